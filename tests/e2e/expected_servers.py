@@ -1,4 +1,5 @@
-"""What /servers is to answer, computed a second time: SQL over the table that the program reads, sharing nothing with it.
+"""Computes the expected answer of /servers a second time, by SQL over the table that the program reads. Shares no code
+with the program.
 
 A query is a dict of the route's parameters. Each server has one offer, the region and allocation that is best for it.
 """
@@ -11,7 +12,9 @@ SECONDS_PER_MONTH = 730 * 3600.0  # as vendors count it
 
 
 def memory_for_jobs(sold, actual, reserve):
-    """MiB that a job may use. Of a server whose system was not looked at, a 64th is the kernel's; 100 is the system's.
+    """Returns the MiB that a job may use. If a server's system was not measured, the kernel takes a 64th, and the
+    system takes 100 MiB. A kubelet reserves more: the figures are those of Google's nodes
+    (cloud.google.com/kubernetes-engine/docs/concepts/plan-node-sizes).
 
     A kubelet keeps more: what Google's nodes keep (cloud.google.com/kubernetes-engine/docs/concepts/plan-node-sizes).
     """
@@ -36,15 +39,17 @@ def cores_for_jobs(vcpus, reserve):
 
 
 def expected_seconds(duration, spot, interruptions):
-    """A run that starts again after each interruption; these come at random, so many an hour."""
+    """Returns the duration of a run that starts again after each interruption. Interruptions come at random, so many
+    per hour."""
     if spot and interruptions:
         return math.expm1(interruptions * duration / 3600) / interruptions * 3600
     return duration
 
 
-# Rules of vendors where the table has none: step, least, and hours that a month costs at most. Their manuals:
-# aws.amazon.com/ec2/pricing/on-demand, cloud.google.com/compute/vm-instance-pricing, docs.hetzner.com/cloud/billing/faq,
-# docs.vultr.com/support/platform/billing. recommender/catalogue/billing.h has the dates.
+# Billing rules of vendors for which the table has none: step, minimum, and the most hours of a month that are billed.
+# Sources: aws.amazon.com/ec2/pricing/on-demand, cloud.google.com/compute/vm-instance-pricing,
+# docs.hetzner.com/cloud/billing/faq, docs.vultr.com/support/platform/billing. recommender/catalogue/billing.h has the
+# dates.
 RULES = {"aws": (1, 60, None), "gcp": (1, 60, None), "azure": (1, 300, None), "alicloud": (1, 600, None),
          "hcloud": (3600, 3600, 624), "ovh": (3600, 3600, None), "upcloud": (3600, 3600, None), "vultr": (3600, 3600, 672)}
 ALICLOUD_LEAST = ((4, 120), (2, 300), (0, 600))  # by vCPUs
@@ -52,19 +57,19 @@ GPU_HOURS = {"vultr": 730}
 
 
 def hours_of_clock(seconds, least):
-    """Alibaba settles each hour of the clock, and the one in which the server is released costs the least time at least. The
-    mean over the seconds at which a run may start."""
+    """Alibaba settles each hour of the clock. The hour in which the server is released costs at least the minimum.
+    Returns the mean over the seconds at which a run may start."""
     def bill(start):
         in_last = min((start + seconds) % 3600 or 3600, seconds)
         return seconds + max(least - in_last, 0)
 
-    # Between these the bill is a straight line, so the middle is the mean.
+    # Between these points the bill is a straight line, so the middle is the mean.
     edges = sorted({0, 3600, *((edge - seconds) % 3600 for edge in (0, least))})
     return sum((end - begin) * bill((begin + end) / 2) for begin, end in zip(edges, edges[1:])) / 3600
 
 
 def billed_seconds(seconds, vendor, vcpus, gpus, step, least):
-    """What a run of one length is billed."""
+    """Returns the seconds that are billed for a run of one length."""
     rule = RULES.get(vendor, (None, None, None))
     step, least = (own if own is not None else ruled for own, ruled in zip((step, least), rule))
     if step:
@@ -80,7 +85,7 @@ def billed_seconds(seconds, vendor, vcpus, gpus, step, least):
 
 
 class Query(dict):
-    """Parameters with their defaults; lists where they may repeat."""
+    """The parameters with their defaults. Parameters that may repeat are lists."""
 
     def words(self, name):
         value = self.get(name, [])
@@ -90,7 +95,7 @@ class Query(dict):
 FUNCTIONS = {"memory_for_jobs": (3, memory_for_jobs), "cores_for_jobs": (2, cores_for_jobs),
              "expected_seconds": (3, expected_seconds), "billed_seconds": (6, billed_seconds)}
 
-# Every price of every server that counts at all, in the currency that is asked for.
+# Selects every usable price of every usable server, in the requested currency.
 OFFERS = """
 WITH usd(code, rate) AS (SELECT base, rate FROM currency WHERE quote = 'USD' UNION SELECT 'USD', 1),
 extra(vendor_id, region_id, storage, ipv4) AS (
@@ -130,7 +135,7 @@ costed AS (
 SELECT * FROM costed WHERE :max_cost IS NULL OR cost <= :max_cost
 """
 
-# Each filter: the parameter, and the condition for one of its words or numbers.
+# Each filter has the parameter, and the condition for one of its words or numbers.
 ANY_OF = {
     "vendor": "vendor_id = {}",
     "regions": "is_region({}, vendor_id, region_id)",
@@ -159,7 +164,7 @@ NUMBERS = {
 
 
 class Table:
-    """The table, opened for questions."""
+    """The table, opened for queries."""
 
     def __init__(self, path):
         self.db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
@@ -177,7 +182,7 @@ class Table:
 
     @staticmethod
     def of_known(function, n):
-        """The first argument unknown: so is the value."""
+        """If the first argument is unknown, so is the value."""
         return lambda *arguments: None if arguments[0] is None else function(*arguments[:n])
 
     def is_region(self, word, vendor, region):
@@ -190,7 +195,7 @@ class Table:
         return (not at or at == vendor) and name in names
 
     def conditions(self, query):
-        """SQL, but for the cost, and its values."""
+        """Returns the SQL conditions except for the cost, and their values."""
         found, values = [], []
         for filters, between in ((ANY_OF, " OR "), (ALL_OF, " AND ")):
             for name, condition in filters.items():
@@ -210,7 +215,7 @@ class Table:
         return found, values
 
     def offers(self, query):
-        """All offers that fit, as rows."""
+        """Returns all offers that fit, as rows."""
         given = {"reserve": query.get("reserve", "system"), "disk": query.get("disk"), "month": SECONDS_PER_MONTH,
                  "currency": query.get("currency", "USD"), "duration": query.get("duration"),
                  "interruptions": query.get("spot_interruptions", 0.05), "ipv4": query.get("ipv4") == "true",
@@ -222,7 +227,7 @@ class Table:
             return rows.fetchall()
 
     def ranking(self, query):
-        """The best offer of each server, best server first: [(key, offer)]."""
+        """Returns the best offer of each server, best server first: [(key, offer)]."""
         query = Query(query)
         best = {}
         for offer in self.offers(query):
@@ -235,8 +240,8 @@ class Table:
 
     @staticmethod
     def key(query, offer):
-        """What offers are ranked by, smallest first; None: cannot be ranked. First those that are not in doubt. Of equal ones, the cheaper run, the
-        lower price, then the one with more memory, then by name."""
+        """Returns the sort key of an offer, smallest first; None = the offer cannot be ranked. Offers without doubts
+        come first. Equal offers are sorted by the cost of a run, the price, more memory, and the name."""
         objective = query.get("objective") or ("deadline" if "deadline" in query else "cost")
         if objective in ("cost", "deadline") and offer["cost"] is None:
             objective = "price"
@@ -245,7 +250,8 @@ class Table:
             "price": lambda: offer["price"],
             "cost": lambda: offer["cost"],
             "deadline": lambda: offer["cost"],
-            "fastest": lambda: speed and -round(math.log(speed) / 0.01),  # steps of 1 %, which no measurement has
+            # steps of 1 %, because no measurement is more exact
+            "fastest": lambda: speed and -round(math.log(speed) / 0.01),
             "efficiency": lambda: speed and -speed / offer["price"],
         }[objective]()
         if first is None:
@@ -255,14 +261,14 @@ class Table:
 
     @staticmethod
     def preference(query, offer):
-        """Between offers of one server that are equally good: the cheaper run, then the one of which all is known."""
+        """Chooses between equally good offers of one server: the cheaper run, then the offer without unknown values."""
         lacks = ((offer["rented_gb"] > 0 and offer["storage_rate"] is None)
                  + (query.get("ipv4") == "true" and offer["ipv4_rate"] is None))
         return rounded(offer["cost"] or 0), lacks, rounded(offer["price"]), offer["region_id"]
 
 
 def usable_score(server, cores):
-    """A job that keeps so many cores busy has nothing from further ones."""
+    """Returns the score that a job with this number of busy cores can use. More cores do not help such a job."""
     if cores is not None and cores <= 1:
         return server["score1"]
     if cores is None or server["score"] is None or server["vcpus"] is None:
@@ -271,5 +277,5 @@ def usable_score(server, cores):
 
 
 def rounded(number):
-    """Two sums of the same numbers in another order are one number."""
+    """Makes two sums of the same numbers in different orders equal."""
     return float(f"{number:.10g}")

@@ -1,5 +1,5 @@
-"""A job followed through a real server: its runs are posted as another exporter hands them on, and each answer is the
-limit of the next run, as an orchestrator would set it."""
+"""A job that is followed through a real server. Its runs are posted as a forwarding exporter posts them. Each answer
+becomes the limit of the next run, as with an orchestrator."""
 import dataclasses
 import json
 import math
@@ -18,12 +18,12 @@ SEVERITIES = ["critical", "warning", "info"]
 
 
 def sizes_in(text):
-    """The sizes that a sentence tells, in bytes."""
+    """Returns the sizes in a sentence, in bytes."""
     return [float(n) * UNIT_BYTES[unit] for n, unit in re.findall(r"(\d+(?:\.\d+)?) (MiB|GiB|TiB)\b", text)]
 
 
 def tells(text, size, share=0.03):
-    """Returns whether a sentence names this size, give or take a share."""
+    """Returns whether a sentence contains this size, within a share."""
     return any(abs(told - size) <= share * size for told in sizes_in(text))
 
 
@@ -46,7 +46,7 @@ class Advice:
 
     @property
     def limit_bytes(self):
-        """The limit where the target has one beside the request."""
+        """Returns the limit if the target has one beside the request."""
         return self["limits"]["memory_bytes"] or self.mib * MIB
 
     @property
@@ -81,7 +81,7 @@ class Advice:
         return next((w["runs"] for w in self.json.get("warnings", []) if w["code"] == code), None)
 
     def faults(self):
-        """Everything in it that no answer may have."""
+        """Returns all faults of the answer."""
         return [*not_numbers(self.text), *faults_of_warnings(self.json), *faults_of_numbers(self),
                 *faults_of_summary(self), *faults_of_explanation(self), *faults_of_warning_texts(self)]
 
@@ -123,7 +123,7 @@ def faults_of_numbers(a):
 
 
 def faults_of_summary(a):
-    """The sentence that people read has the numbers that programs read."""
+    """Checks that the sentence for people has the same numbers as the fields for programs."""
     said = a["summary"]
     cpus = [int(n) for n in re.findall(r"(\d+) CPUs?\b", said)]
     seconds = [float(n) * UNIT_SECONDS[u] for n, u in re.findall(r"([\d.]+) (s|min|h|days?)\b", said)]
@@ -144,7 +144,7 @@ def faults_of_summary(a):
 
 
 TOPICS = ["runs", "memory", "cpu", "duration", "gpu", "disk", "waits"]  # in the order of explain
-WORDS_MOST = 25  # of a sentence that is read once
+WORDS_MOST = 25  # bytes of a sentence that is read once
 CHAINED = re.compile(r"\btold\b|\bask(?:s|ed)? for\b|\bbusy on\b|\b1 (?:cores|runs|CPUs|GPUs)\b|\(s\)|;")
 SIZE, TIME = r"([\d.]+ (?:MiB|GiB|TiB))", r"([\d.]+ (?:s|min|h|days?))"
 
@@ -171,7 +171,7 @@ def faults_of_plain_words(text):
 
 
 def numbers_of_explanation(a):
-    """Pairs: how a sentence tells numbers, and what these are elsewhere in the answer."""
+    """Returns pairs: the way in which a sentence writes numbers, and these numbers elsewhere in the answer."""
     memory, duration, limits, hindsight = a["memory"], a["duration"], a["limits"], a["hindsight"]
     request = a.mib and a.mib * MIB
     for words in (f"{SIZE} costs least", f"The request (?:of|is|stays at) {SIZE}", f"The request is raised once, to {SIZE}",
@@ -196,7 +196,8 @@ def numbers_of_explanation(a):
 
 
 def faults_of_explanation(a):
-    """Each sentence of explain is plain, stands with those of its resource, and has the numbers of the answer."""
+    """Each sentence of `explain` is plain, is beside the sentences of its resource, and has the numbers of the
+    answer."""
     topics = [text.partition(": ")[0] for text in a["explain"]]
     if topics != sorted(topics, key=TOPICS.index):
         yield f"explain is not grouped: {topics}"
@@ -212,7 +213,7 @@ def faults_of_explanation(a):
 
 
 def faults_of_cores(a):
-    """What is said of more cores agrees with the durations by cores."""
+    """Checks that the sentences about more cores agree with the durations by cores."""
     at = {c["cores"]: c["duration_seconds"] for c in a["cpu"]["at_cores"]}
     for number, unit, cores in re.findall(r"([\d.]+) (s|min|h|days?) with ([\d.]+) core", a.explained):
         if not near(at.get(float(cores)), float(number) * UNIT_SECONDS[unit], 0.03):
@@ -236,7 +237,7 @@ def faults_of_warning_texts(a):
 
 
 def lasting(value, n=1, total=None):
-    """A column that had one value for as long as the run lasted."""
+    """Returns a column that had one value for the whole run."""
     return {"n": n, "mean": value, "min": value, "max": value, "p50": value, "p95": value, "p99": value,
             "sum": value * n if total is None else total}
 
@@ -252,7 +253,7 @@ class Step:
     """A run of a followed job, from its first attempt to its end."""
     asked: int       # MiB, of the first attempt
     limit: float     # MiB, under which the first attempt ran
-    kills: int       # attempts that were killed for memory
+    kills: int       # number of attempts that were killed for memory
     need: float      # MiB
     advice: Advice   # of the first attempt; None before the first run
 
@@ -264,10 +265,10 @@ class Job:
         self.case, self.server, self.name, self.labels = case, server, name, labels
         self.clock = time.time() - since_days * DAY
         self.posted = 0
-        self.told = []  # what was answered, and an x for each kill
+        self.told = []  # the answers, with an x for each kill
         case.jobs.append(self)
 
-    # ---- what is posted ----
+    # ---- posting ----
 
     @staticmethod
     def _columns(peak, cores, duration, file_bytes, waited):
@@ -288,8 +289,8 @@ class Job:
     def run(self, peak=None, limit=None, *, duration=600, outcome="succeeded", exit_code=0, exit_signal=None, cores=1.0,
             file_bytes=PROGRAM_FILES, oom_kills=0, met_limit=0, waited=0, every=HOUR, columns=None, labels=None,
             **fields):
-        """Posts a run of so many bytes; None is not measured. `met_limit`: how often its group was at its limit.
-        `every`: seconds between two starts, at least."""
+        """Posts a run with so many bytes; None = not measured. `met_limit`: number of times that its group was at its
+        limit. `every`: minimum of seconds between two starts."""
         self.posted += 1
         labels = self.labels if labels is None else labels
         run = {"run_id": f"{self.name}-{self.posted}", "job_name": self.name, "started_at": self.clock,
@@ -314,14 +315,14 @@ class Job:
         self.run(limit, limit, outcome="oom_killed", exit_signal=9, oom_kills=1,
                  **{"memory_source": "limit", **more})
 
-    # ---- what is asked ----
+    # ---- asking ----
 
     def get(self, **parameters):
         query = urllib.parse.urlencode({"job_name": self.name, "details": 1, **parameters})
         return self.server.get("/recommend?" + query)
 
     def answer(self, **parameters):
-        """Returns the next request. The case keeps the faults of the answer."""
+        """Returns the next request. The case collects the faults of the answer."""
         answer = self.get(**parameters)
         self.case.assertEqual(answer.status, 200, f"{self.name}: {answer.text}")
         advice = Advice(answer)
@@ -332,19 +333,18 @@ class Job:
     # ---- an orchestrator ----
 
     def _attempt(self, attempt, first, retries, announced):
-        """The advice for an attempt, and the request and the limit that follow from it, in bytes."""
+        """Returns the advice for an attempt, with its request and its limit in bytes."""
         if not self.posted:
             return None, first, first
         advice = self.answer(**announced, **({"attempt": attempt} if retries and attempt > 1 else {}))
         return advice, min(advice.mib * MIB, MACHINE_BYTES), min(advice.limit_bytes, MACHINE_BYTES)
 
     def follow(self, law, runs=20, first=2 * GIB, by="request", retries=True, inputs=None):
-        """Runs the job so often, each run with what was answered before it, and again after a kill.
+        """Runs the job so many times. Each run uses the previous answer. A killed run is repeated.
 
-        law(i, limit) is what run i uses under a limit, in bytes, or a dictionary of arguments of run(). `by` is what
-        becomes the limit: "request" where the target has one number, "limit" where it has two. Without `retries` the
-        next attempt asks as a next run does. inputs(i) is announced with each question, and with the run.
-        """
+        law(i, limit) is what run i uses under a limit, in bytes, or a dictionary of arguments of run(). `by` selects
+        the number that becomes the limit: "request" where the target has one number, "limit" where it has two. Without
+        `retries`, the next attempt asks like a next run. inputs(i) is announced with each question and with the run."""
         steps = []
         for i in range(runs):
             announced = {"input_bytes": int(inputs(i))} if inputs else {}

@@ -1,4 +1,4 @@
-"""A real Prometheus that scrapes the server every second, for the tests that ask it something."""
+"""Starts a real Prometheus that scrapes the server every second, for tests that query it."""
 import subprocess
 import urllib.parse
 
@@ -32,20 +32,20 @@ class Monitored(Case):
         return prometheus
 
     def results(self, prometheus, query, **parameters):
-        """What the query returns: [{"metric": labels, "value": [time, text]} ...]"""
+        """Returns the results of a query: [{"metric": labels, "value": [time, text]} ...]."""
         answer = prometheus.get("/api/v1/query?" + urllib.parse.urlencode({"query": query, **parameters})).json
         self.assertEqual(answer["status"], "success", (query, answer))
         return answer["data"]["result"]
 
     def ask(self, prometheus, query):
-        """The value of a query with one result, or None."""
+        """Returns the value of a query with one result, or None."""
         result = self.results(prometheus, query)
         self.assertLessEqual(len(result), 1, result)
         return float(result[0]["value"][1]) if result else None
 
 
 def for_tests(rules):
-    """The rules, evaluated every second, whose alerts do not wait."""
+    """Returns the rules with an evaluation every second, and with alerts that fire at once."""
     lines = rules.splitlines()
     return "\n".join("    interval: 1s" if line.startswith("    interval:") else line
                      for line in lines if not line.startswith("        for:"))

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""The configurations that Prometheus' exporter-toolkit publishes as its test data, as they are: each fares here as there.
+"""Tests the configurations that Prometheus' exporter-toolkit publishes as its test data. Each must have the same result
+here as there.
 
-Usage: tests/e2e/published_web_configs.py WEB/TESTDATA     by name, as they are not ours: web/testdata of a clone of
+Usage: tests/e2e/published_web_configs.py WEB/TESTDATA     run by name, because the files are not ours: web/testdata is a folder of a clone of
 github.com/prometheus/exporter-toolkit. The environment is that of the other tests here (RIGHTSIZE_EXPORTER).
 
-What is expected there says web/tls_config_test.go; passwords are the names with 123, and that of bob takes some 15 s.
-"""
+web/tls_config_test.go has the expected results. Each password is the name with 123; checking bob's takes about 15 s."""
 import base64
 import contextlib
 import http.client
@@ -41,7 +41,7 @@ REFUSED = {
     "web_config_noAuth_wrongTLSVersion.bad.yml": "unknown TLS version",
 }
 
-# What clients get: a status, a cipher, or None, which is no answer.
+# The result for a client: a status, a cipher, or None = no answer.
 PLAIN, FIRST, SECOND = {"tls": False}, {"cert": "client_selfsigned"}, {"cert": "client2_selfsigned"}
 BOTH = {"ciphers": "ECDHE-RSA-AES256-GCM-SHA384:ECDHE-RSA-AES128-GCM-SHA256"}
 NOBODY, TLS = [({}, None), (PLAIN, None)], [({}, 200), (PLAIN, None)]
@@ -92,7 +92,7 @@ class Published(Case):
         return context
 
     def ask(self, server, tls=True, user=None, **settings):
-        """(status, cipher), or (None, None) where there is no answer."""
+        """Returns (status, cipher), or (None, None) without an answer."""
         kind, more = (http.client.HTTPSConnection, {"context": self.client(**settings)}) if tls else (http.client.HTTPConnection, {})
         headers = {}
         if user and user[0]:

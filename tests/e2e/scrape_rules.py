@@ -1,11 +1,9 @@
-"""The 32 rules that OpenMetrics' validator of scrapes has names for, over successive scrapes, in both text formats.
-
-check(scrapes) gives every complaint as (rule, what); tests/e2e/test_scrape_rules.py shows that each rule finds what it is for.
-"""
+"""The 32 named rules of OpenMetrics' validator, for successive scrapes in both text formats. check(scrapes) returns
+every complaint as (rule, text). tests/e2e/test_scrape_rules.py shows that each rule finds its fault."""
 import math
 import re
 
-# What a sample may be called beside the name of its family, by type of the family.
+# Allowed suffixes of a sample after the name of its family, by type of the family.
 SUFFIXES = {
     "counter": ("_total", "_created"), "summary": ("_count", "_sum", "_created", ""),
     "histogram": ("_bucket", "_count", "_sum", "_created"), "gaugehistogram": ("_bucket", "_gcount", "_gsum"),
@@ -31,7 +29,7 @@ class Sample:
         return self.name, frozenset(self.pairs)
 
     def number(self, label):
-        """NaN when the label is no number."""
+        """Returns the number in a label; NaN = the label is not a number."""
         try:
             return float(self.labels.get(label, "NaN"))
         except ValueError:
@@ -41,7 +39,7 @@ class Sample:
 class Family:
     def __init__(self, name):
         self.name, self.metadata, self.samples = name, {"TYPE": [], "UNIT": [], "HELP": []}, []
-        self.split = False  # something else stood between its lines
+        self.split = False  # another family stood between its lines
 
     @property
     def type(self):
@@ -52,7 +50,7 @@ class Family:
 
     @property
     def points(self):
-        """Samples of one labelset, without the labels that tell the parts of a point apart."""
+        """Returns the samples of one labelset, without the labels that distinguish the parts of a point."""
         found = {}
         for sample in self.samples:
             without = {"histogram": "le", "gaugehistogram": "le", "summary": "quantile"}.get(self.type)
@@ -62,7 +60,8 @@ class Family:
 
 class Scrape:
     def __init__(self, text):
-        """Text 0.0.4 calls the family of a counter by the name of its sample; here it is called as in OpenMetrics."""
+        """The text format 0.0.4 gives the family of a counter the name of its sample. Here it gets the name that
+        OpenMetrics uses."""
         self.families = {}
         self.last = None
         self.is_openmetrics = text.endswith("# EOF\n")
@@ -109,7 +108,7 @@ def rule(name, level="must"):
 
 
 def each(name, types, suffixes, is_bad, level="must"):
-    """A rule about single samples of families of some types, called by some suffixes."""
+    """A rule about single samples of families of some types, with some suffixes."""
     @rule(name, level)
     def _(_before, now):
         return [s.line for f in now.of(*types) for s in (f.called(*suffixes) if suffixes else f.samples) if is_bad(s, f)]
@@ -122,7 +121,7 @@ def once(name, what):
 
 
 def buckets(family, missing_is_bad=False):
-    """[(labels, buckets as they came)] of all points that have any."""
+    """Returns [(labels, buckets in their order)] of all points that have buckets."""
     found = [(labels, [s for s in samples if s.name.endswith("_bucket")]) for labels, samples in family.points.items()]
     return [(labels, b) for labels, b in found if b or missing_is_bad]
 
@@ -135,7 +134,7 @@ def has(family, labels, suffix):
     return any(s.name == family.name + suffix for s in family.points[labels])
 
 
-# Of every family.
+# Rules for every family.
 once("type_is_said_once", "TYPE")
 once("unit_is_said_once", "UNIT")
 once("help_is_said_once", "HELP")
@@ -186,7 +185,7 @@ def _(_before, now):
     return [f"{n}={v}" for n, v in set.intersection(*common)] if len(common) > 1 else []
 
 
-# Of counters.
+# Rules for counters.
 each("counter_is_no_nan", ("counter", "histogram", "summary"), ("_total", "_count", "_sum", "_bucket"), lambda s, f: math.isnan(s.value))
 each("counter_is_not_negative", ("counter", "histogram", "summary"), ("_total", "_count", "_sum", "_bucket"), lambda s, f: s.value < 0)
 each("total_is_a_number_from_0_on", ("counter",), ("_total",), lambda s, f: not s.value >= 0)
@@ -198,12 +197,12 @@ def _(before, now):
     return [s.line for f in now.of("counter") for s in f.called("_total") if s.value < last.get(s.key, 0)]
 
 
-# Of summaries.
+# Rules for summaries.
 each("quantile_is_between_0_and_1", ("summary",), ("",), lambda s, f: not 0 <= s.number("quantile") <= 1)
 each("value_of_a_quantile_is_not_negative", ("summary",), ("",), lambda s, f: s.value < 0)
 each("count_and_sum_of_a_summary_are_counters", ("summary",), ("_count", "_sum"), lambda s, f: not s.value >= 0)
 
-# Of infos and statesets.
+# Rules for infos and statesets.
 each("info_is_1", ("info",), (), lambda s, f: s.value != 1)
 each("state_is_0_or_1", ("stateset",), (), lambda s, f: s.value not in (0, 1))
 each("state_has_the_label_of_its_family", ("stateset",), (), lambda s, f: f.name not in s.labels)
@@ -219,7 +218,7 @@ def _(_before, now):
     return [f.name for f in now.of("stateset") if any(f.metadata["UNIT"])]
 
 
-# Of histograms and gauge histograms.
+# Rules for histograms and gauge histograms.
 @rule("histogram_has_the_last_bucket")
 def _(_before, now):
     return [f.name for f in now.of("histogram", "gaugehistogram") for _, b in buckets(f, True)
@@ -266,7 +265,7 @@ def _(_before, now):
 
 
 def check(texts):
-    """Every complaint about successive scrapes: [(rule, which scrape, what)]."""
+    """Returns every complaint about successive scrapes: [(rule, index of the scrape, text)]."""
     found, before = [], None
     for number, text in enumerate(texts):
         now = Scrape(text)

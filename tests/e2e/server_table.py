@@ -1,7 +1,6 @@
-"""Tables of servers in the schema of sc-data, as SQLite files: a small made one, and one from a folder of CSV files.
-
-The small one has what real ones have: prices in two currencies, spot, nulls, equal prices, servers that cannot be had.
-"""
+"""Tables of servers in the schema of sc-data, as SQLite files: a small generated one, and one from a folder of CSV
+files. The small table has all cases of real tables: prices in two currencies, spot prices, nulls, equal prices, and
+servers that are not for rent."""
 import contextlib
 import csv
 import gzip
@@ -32,7 +31,7 @@ CREATE TABLE _metadata (key TEXT, value TEXT);
 """
 EUR = 1.1172
 
-# Vendors' billing: seconds of a step and the least, None where the table does not know. Two have rules of their own.
+# Vendors' billing: seconds of a step and the least, None = the table does not say. Two vendors have rules of their own.
 VENDORS = {"north": (1, 60), "south": (60, 60), "hourly": (3600, 3600), "hcloud": (None, None), "alicloud": (1, 600),
            "silent": (None, None)}
 PLACES = [("US", "North America"), ("DE", "Europe"), ("FI", "Europe"), ("JP", "Asia"), ("BR", "South America")]
@@ -44,7 +43,8 @@ def insert(table, into, /, **values):
 
 
 def regions_of_vendor(table, chance, vendor, n):
-    """Ids that nobody can type for some vendors, as of GCP and Hetzner; a region without a country; extras for most."""
+    """Some vendors, such as GCP and Hetzner, have ids that nobody types. One region has no country. Most have prices of
+    extras."""
     ids = []
     for i in range(n):
         country = PLACES[(i + len(vendor)) % len(PLACES)][0] if i != 3 else None
@@ -99,7 +99,8 @@ def server(chance, vendor, i):
 
 
 def prices_of(table, chance, of, regions):
-    """Prices of one server: more in some regions, in zones, cheaper as spot, equal to others' on purpose."""
+    """Returns the prices of one server: more in some regions, some by zone, cheaper on spot, and some deliberately
+    equal to the prices of other servers."""
     base = round((of["vcpus"] or 1) * chance.choice([0.02, 0.025, 0.05]) + (of["gpu_count"] or 0) * 0.5, 4)
     row = {"vendor_id": of["vendor_id"], "server_id": of["server_id"], "operating_system": "Linux", "unit": "HOUR",
            "currency": "EUR" if of["vendor_id"] == "hcloud" else "USD", "status": "ACTIVE", "zone_id": ""}
@@ -111,14 +112,14 @@ def prices_of(table, chance, of, regions):
             for zone in ("a", "b"):
                 insert(table, "server_price", **{**row, "region_id": region, "zone_id": zone, "allocation": "SPOT",
                                                  "price": round(price * chance.choice([0.3, 0.3, 0.6]), 5)})
-        # Rows that count for nothing.
+        # These rows must be ignored.
         nothing = {**row, "region_id": region, "price": 0.0001}
         insert(table, "server_price", **{**nothing, "allocation": "ONDEMAND", "operating_system": "Windows Server"})
         insert(table, "server_price", **{**nothing, "allocation": "ONDEMAND", "status": "INACTIVE"})
         insert(table, "server_price", **{**nothing, "allocation": "SPOT", "unit": "MONTH"})
         insert(table, "server_price", **{**nothing, "allocation": "RESERVED"})
     if not there or chance.random() < 0.05:
-        # The lowest of all prices, nobody knows of which kind: counts for a server without a price on demand.
+        # The lowest of all prices, of an unknown allocation. It counts only for a server without an on-demand price.
         insert(table, "server_price", **{**row, "region_id": chance.choice(["", regions[0]]), "allocation": "ANY",
                                          "price": round(base * 0.2, 5)})
     if chance.random() < 0.05:
@@ -127,7 +128,7 @@ def prices_of(table, chance, of, regions):
 
 
 def made(path, seed=20261126, n=300):
-    """A table of n servers of six vendors in some twenty regions."""
+    """Makes a table of n servers of six vendors in about twenty regions."""
     chance = random.Random(seed)
     with contextlib.closing(sqlite3.connect(path)) as table, table:
         table.executescript(SCHEMA)
@@ -166,7 +167,7 @@ LEFT JOIN country c ON c.country_id = r.country_id ORDER BY s.rowid, p.rowid
 
 
 def flat_rows(path):
-    """The table as rows of one price each, as files of one's own have them. A region's names are its aliases there."""
+    """Returns the table with one price per row, as a user's own file has it. The names of a region are its aliases."""
     with contextlib.closing(sqlite3.connect(path)) as table:
         table.row_factory = sqlite3.Row
         for row in table.execute(FLAT):
@@ -194,7 +195,7 @@ def as_json(path, target):
     pathlib.Path(target).write_text(json.dumps(rows), encoding="utf-8")
 
 
-# ISO 3166 countries of the folder's regions; others have no continent there.
+# The ISO 3166 countries of the folder's regions. Other regions have no continent here.
 CONTINENTS = {"Europe": "AT BE CH DE DK ES FI FR GB IE IT NL NO PL PT SE", "North America": "CA MX US",
               "South America": "BR CL CO", "Asia": "AE BH CN HK ID IL IN JP KR MY PH QA SA SG TH TW",
               "Oceania": "AU NZ", "Africa": "ZA"}

@@ -1,8 +1,7 @@
 """Random queries about servers, and a program that answers them from a table of their own.
 
 RIGHTSIZE_TABLE=FOLDER takes servers.csv, server_prices.csv.gz and regions.csv of a folder for the table of 300 servers;
-RIGHTSIZE_QUERIES and RIGHTSIZE_SEED are the number of queries and what makes them.
-"""
+RIGHTSIZE_QUERIES is the number of queries, and RIGHTSIZE_SEED is the seed of the random numbers."""
 import os
 import random
 import urllib.parse
@@ -14,7 +13,7 @@ import support
 SEED = int(os.environ.get("RIGHTSIZE_SEED", "30"))
 QUERIES = int(os.environ.get("RIGHTSIZE_QUERIES", "300"))
 FOLDER = os.environ.get("RIGHTSIZE_TABLE")
-PAGE = 1000  # the largest there is
+PAGE = 1000  # the largest that exists
 
 
 class Queries:
@@ -40,7 +39,7 @@ class Queries:
         return [row[0] for row in table.db.execute(sql)]
 
     def some(self, words, most=2):
-        return self.chance.sample(words, min(len(words), self.chance.randint(1, most)))  # none of none
+        return self.chance.sample(words, min(len(words), self.chance.randint(1, most)))  # empty = none
 
     def demand(self):
         pick = self.chance.choice
@@ -93,12 +92,12 @@ class Queries:
         q["objective"] = self.chance.choice(objectives)
         for least, most in (("vcpus_min", "vcpus_max"), ("memory_min", "memory_max")):
             if q.get(least, 0) > q.get(most, q.get(least, 0)):
-                q[least], q[most] = q[most], q[least]  # the other way round is refused
+                q[least], q[most] = q[most], q[least]  # the other order is refused
         return q
 
 
 class ServersCase(support.Case):
-    """A server with a catalogue of its own, and the same table for the second implementation."""
+    """A server with a catalogue of its own. The second implementation has the same table."""
 
     def setUp(self):
         super().setUp()
@@ -113,7 +112,7 @@ class ServersCase(support.Case):
         self.server = self.serve(f"--catalogue.path={self.path}")
 
     def read(self, path):
-        """Another program answers, from another file."""
+        """Another program answers from another file."""
         self.server.stop()
         self.server = self.serve(f"--catalogue.path={path}", f"--catalogue.rate=EUR={server_table.EUR}")
 
@@ -125,7 +124,7 @@ class ServersCase(support.Case):
         return {"servers": [], "servers_fitting": 0, "error": answer.json}
 
     def all_of(self, query):
-        """Every server that fits, page by page, and the last answer."""
+        """Returns every server that fits, page by page, and the last answer."""
         servers = []
         for page in range(1, 100):
             answer = self.ask(query, limit=PAGE, page=page)

@@ -1,4 +1,4 @@
-"""What the end-to-end tests share: the real program started on a free port, its answers, and jobs to run.
+"""Functions for all end-to-end tests: they start the real program on a free port, read its answers, and run jobs.
 
 Nothing here sleeps for a fixed time: wait_until asks again until a deadline that is far longer than needed.
 """
@@ -21,8 +21,8 @@ import unittest
 EXPORTER = os.environ.get("RIGHTSIZE_EXPORTER", "")
 PYTHON = "/usr/bin/python3"
 AS_ROOT = os.geteuid() == 0
-SOMEBODY = 200000 + os.getpid() % 100000  # owns nothing, and no other process
-DEADLINE = int(os.environ.get("RIGHTSIZE_DEADLINE", "60"))  # more where the processor is emulated (tests/vm)
+SOMEBODY = 200000 + os.getpid() % 100000  # a user that owns nothing and runs no other process
+DEADLINE = int(os.environ.get("RIGHTSIZE_DEADLINE", "60"))  # longer if the processor is emulated (tests/vm)
 PROMETHEUS_2_ACCEPT = (
     "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,"
     "text/plain;version=0.0.4;q=0.5,*/*;q=0.1")
@@ -33,7 +33,7 @@ PROMETHEUS_3_ACCEPT = (
 
 
 def wait_until(condition, what, seconds=DEADLINE):
-    """The first true value of condition()."""
+    """Returns the first true value of condition()."""
     deadline = time.monotonic() + seconds
     while True:
         value = condition()
@@ -45,16 +45,16 @@ def wait_until(condition, what, seconds=DEADLINE):
 
 
 def clean_environment(**more):
-    """The caller's environment without settings of the exporter."""
+    """Returns the caller's environment without settings of the exporter."""
     kept = {k: v for k, v in os.environ.items()
             if not k.startswith("RIGHTSIZE_") and k not in ("STATE_DIRECTORY", "XDG_STATE_HOME")}
-    # Nobody asks the network, and what this machine has cached answers nothing.
+    # No test uses the network, and the caches of this machine are not used.
     own = {"RIGHTSIZE_CATALOGUE_REFRESH": "false", "RIGHTSIZE_CATALOGUE_CACHE": "/nonexistent/catalogue.db"}
     return {**kept, **own, **more}
 
 
 def python_job(code, *arguments):
-    """A command line that runs Python code; -S -E keep its start short and equal everywhere."""
+    """Returns a command line that runs Python code. The options -S -E make its start short, and the same everywhere."""
     return [PYTHON, "-S", "-E", "-c", code, *arguments]
 
 
@@ -86,7 +86,7 @@ def unescape(value):
 
 
 def samples(text):
-    """{(name, frozenset of label pairs): value} of an exposition; a sample that is there twice is an error."""
+    """Returns {(name, frozenset of label pairs): value} of an exposition. A repeated sample is an error."""
     found = {}
     for line in text.splitlines():
         if not line or line.startswith("#"):
@@ -122,14 +122,14 @@ class Process:
         return next(filter(None, (re.search(pattern, line) for line in list(self.log))), None)
 
     def says(self, pattern):
-        """The same, for what must be there: what was written is read a little later."""
+        """Like said(), for a text that must come: the text is read a little after it was written."""
         try:
             return wait_until(lambda: self.said(pattern), pattern)
         except AssertionError:
             raise AssertionError(f"no line like {pattern} in {self.log}") from None
 
     def wait(self):
-        """The exit code, once everything that was said has been read."""
+        """Returns the exit code, after all output has been read."""
         code = self.process.wait(DEADLINE)
         self.reader.join(DEADLINE)
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
@@ -151,7 +151,7 @@ class Process:
         self.wait()
 
     def wait_address(self, said="listening"):
-        """Where it says that it listens: (host, port)."""
+        """Returns the address that the program prints: (host, port)."""
         def look():
             if self.process.poll() is not None:
                 raise AssertionError(f"ended with {self.process.returncode}: {''.join(self.log)}")
@@ -174,25 +174,26 @@ class Process:
         return samples(answer.text)
 
     def look_at_jobs(self):
-        """A scrape may tell of jobs what an earlier look at them found: waits for one that begins after this call."""
+        """A scrape may show jobs as an earlier tick found them. Waits for a tick that begins after this call."""
         called = time.time()
         wait_until(lambda: self.metrics()["rightsize_jobs_timestamp_seconds", frozenset()] > called, "a look at the jobs")
 
     def recorded_runs(self, job_name, n=1):
-        """What the history has of a job, once it has so many: it is written by another thread than /metrics are."""
+        """Returns the job's runs in the history, once it has so many. Another thread than that of /metrics writes the
+        history."""
         def recorded():
             runs = self.get(f"/runs?job_name={job_name}").json.get("runs", [])
             return runs if len(runs) == n else None
         return wait_until(recorded, f"{n} recorded runs of {job_name}")
 
     def job_value(self, name, job_name, **labels):
-        """A sample of a job, or None when it is absent."""
+        """Returns a sample of a job, or None if it is absent."""
         labels["job_name"] = job_name
         return self.metrics().get((name, frozenset(labels.items())))
 
 
 class Case(unittest.TestCase):
-    """A test with a folder and a history of its own, after which nothing that it started is left."""
+    """A test with its own folder and history. All processes that it started end with it."""
 
     def setUp(self):
         if not EXPORTER:
@@ -203,7 +204,7 @@ class Case(unittest.TestCase):
         self.environment = clean_environment(HOME=str(self.folder))
 
     def start(self, *arguments, **options):
-        """The exporter in the background; ending it well is part of every test."""
+        """Starts the exporter in the background. Every test checks that the exporter ends properly."""
         return self.start_program([EXPORTER, *arguments], **options)
 
     def start_program(self, command, **options):
@@ -222,7 +223,8 @@ class Case(unittest.TestCase):
             self.fail("".join(process.log))
 
     def serve(self, *flags, interval="200ms", address="127.0.0.1:0"):
-        """Looks for jobs only when told to: whatever else this machine runs is not the test's."""
+        """The server searches for jobs only when told to, because other processes of this machine do not belong to the
+        test."""
         recognise = () if "--jobs.recognise" in flags else ("--no-jobs.recognise",)
         server = self.start("serve", f"--web.listen-address={address}", f"--history.path={self.history}",
                             f"--sample.interval={interval}", *recognise, *flags, stdout=subprocess.DEVNULL)
@@ -237,7 +239,7 @@ class Case(unittest.TestCase):
         return self.start(*self.wrapper_arguments(command, job_name, flags), **options)
 
     def run_job(self, command, job_name="job", flags=(), **options):
-        """A run from begin to end: the completed process."""
+        """Runs a job from begin to end. Returns the completed process."""
         options.setdefault("stdin", subprocess.DEVNULL)
         options.setdefault("env", self.environment)
         return subprocess.run([EXPORTER, *self.wrapper_arguments(command, job_name, flags)],
@@ -248,7 +250,7 @@ class Case(unittest.TestCase):
                               stdin=subprocess.DEVNULL, env=self.environment, check=False, **options)
 
     def query(self, command, *flags):
-        """What a command answers from the history, as JSON."""
+        """Returns the answer of a command from the history, as JSON."""
         result = self.command(command, f"--history.path={self.history}", *flags)
         self.assertEqual(result.returncode, 0, result.stderr)
         return json.loads(result.stdout)
@@ -272,10 +274,11 @@ class Case(unittest.TestCase):
 
 
 class Machine(Case):
-    """The same, also as somebody else, and with what the program takes."""
+    """Like Case, with functions to run as another user, and with the cost of the program."""
 
     def place_of(self, identity):
-        """A folder for the history of somebody, and in it the program, which they may not read elsewhere."""
+        """Returns a folder for a user's history. It also contains the program, because the user may not read it
+        elsewhere."""
         theirs = self.folder / "theirs"
         theirs.mkdir()
         if identity:
@@ -308,18 +311,18 @@ class Machine(Case):
         return statistics.median(one() for _ in range(times))
 
     def assert_fast(self, scrape, usual):
-        """As tests/faults/README.md says what that is."""
+        """tests/faults/README.md defines "fast"."""
         self.assertLess(self.scrape_seconds(scrape), 20 * usual + 0.1)
 
     def assert_ends_at_once(self, process):
-        """With 0, and without waiting for anything: a quarter of a second on a busy machine."""
+        """Checks that the program ends with 0 and without waiting: within a quarter of a second on an idle machine."""
         begin = time.monotonic()
         self.assertEqual(process.stop(), 0, process.log)
         self.assertLess(time.monotonic() - begin, 3)
 
 
 def children_of(pid):
-    """[(pid, state)] of the processes whose parent is pid."""
+    """Returns [(pid, state)] of the processes whose parent is pid."""
     found = []
     for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):

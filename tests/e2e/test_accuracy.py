@@ -1,4 +1,4 @@
-"""How near the recorded numbers come to what the job itself was told by the kernel."""
+"""Compares the recorded numbers with the numbers that the kernel reported to the job itself."""
 import contextlib
 import json
 import os
@@ -14,7 +14,7 @@ from support import Case, main, python_job, wait_until  # noqa: E402
 
 MIB = 1 << 20
 
-# Every job ends by printing what getrusage(2) says of it and of the children it waited for.
+# At its end, every job prints the result of getrusage(2) for itself and for the children that it waited for.
 USED = """
 import json, os, resource, signal, sys, time
 def spin(seconds):
@@ -50,7 +50,8 @@ for t in threads: t.start()
 for t in threads: t.join()
 used()
 """
-# The daemon is nobody's child any more; it reports its own time through a pipe while the job waits.
+# The daemon has no parent that waits for it. It reports its own CPU time through a pipe, and the job waits for the
+# report.
 BUSY_DAEMON = USED + """
 reader, writer = os.pipe()
 if os.fork() == 0:
@@ -72,7 +73,7 @@ del block
 time.sleep(0.3)
 used()
 """
-# At its mark once, and then far below it for as long as somebody likes.
+# Uses its peak memory once, and then much less until its input ends.
 MARK_THEN_WAIT = python_job("""
 import sys
 block = b"x" * (64 << 20)
@@ -88,7 +89,7 @@ NOBODY = 65534
 
 
 def exit_accounting_is_offered():
-    """Does the kernel tell this process how every other one ended?"""
+    """Returns whether the kernel reports to this process how every other process ended."""
     status = dict(line.split(":", 1) for line in pathlib.Path("/proc/self/status").read_text().splitlines())
     return (int(status["CapEff"], 16) >> CAP_NET_ADMIN & 1
             and all(os.readlink(f"/proc/self/ns/{name}") == initial for name, initial in INITIAL.items())
@@ -189,7 +190,7 @@ os.wait(); os.wait()
 
 
 class Advice(Case):
-    """What would make CPU time exact is said once, where it may not be."""
+    """The program says once how CPU time could be exact, if it may not be exact."""
 
     def said(self, *flags):
         self.folder.chmod(0o777)
@@ -204,7 +205,7 @@ class Advice(Case):
 
 
 class Clock(Case):
-    """An inherited perf counter costs the job something at each switch of contexts."""
+    """An inherited perf counter slows each context switch of the job."""
 
     def counters(self, wrapper):
         return [fd for fd in pathlib.Path(f"/proc/{wrapper.pid}/fd").iterdir() if "perf_event" in os.readlink(fd)]
@@ -267,7 +268,7 @@ input()
         self.assertLess(run["written_chars"], 34 * MIB)
 
 
-# Four threads stop and go for each other and wait until the end of the input.
+# Four threads wake each other in turn, and then wait until the input ends.
 SWITCHES = USED + """
 import threading
 def pair(n):
@@ -298,7 +299,7 @@ class ContextSwitches(Case):
         wrapper = self.start_run(python_job(SWITCHES), stdin=subprocess.PIPE, stdout=subprocess.PIPE, **options,
                                  flags=["--web.listen-address=127.0.0.1:0", "--sample.interval=100ms"])
         wrapper.wait_address()
-        # Each of 16,000 exchanges waits for the other thread, most of them by a switch that is voluntary.
+        # In each of 16,000 exchanges a thread waits for the other one. Most of these switches are voluntary.
         wait_until(lambda: sum(wrapper.job_value(f"rightsize_job_context_switches_{kind}_total", "job") or 0
                                for kind in ("voluntary", "involuntary")) > 8000, "the switches of threads that live")
         used = json.loads(wrapper.process.communicate()[0])
@@ -314,7 +315,7 @@ class ContextSwitches(Case):
         self.check(preexec_fn=None if os.geteuid() else become_nobody)
 
 
-# Forks until the kernel refuses it five times, and tells how many children there are.
+# Forks until the kernel refuses five times, and prints the number of children.
 FORKS = python_job("""
 import os, signal, sys
 sys.stdin.readline()
@@ -360,7 +361,7 @@ class TaskLimit(Case):
             self.assertEqual((run["pids_limit"], run["pids_refused"]), (TASKS, 5))
 
 
-# Writes up to 40 MiB to the file system of a folder and deletes them again, until it is killed.
+# Writes up to 40 MiB to the file system of a folder and deletes it again, until the process is killed.
 NEIGHBOUR = python_job("""
 import os, random, sys, time
 print(".", end="", flush=True)
@@ -383,7 +384,7 @@ time.sleep(0.3)
 
 
 class DiskSpace(Case):
-    """Beside a neighbour that fills the same file system and frees it again."""
+    """A neighbour fills the same file system and frees it again."""
 
     def disk(self, job_name, path, mib, **more):
         environment = {**self.environment, "FILE": str(path), "MIB": str(mib), **more}

@@ -1,4 +1,4 @@
-"""A run fails, a real Prometheus fires, a real Alertmanager mails: what arrives at a mail server says what to do."""
+"""A run fails, a real Prometheus fires, a real Alertmanager sends mails, and the mail says what to do."""
 import email
 import email.policy
 import json
@@ -18,7 +18,7 @@ PAGE, GRAFANA = "https://jobs.example.org/batch", "https://grafana.example.org"
 
 
 class Conversation(socketserver.StreamRequestHandler):
-    """As much of SMTP as delivers mail."""
+    """The part of SMTP that is needed to deliver a mail."""
 
     def say(self, line):
         self.wfile.write(line.encode() + b"\r\n")
@@ -55,7 +55,7 @@ class MailServer(socketserver.ThreadingTCPServer):
 
 class Alerts(Monitored):
     def start_alertmanager(self, mail_server):
-        """The example, with this mail server, in a hurry."""
+        """Starts the example configuration with this mail server and with short intervals."""
         text = (FOLDER / "alertmanager.yml").read_text()
         for pattern, instead in ((r"smtp_smarthost: .*", f"smtp_smarthost: 127.0.0.1:{mail_server.server_address[1]}"),
                                  (r"smtp_require_tls: .*", "smtp_require_tls: false"),
@@ -73,7 +73,8 @@ class Alerts(Monitored):
         return alertmanager
 
     def watched(self, *flags):
-        """A server, a Prometheus that has scraped it, and a mail server that has the mails of its alerts."""
+        """Returns a server, a Prometheus that has scraped it, and a mail server that receives the mails of its
+        alerts."""
         mail_server = MailServer()
         self.addCleanup(mail_server.server_close)
         self.addCleanup(mail_server.shutdown)
@@ -84,7 +85,7 @@ class Alerts(Monitored):
         return server, prometheus, mail_server
 
     def show(self, mail):
-        """The text of a mail, which is left for people, too."""
+        """Prints the text of a mail, so that people can read it, too."""
         text = mail.get_body(("plain",)).get_content()
         print("", *(f"{name}: {value}" for name, value in mail.items()), "", text, sep="\n")
         if "MAILS_TO_FILE" in os.environ:

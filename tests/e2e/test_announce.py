@@ -1,4 +1,4 @@
-"""Runs that are announced to a server, over its Unix socket and over TCP, and ends that are told."""
+"""Clients announce runs to a server over its Unix socket and over TCP, and report how they end."""
 import contextlib
 import http.client
 import json

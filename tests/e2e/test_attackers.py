@@ -1,4 +1,4 @@
-"""What strangers try over HTTP: pages of other sites, rebound names, too much of everything."""
+"""Attacks over HTTP: pages of other sites, rebound names, and too much of everything."""
 import base64
 import concurrent.futures
 import contextlib
@@ -15,7 +15,7 @@ PATHS = ("/", "/metrics", "/jobs", "/runs?job_name=job", "/overview", "/server",
 
 
 class ReboundNames(Case):
-    """A name of a stranger that resolves to 127.0.0.1, in a browser beside the exporter."""
+    """An attacker's host name resolves to 127.0.0.1, in a browser on the exporter's machine."""
 
     def test_nothing_is_read_by_a_name_that_is_not_ours(self):
         server = self.serve()
@@ -48,9 +48,9 @@ class ReboundNames(Case):
         self.assertEqual(self.serve("--web.allowed-host=*").get("/metrics", Host="rebound.example").status, 200)
 
     def test_a_password_is_enough(self):
-        """A page of another name has none, whatever its name resolves to."""
+        """A page of another name has no password, whatever its name resolves to."""
         config = self.folder / "web.yml"
-        # The password is "test"; the hash is of the lowest cost.
+        # The password is "test". Its hash has the lowest cost.
         config.write_text("basic_auth_users:\n  user: $2b$04$abcdefghijklmnopqrstuuoD8yw7MmybLKVooaTGGZAt3HXugv2.a\n")
         server = self.serve(f"--web.config.file={config}")
         self.assertEqual(server.get("/metrics", Host="usage.example").status, 401)
@@ -69,7 +69,7 @@ N = str(len(HIDDEN)).encode()
 
 
 class Smuggled(Case):
-    """A request inside of another, which a proxy before us and we see differently."""
+    """A request hidden in another one. A proxy in front of the server reads it differently."""
 
     AMBIGUOUS = [
         b"Content-Length: " + N + b"\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + HIDDEN,
@@ -88,7 +88,7 @@ class Smuggled(Case):
         b"Authorization: Basic YTpi\r\nAuthorization: Bearer x\r\n\r\n" + HIDDEN,
         b"Content-Type: application/json\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}" + HIDDEN,
         b"Sec-Fetch-Site: same-origin\r\nSec-Fetch-Site: cross-site\r\n\r\n" + HIDDEN,
-        # Values that go on in the next line, which some glue to the name and some to the value.
+        # Header values that continue in the next line. Some programs join that line to the name, others to the value.
         b"Content-Length:\r\n " + N + b"\r\n\r\n" + HIDDEN,
         b"Content-Length: 0\r\nTransfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n" + HIDDEN,
         b"Authorization: Basic YTpi\r\nAuthorization:\r\n Bearer x\r\n\r\n" + HIDDEN,
@@ -111,10 +111,11 @@ class Smuggled(Case):
             for headers in self.AMBIGUOUS:
                 with self.subTest(method=method, headers=headers[:70]):
                     request = method + b" /-/ready HTTP/1.1\r\nHost: localhost\r\n" + headers
-                    # A connection that said nothing is asked again: a reset may overtake the answer.
+                    # If a connection received nothing, the request is repeated, because a reset may overtake the
+                    # answer.
                     reply = next(filter(None, (self.raw(server, request) for _ in range(5))), b"")
                     statuses = re.findall(rb"HTTP/1\.1 (\d+)", reply)
-                    # What does not even parse may be complained of twice; nothing is answered.
+                    # A request that cannot be parsed may get two errors, but never an answer.
                     self.assertEqual(set(statuses), {b"400"}, reply)
                     self.assertNotIn(b"/hidden", reply)
 
@@ -156,7 +157,7 @@ class Smuggled(Case):
 
 
 class LongAnswers(Case):
-    """A history with a run of hours, and clients who want all of it."""
+    """A history with a run of hours, and clients that request all samples."""
 
     SAMPLES = 20000
     PATH = "/series.csv?job_name=job"
@@ -176,7 +177,7 @@ class LongAnswers(Case):
         wait_until(lambda: self.server.get("/-/ready").status == 200, "the first sample")
 
     def ask(self):
-        """A request whose answer is not read yet, and which the client has little room for."""
+        """Sends a request, and does not read the answer yet. The client has a small receive buffer."""
         client = socket.socket()
         self.addCleanup(client.close)
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -224,7 +225,7 @@ class LongAnswers(Case):
     def test_clients_that_do_not_read_them_fill_no_memory(self):
         size = len(self.server.get(self.PATH).body)
         clients = [self.ask() for _ in range((64 << 20) // size + 4)]
-        # The last of them has an answer: all others were made, or refused.
+        # The last client has an answer, so all other answers were made or refused.
         statuses = [client.recv(13) for client in clients]
         self.assertEqual(set(statuses), {b"HTTP/1.1 200 ", b"HTTP/1.1 503 "})
         made = statuses.count(b"HTTP/1.1 200 ")

@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
-"""The built-in catalogue as a user meets it: nothing is fetched, and today's server has a price.
-
-built_in.py unpacks the catalogue with code of its own, so what it lists must answer like the built-in catalogue.
-"""
+"""Tests the built-in catalogue as users get it: nothing is fetched, and the current server has a price. built_in.py
+unpacks the catalogue with its own code, so its list must give the same answers as the built-in catalogue."""
 import json
 import pathlib
 import re
@@ -45,14 +43,14 @@ class BuiltIn(support.Case):
             self.assertEqual(self.run_job(["sleep", "1"], job_name=region, flags=here).returncode, 0)
             today = self.query("recommend", f"--job-name={region}", "--details", *here)["today"]
             self.assertEqual((today["server"]["api_reference"], today["server"]["region"]), ("m5.xlarge", region))
-            # 0.192 an hour, and at least 60 s are billed.
+            # The price is 0.192 per hour, and at least 60 s are billed.
             self.assertGreaterEqual(today["cost_per_run"], 0.192 / 60)
             self.assertLess(today["cost_per_run"], 0.192 / 30)
             self.assertEqual(today["server"]["priced_in"], "us-east-1")
             self.assertEqual(elsewhere, "priced in us-east-1, the only region whose price is known" in today.get("note", ""), today)
             self.assertEqual(elsewhere, "note" in today, today)
             self.assertNotIn("price_note", today["server"])
-        # The same price on spot is an estimate, and says so as offers do.
+        # The same price on spot is an estimate, and the answer says so.
         here[-1:] = ["--server.region=us-east-1", "--server.allocation=spot"]
         self.assertEqual(self.run_job(["sleep", "1"], job_name="spot", flags=here).returncode, 0)
         today = self.query("recommend", "--job-name=spot", *here)["today"]

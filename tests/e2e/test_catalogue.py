@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
-"""Where servers and prices come from: the commands of "catalogue", and the server that keeps them fresh.
-
-The Keeper is a double (tests/support/keeper_double.py); nothing here asks the network.
-"""
+"""Tests the sources of servers and prices: the commands of "catalogue", and the server that refreshes the catalogue.
+The Keeper is a double (tests/support/keeper_double.py), so no test uses the network."""
 import contextlib
 import gzip
 import json
@@ -108,7 +106,7 @@ class Catalogue(support.Case):
         cut = self.own("cut.csv.gz", gzip.compress(OWN.encode())[:-12])
         fifo = self.folder / "fifo"
         os.mkfifo(fifo)
-        writer = os.open(fifo, os.O_RDWR)  # holds the FIFO open, and writes nothing
+        writer = os.open(fifo, os.O_RDWR)  # a process has the FIFO open, and writes nothing
         self.addCleanup(os.close, writer)
         for path, said in ((cut, "the compressed file ends early"), (fifo, "not a regular file"),
                            ("/dev/zero", "not a regular file")):
@@ -249,13 +247,13 @@ class Catalogue(support.Case):
             self.assertEqual(self.servers("--limit=1")["servers"][0]["server_id"], "small")
             self.assertIn("fetched 9 servers", self.run_it(*words)[1])
             again = [path for path in set(double.calls()) if double.calls().count(path) > 1]
-            # The state is asked for each time, and the call during which it was killed has no page yet.
+            # The Keeper's state is read each time. The call during which the process was killed has no page yet.
             self.assertLessEqual(len(again), 2, again)
             self.assertIn("/healthcheck", again)
         self.assertEqual(self.servers()["catalogue"]["source"], double.url)
 
     def test_prices_are_those_of_their_allocation(self):
-        """aws-00001 has both, aws-00003 a dearer spot price, and gcp-00008 only a spot price."""
+        """aws-00001 has both prices, aws-00003 has a higher spot price, and gcp-00008 has only a spot price."""
         with Double("--servers", "13") as double:
             self.run_it("catalogue", "update", f"--catalogue.url={double.url}")
         with contextlib.closing(sqlite3.connect(self.cache)) as cache:
@@ -270,7 +268,7 @@ class Catalogue(support.Case):
         return server.get("/servers?details=1").json["catalogue"]
 
     def damage(self):
-        """As a program of another version may leave it."""
+        """Damages the file as another version of the program might."""
         with contextlib.closing(sqlite3.connect(self.cache)) as cache, cache:
             cache.executescript("DELETE FROM _metadata; PRAGMA user_version = 77")
 
@@ -287,7 +285,7 @@ class Catalogue(support.Case):
             self.told(server)
             server.says("the cache could not be gone on with: it is now")
             self.assertEqual(self.told(server)["source"], double.url)
-            # Nor is it forgotten where nothing can be fetched: whoever comes next finds one that was begun anew.
+            # The warning is not lost if nothing can be fetched: the next process finds the new, empty cache.
             nothing = f"--catalogue.url={double.url}/nothing"
             self.damage()
             server = self.serve(nothing, f"--history.path={self.folder / 'other.db'}")
@@ -316,7 +314,7 @@ class Catalogue(support.Case):
             wait_until(lambda: self.told(server)["source"] == double.url, "the fetched catalogue")
             self.assertEqual(self.told(server)["servers"], 9)
             server.stop()
-        # The Keeper is gone, and the cache is a year old: it answers, and says so.
+        # The Keeper is gone, and the cache is a year old. The cache still answers, and the answer gives its age.
         with contextlib.closing(sqlite3.connect(self.cache)) as cache, cache:
             cache.execute("UPDATE _metadata SET value = value - 31536000 WHERE key = 'saved_at'")
             cache.execute("UPDATE page SET fetched_at = 0")

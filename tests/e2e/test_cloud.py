@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""Which cloud server this is, asked of doubles of the metadata services at their own addresses in a network namespace
-of this test's own. Runs itself again inside one; where none may be made, says so and is skipped."""
+"""Tests how the program identifies its cloud server. Doubles of the metadata services run at the real addresses, in a
+network namespace of this test. The test runs itself again inside the namespace. If no namespace can be made, the test
+is skipped."""
 import json
 import os
 import pathlib
@@ -42,7 +43,7 @@ def answer_of(vendor, source=None):
 
 class Cloud(support.Case):
     def sysfs(self, texts):
-        """A /sys with these texts of DMI and nothing else."""
+        """Makes a /sys that contains only these texts of DMI."""
         folder = self.folder / "sys" / "class" / "dmi" / "id"
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
@@ -56,7 +57,7 @@ class Cloud(support.Case):
         return support.wait_until(lambda: server.get("/server").json == expected, f"/server to answer {expected}")
 
     def test_each_vendor_is_found_among_all(self):
-        """Without DMI all are asked, and only the one that is there answers as itself."""
+        """Without DMI all services are queried. Only the service that exists answers, with its own name."""
         for vendor in MACHINES:
             with self.subTest(vendor), metadata_double.MetadataDouble(vendor) as double:
                 server = self.serve_on({})
@@ -104,7 +105,7 @@ class Cloud(support.Case):
             server.stop()
 
     def fastest_run(self, *flags):
-        """Seconds of the fastest of three runs of a command that does nothing."""
+        """Returns the seconds of the fastest of three runs of a command that does nothing."""
         def seconds():
             began = time.monotonic()
             done = self.run_job(["true"], flags=[*flags, "--quiet"])
@@ -113,7 +114,7 @@ class Cloud(support.Case):
         return min(seconds() for _ in range(3))
 
     def test_a_service_that_never_answers_delays_nothing(self):
-        """A job's end does not wait for the second that its answer may take."""
+        """The end of a job does not wait for the answer, which may take a second."""
         sysfs = self.sysfs({})
         with metadata_double.MetadataDouble("silent"):
             self.assertLess(self.fastest_run(sysfs), self.fastest_run(sysfs, "--no-cloud.discovery") + 0.5)

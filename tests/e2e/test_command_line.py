@@ -1,4 +1,4 @@
-"""Commands without a server: the same answers as over HTTP, and help that helps."""
+"""Tests commands without a server: they give the same answers as HTTP, and their help texts help."""
 import json
 import os
 import pathlib
@@ -13,13 +13,13 @@ import urllib.parse
 from support import DEADLINE, EXPORTER, Case, clean_environment, main, python_job
 
 AS_ROOT = os.geteuid() == 0
-SOMEBODY = 200000 + os.getpid() % 100000  # owns nothing, and no other process
+SOMEBODY = 200000 + os.getpid() % 100000  # a user that owns nothing and runs no other process
 COMMANDS = ("serve", "run", "recommend", "stats", "runs", "jobs")
 SHORT_WORK = python_job("import time\nwhile time.process_time() < 0.2: pass")
 
 
 def without(value, *keys):
-    """A JSON value without what changes from one question to the next."""
+    """Returns a JSON value without the parts that change from one question to the next."""
     if isinstance(value, dict):
         return {k: without(v, *keys) for k, v in value.items() if k not in keys}
     return [without(v, *keys) for v in value] if isinstance(value, list) else value
@@ -50,7 +50,7 @@ class Answers(Case):
                 over_http = server.get(f"/{command}?" + urllib.parse.urlencode(parameters))
                 self.assertEqual(over_http.status, 200, over_http.text)
                 self.assertTrue(over_http.headers["Content-Type"].startswith("application/json"))
-                # Only a server sizes all jobs beforehand; a list of them by a command says not_sized.
+                # Only a server sizes all jobs in advance. The list of a command therefore says not_sized.
                 differ = ["generated_at", "age_seconds", *(["apply", "warnings"] if command == "jobs" else [])]
                 self.assertEqual(without(self.query(command, *flags), *differ), without(over_http.json, *differ))
 
@@ -79,7 +79,7 @@ class Answers(Case):
         cores = [row["cores"] for row in answer["cpu"]["at_cores"]]
         self.assertEqual(cores, sorted(set(cores)))
         self.assertLessEqual({1, answer["demand"]["cpu_cores"], answer["resources"]["cpu"]}, set(cores))
-        self.assertLessEqual(cores[-1], 4)  # one process, which may have wanted twice the CPU that it got
+        self.assertLessEqual(cores[-1], 4)  # one process, which may have needed twice the CPU time that it got
         self.assertEqual(answer["hindsight"]["this"]["runs"], 2)
         self.assertEqual((answer["based_on"]["runs"], answer["based_on"]["excluded"]), (3, 1))
         self.assertTrue(answer["explain"])
@@ -88,7 +88,7 @@ class Answers(Case):
         self.assertLess(0.2, answer["demand"]["duration_seconds"])
 
     def test_metaflow_is_a_line_to_paste(self):
-        """A small job: @resources would have no effect, because the default of @kubernetes is larger."""
+        """For a small job, @resources would have no effect, because the default of @kubernetes is larger."""
         expected = re.compile(r"# @resources\(memory=(\d+)\) has no effect below 4096 MB\. "
                               r"On AWS Batch, use @batch\(cpu=1, memory=\d+\)\.\n@kubernetes\(cpu=[\d.]+, memory=\1\)\n?")
         result = self.command("recommend", "--job-name=etl/load", "--format=metaflow", f"--history.path={self.history}")
@@ -126,13 +126,13 @@ class Answers(Case):
         self.assertEqual(os.read(reader, 1 << 16).decode(), expected)
         self.assertTrue(fifo.is_fifo())
         link.unlink()
-        # As /dev/stdout leads to /proc/self/fd/1, and that to a pipe.
+        # /dev/stdout also leads to /proc/self/fd/1, which leads to a pipe.
         link.symlink_to("/proc/self/fd/1")
         self.assertEqual(self.command(*question, "-o", str(link)).stdout, expected)
         self.assertTrue(link.is_symlink())
 
     def linked(self, target):
-        """A link of our own, as /dev/stdout is one of root's: that one is not to be lost where this fails."""
+        """Makes a link like /dev/stdout. The real one must not be lost if the test fails."""
         link = self.folder / f"link{len(list(self.folder.iterdir()))}"
         link.symlink_to(target)
         return link
@@ -215,7 +215,7 @@ class Answers(Case):
         self.assertEqual(self.command(*question, str(file)).returncode, 0)
         self.assertEqual((file.stat().st_uid, file.stat().st_gid), (SOMEBODY, SOMEBODY))
         self.assertNotEqual(file.read_text(), "before")
-        # Who may write the file, but not give one away, writes it in place.
+        # A user who may write the file, but not give one away, writes into the existing file.
         os.chown(file, 0, 0)
         for path in (self.folder, pathlib.Path(self.history)):
             path.chmod(0o777)
@@ -248,7 +248,8 @@ class Answers(Case):
         self.assertEqual(mounted.read_text(), "before")
 
     def test_a_file_keeps_its_access_list(self):
-        """Its own user, another one, no group, whom the mask would let in were it a mode: acl(5), linux/posix_acl_xattr.h."""
+        """The entries are the owner, another user, no group, and a user whom the mask would admit if it were a mode:
+        acl(5), linux/posix_acl_xattr.h."""
         self.run_job(["true"])
         file = self.folder / "file"
         file.write_text("before")
@@ -346,7 +347,7 @@ class Help(Case):
             self.assertEqual(self.command("help", command).stdout, short)
 
     def test_examples_are_commands_of_this_program(self):
-        """Each is read as written; only what it names may not be there."""
+        """Each example is parsed. It may only fail because the files that it names do not exist."""
         man = self.command("manual", "man").stdout
         self.assertIn(".SH EXAMPLES", man)
         for command in COMMANDS:

@@ -1,4 +1,4 @@
-"""A limit of CPU time (ulimit -t), which holds for the wrapper as it does for each process of the job: watching outlives it."""
+"""Tests a limit of CPU time (ulimit -t). It also limits the wrapper, and watching must not use it up."""
 import contextlib
 import json
 import resource
@@ -9,7 +9,7 @@ import time
 from support import Case, main, python_job, wait_until
 
 LIMIT = 1
-# What is looked at costs: 50 times 50 processes that do nothing until the first has no more input, or ends.
+# A sample of this tree is expensive: 50 times 50 processes that do nothing until the first one's input ends.
 CROWD = python_job("""
 import os, sys
 until, end = os.pipe()
@@ -24,19 +24,20 @@ for _ in range(50):
 print("all there", flush=True)
 sys.stdin.read()
 """)
-# Says what limit it has, and is there for a while.
+# Prints its CPU time limit, and runs for a while.
 SOME_SECONDS = python_job("""
 import json, resource, time
 print(json.dumps(resource.getrlimit(resource.RLIMIT_CPU)))
 time.sleep(3)
 """)
 STRETCHED = "sampling slowed down"
-# Where a busy machine may make what is not looked at cost more.
+# On a busy machine, work other than sampling may take CPU time.
 ROOMY = (LIMIT, LIMIT + 9)
 
 
 def used_before(seconds, limits):
-    """What is executed next has used so much CPU time, as it does when a shell becomes it, and has these limits."""
+    """Makes a process that has used so much CPU time and has these limits. Then it executes the program, as a shell may
+    do."""
     def prepare():
         while time.process_time() < seconds:
             pass
@@ -71,7 +72,7 @@ class CpuLimit(Case):
         self.assertGreaterEqual(run["processes_max"], 2500)
 
     def test_nearer_to_it_samples_are_fewer(self):
-        """With three quarters of what looks may cost, they are four times as far apart."""
+        """When three quarters of the CPU time for samples are used, samples are four times as far apart."""
         result = self.run_job(SOME_SECONDS, flags=self.FLAGS, **used_before(0.6, ROOMY))
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stderr.count(STRETCHED.encode()), 1)
@@ -101,7 +102,7 @@ class CpuLimit(Case):
                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, **used_before(LIMIT + 0.5, None))
         self.assertEqual(wrapper.process.stdout.readline(), b"all there\n")
         resource.prlimit(wrapper.pid, resource.RLIMIT_CPU, (LIMIT, resource.RLIM_INFINITY))
-        # With the signal, which it sends at a tick of its clock while we run, the kernel puts the limit further off.
+        # The kernel sends the signal at a clock tick while the process runs, and then raises the soft limit.
         wait_until(lambda: wrapper.process.poll() is not None or
                    resource.prlimit(wrapper.pid, resource.RLIMIT_CPU)[0] > LIMIT, "the signal")
         wrapper.process.stdin.close()

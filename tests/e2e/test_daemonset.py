@@ -20,7 +20,8 @@ class Daemon(Case):
     LINKS = 'ip link add eth7 type veth peer name vethy || exit 77; exec "$@"'
 
     def daemon(self, pod, *flags):
-        """Samples of a server on a machine with the card eth5, the bridge "fabric" and two jobs, whose pod has the card eth7."""
+        """Returns the samples of a server on a machine with the card eth5, the bridge "fabric" and two jobs. The
+        server's pod has the card eth7."""
         host, name = self.folder / "host", self.folder / "socket"
         host.mkdir(exist_ok=True)
         flags = [flag.replace("HOST", str(host)) for flag in flags]
@@ -44,7 +45,7 @@ class Daemon(Case):
             known = {name for name, labels in values if ("job_name", "own") in labels}
             return ("rightsize_job_memory_bytes", frozenset({("job_name", "machines")})) in values and \
                 "rightsize_job_network_received_bytes_total" in known and values
-        # The one may be looked at before it is where it will be.
+        # The process may be sampled before it is in its final place.
         values = wait_until(found, "both jobs")
         server.process.stdin.close()
         server.process.stdin = None
@@ -53,7 +54,8 @@ class Daemon(Case):
 
     @unittest.skipUnless(os.geteuid() == 0, "only root may give a program a network of its own")
     def test_network_of_the_machine_is_that_of_its_first_process(self):
-        """Not that of the pod, whose every byte would be told as the machine's, and the machine's as that of any job in it."""
+        """The network of the machine is that of process 1, not that of the pod. Otherwise the traffic of the pod would
+        count as the machine's, and the machine's traffic as that of its jobs."""
         for what, pod, flags in (
                 ("sysfs of the machine below its root", "mount -t sysfs sysfs /sys || exit 77; " + self.LINKS, ("--path.rootfs=HOST",)),
                 ("sysfs of the machine", self.LINKS, ())):

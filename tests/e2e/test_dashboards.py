@@ -1,8 +1,7 @@
 """Dashboards and rules name metrics that exist, and every query of them returns data.
 
-A real Prometheus scrapes real jobs, and evaluates rules.yml. What a machine or a short test does not have (a GPU, a limit,
-an OOM kill) is answered from series of the same names and labels, written in the exporter's format and backfilled.
-"""
+A real Prometheus scrapes real jobs, and evaluates rules.yml. A machine or a short test has no GPU, no limit and no OOM
+kill. Queries of such metrics get backfilled series with the same names and labels, in the exporter's format."""
 import json
 import os
 import pathlib
@@ -22,16 +21,17 @@ while not select.select([sys.stdin], [], [], 0.01)[0]: sum(range(20000))
 """)
 ASKS = ("--request-cpu=2", "--request-memory=1G")
 
-# What /metrics has beside the table of metrics, and what Prometheus makes of rules: {name: labels}.
+# Metrics of /metrics that are not in the table of metrics, and records that Prometheus makes from the rules: {name:
+# labels}.
 BESIDE = {"rightsize_collector_success": ("collector",), "rightsize_collector_duration_seconds": ("collector",),
           "ALERTS": ("alertname", "alertstate")}
-# Queries that contain this have no data in a test, though their metrics are there: why.
+# Queries that contain these texts have no data in a test although their metrics exist, with the reason.
 NEEDS = {
     "rightsize_job_cpu_periods_total": "a CPU quota",
     "rightsize_job_cpu_throttled:": "a CPU quota",
     'outcome="oom_killed"': "an OOM kill",
 }
-# What every machine has: queries of these alone are never answered by what was backfilled.
+# Metrics that every machine has. A query that uses only these is never answered from backfilled series.
 EVERYWHERE = {
     "rightsize_job_cpu_seconds_total", "rightsize_job_memory_bytes", "rightsize_job_memory_peak_bytes",
     "rightsize_job_active_runs", "rightsize_job_runs_total", "rightsize_job_duration_seconds",
@@ -89,7 +89,7 @@ def filled_in(expression, instance, job_name):
 
 
 def table_of_metrics():
-    """{name: (type, labels)} of all metrics that the program has."""
+    """Returns {name: (type, labels)} of all metrics of the program."""
     rows = subprocess.run([EXPORTER, "manual", "metrics"], capture_output=True, text=True, check=True).stdout
     found = {}
     for name, kind, labels in re.findall(r"^\| `(\w+)` \| (\w+) \| (.*?) \|", rows, re.M):
@@ -102,7 +102,7 @@ def rules_text():
 
 
 def records():
-    """{name of a record: (its labels, expression)}"""
+    """Returns {name of a record: (its labels, expression)}."""
     found = {}
     for name, text in re.findall(r"- record: (\S+)\n\s+expr: (.*?)(?=\n\s+(?:- |#)|\n\n)", rules_text() + "\n\n", re.S):
         level = name.split(":")[0]
@@ -113,7 +113,7 @@ def records():
 
 class Dashboards(Monitored):
     def live_jobs(self, server):
-        """Runs that ended well and not, and one that goes on."""
+        """Runs that succeeded, runs that failed, and a run that still runs."""
         prometheus = self.start_prometheus(server, for_tests(rules_text()))
         wait_until(lambda: self.ask(prometheus, 'up{job="rightsize"}') == 1, "the first scrape")
         for code, outcome, runs in ((0, "succeeded", 1), (3, "failed", 1), (0, "succeeded", 2)):
@@ -126,7 +126,7 @@ class Dashboards(Monitored):
         return prometheus
 
     def end(self, run):
-        """Of input, and so of the job."""
+        """Ends the input, and so the job."""
         run.process.stdin.close()
         run.process.stdin = None
         run.wait()
@@ -178,7 +178,8 @@ class Dashboards(Monitored):
             self.assertIn(f"`{name}`", sections[section])
 
     def exposition(self, end):
-        """A quarter of an hour of every metric and record, up to end, in the exporter's format with time stamps."""
+        """Returns a quarter of an hour of every metric and record, up to `end`, in the exporter's format with time
+        stamps."""
         values = {"outcome": ("succeeded", "failed", "oom_killed"), "resource": ("cpu", "memory", "gpu"), "server": ("current", "best"),
                   "job_name": (BACKFILLED_JOB,), "mode": ("user",), "alertname": ("RightsizeOomKilled",), "alertstate": ("firing",), "page": ("https://jobs.example.org",)}
         families = {name: (kind, labels) for name, (kind, labels) in table_of_metrics().items()}
@@ -241,7 +242,7 @@ class Dashboards(Monitored):
         print(f"{len(live)} queries of real jobs; {len(elsewhere)} of what was backfilled, for want of:")
         for where, (_, why) in elsewhere.items():
             print(f"  {where}: {', '.join(why)}")
-        if "DASHBOARDS_SERVE" in os.environ:  # tests/grafana draws what was asked here
+        if "DASHBOARDS_SERVE" in os.environ:  # tests/grafana draws the dashboards from this data
             subprocess.run([os.environ["DASHBOARDS_SERVE"], f"http://127.0.0.1:{prometheus.port}", here, JOB,
                             BACKFILLED, BACKFILLED_JOB, str(end)], check=True)
 

@@ -1,4 +1,4 @@
-"""Real jobs that met a limit of memory: what is recorded of them, and what is asked for next."""
+"""Real jobs meet a memory limit. Tests the record of each run, and the next request."""
 import pathlib
 import sys
 
@@ -12,7 +12,7 @@ MIB = 1 << 20
 LIMIT = 150 * MIB
 ADDRESSES_KIB = 300000
 
-# Holds more and more until an allocation is refused.
+# Allocates more and more memory until an allocation is refused.
 GROWS = """
 import time
 held = []
@@ -20,7 +20,7 @@ while True:
     held.append(bytearray(4 << 20))
     time.sleep(0.01)
 """
-# A child holds more than the limit; its parent exits with the given code.
+# A child needs more than the limit. Its parent exits with the given code.
 CHILD_GROWS = """
 import os, sys
 if os.fork() == 0:

@@ -1,4 +1,4 @@
-"""/metrics is valid for those who read it, whatever processes and jobs are called."""
+"""/metrics is valid for all its readers, whatever the names of processes and jobs are."""
 import subprocess
 import time
 
@@ -6,7 +6,8 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 
 from support import DEADLINE, PROMETHEUS_2_ACCEPT, Case, children_of, main, python_job, samples, wait_until
 
-# Busy processes with names that end a naive parser; each says when it has its name, then waits for the end of input.
+# Busy processes whose names break a naive parser. Each prints a line when it has its name, then waits for the end of
+# its input.
 HOSTILE_PROCESSES = python_job(r"""
 import ctypes, os, sys, time
 names = [b"a b", b"a b c d e", b") R 1 (", b"))))", b"((((", b"new\nline", b"\xff\xfe\xfd", b"caf\xc3", b'"quote\\',
@@ -34,13 +35,13 @@ HOSTILE_JOB_NAMES = ['quote"d', "back\\slash", "brace{d}", "a,b=c", "# EOF", "sp
 
 
 def process_cpu(pid):
-    """CPU seconds of a process: clock_getcpuclockid(3)."""
+    """Returns the CPU seconds of a process: clock_getcpuclockid(3)."""
     return time.clock_gettime((~pid << 3) | 2)
 
 
 class Exposition(Case):
     def check(self, server):
-        """Both formats by the strictest readers there are; returns the samples."""
+        """Checks both formats with the strictest parsers, and returns the samples."""
         text = server.get("/metrics").body
         lint = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, timeout=DEADLINE,
                               check=False)
@@ -89,7 +90,7 @@ class Exposition(Case):
 
     def test_a_scrape_tells_what_was_just_seen_of_jobs_and_looks_again_after_a_while(self):
         server = self.serve(interval="1h")
-        told = set()  # when the answer was made, and when the jobs were looked at
+        told = set()  # time of the answer, and time of the last reading of the jobs
 
         def reused_and_renewed():
             now = server.metrics()
@@ -113,12 +114,13 @@ class Exposition(Case):
         self.assertEqual(wrapper.process.stdout.read(N_HOSTILE), b"." * N_HOSTILE)
         wait_until(lambda: server.job_value("rightsize_job_processes", "job") == N_HOSTILE + 1,
                    "all hostile processes to be counted")
-        # All of them sleep by now, so that their clocks stand still; a snapshot may be shared that is a moment older.
+        # All processes sleep by now, so their clocks stand still. A shared snapshot may be a moment older.
         (job, _), = children_of(wrapper.pid)
         hostile = [pid for pid, _ in children_of(job)]
         self.assertEqual(len(hostile), N_HOSTILE)
         used = sum(process_cpu(pid) for pid in [job, *hostile])
-        # What its first process did as a copy of the wrapper, before it entered the run's group, is none of the run's.
+        # CPU time that its first process used as a copy of the wrapper, before it entered the run's group, is not part
+        # of the run.
         wait_until(lambda: server.job_value("rightsize_job_cpu_seconds_total", "job") > used - 0.01,
                    "all that they used to be counted")
         self.assert_close(server.job_value("rightsize_job_cpu_seconds_total", "job"), used, 0.02, 0.02, "CPU seconds")
@@ -139,7 +141,7 @@ class Exposition(Case):
             self.assertEqual(self.query("runs", f"--job-name={name}")["job_name"], name)
 
     def test_job_names_that_cannot_be_labels_are_ignored(self):
-        """The job runs all the same, under the name of its command; --strict does not start it."""
+        """The job runs with the name of its command as its job name. With --strict it is not started."""
         for name in ("", "x" * 200, "new\nline", "tab\t", b"\xff\xfe", b"caf\xc3"):
             with self.subTest(name=name):
                 argument = b"--job-name=" + (name if isinstance(name, bytes) else name.encode())

@@ -1,4 +1,4 @@
-"""The end of servers and wrappers while the history can be neither read nor written, or the kernel not be asked."""
+"""Servers and wrappers end while the history can be neither read nor written, or while the kernel does not answer."""
 import contextlib
 import json
 import os
@@ -13,8 +13,8 @@ import unittest
 from support import DEADLINE, EXPORTER, PYTHON, children_of, main, wait_until
 from test_faults_history import Job
 
-# A FUSE that answers (linux/fuse.h) INIT (26), and nothing else until its input ends: it takes the question, after which no
-# signal ends the waiting for an answer.
+# A FUSE that answers only INIT (26, linux/fuse.h) until its input ends. It reads the request, after which no signal
+# ends the wait for an answer.
 DEAD = """
 import ctypes, os, select, struct, sys
 kernel = ctypes.CDLL(None, use_errno=True)
@@ -34,14 +34,15 @@ kernel.umount2(sys.argv[1].encode(), 2)
 
 class Ending(Job):
     def test_a_disk_that_hangs_at_reading_does_not_hold_it_up(self):
-        """A server, whose threads look into the history whenever somebody wrote, and a wrapper that tells what its run was."""
+        """A server whose threads read the history after each write, and a wrapper that prints the summary of its
+        run."""
         stall, slow, report = (self.folder / name for name in ("stall", "slow", "report.html"))
         theirs = dict(self.environment)
         self.environment.update(LD_PRELOAD=os.environ["RIGHTSIZE_STALLING_DISK"], STALLING_READS=str(stall))
         self.run_job(["true"], env=theirs)
         server = self.serve()
         wrapper = self.start_run(["sh", "-c", "read line; exit 3"], stdin=subprocess.PIPE)
-        # Beside them one whose summary and report take long.
+        # A third program has a summary and a report that take long.
         at_work = self.start_run(["sh", "-c", f"echo > {slow}; exit 3"], "slow", env={**self.environment, "STALLING_READS": str(slow)},
                                  flags=(f"--history.path={self.folder / 'slow.db'}", f"--report={report}"))
         wait_until(lambda: len(server.get("/runs?job_name=job").json["runs"]) == 2, "a run that is recorded")
@@ -64,7 +65,7 @@ class Ending(Job):
         self.assert_history_intact()
 
     def test_an_interrupt_ends_the_waiting_for_a_disk(self):
-        """By itself a wrapper waits three seconds for a write that may only be slow."""
+        """Without the interrupt, the wrapper waits three seconds for a write that may only be slow."""
         stall = self.folder / "stall"
         self.environment.update(LD_PRELOAD=os.environ["RIGHTSIZE_STALLING_DISK"], STALLING_DISK=str(stall))
         wrapper = self.begin()
@@ -84,7 +85,7 @@ class Ending(Job):
         self.assertEqual(wrapper.wait(), 0)
 
     def test_a_sampler_that_hangs_holds_up_no_job_and_no_end(self):
-        """A file of /proc that does not come: while a job runs and a server serves, and when others are to begin."""
+        """A file of /proc does not answer while a job runs and a server serves, and when other jobs start."""
         stall, slow = self.folder / "stall", self.folder / "slow"
         central = self.serve("--web.allow-changes", f"--history.path={self.folder / 'central.db'}")
         self.environment.update(LD_PRELOAD=os.environ["RIGHTSIZE_STALLING_DISK"], STALLING_PROC=str(stall))
@@ -93,7 +94,7 @@ class Ending(Job):
         silent = self.enterContext(socket.create_server(("127.0.0.1", 0)))
         server = self.serve("--web.allow-changes", f"--forward.url=http://127.0.0.1:{silent.getsockname()[1]}",
                             "--forward.timeout=1h")
-        # Nobody comes after it who would close what it recorded, and hand it on.
+        # No later program would close the recorded runs and forward them.
         pod = self.serve("--web.allow-changes", "--exit-with-job", f"--history.path={self.folder / 'pod.db'}",
                          f"--forward.url=http://127.0.0.1:{central.port}")
         self.assertEqual(self.announce(pod, "of the pod").status, 201)
@@ -112,7 +113,7 @@ class Ending(Job):
         for wrapper in (begun, late):
             wrapper.process.stdin.close()
             wrapper.process.stdin = None
-        # The second signal ends its waiting for the job.
+        # The second signal ends the server's wait for the job.
         wait_until(lambda: pod.send(signal.SIGTERM) or pod.said("stopping"), "the end of the pod")
         answer = self.announce(server, "told")
         self.assertEqual(answer.status, 503, answer.text)
@@ -154,11 +155,11 @@ class Ending(Job):
             wait_until(begun.exists, "the job to begin")
         self.assertEqual(wrapper.wait(), 3, wrapper.log)
         wrapper.says("counted less exactly.*the sampler does not answer")
-        # The sampler went on, and had a control group made that nobody waited for any more.
+        # The sampler continued, and made a control group for which no caller waited any more.
         self.assertEqual(list(pathlib.Path("/sys/fs/cgroup").rglob(f"rightsize-{wrapper.pid}-*")), [])
 
     def test_a_terminal_that_is_stopped_is_waited_for(self):
-        """Whoever did that wants to read; it is no disk that does not answer."""
+        """A person stopped the terminal in order to read. This is not a disk that does not answer."""
         ours, theirs = (os.fdopen(number, "rb", 0) for number in os.openpty())
         self.addCleanup(ours.close)
         with theirs:
@@ -169,7 +170,7 @@ class Ending(Job):
             self.addCleanup(wrapper.kill)
             question = ("runs", "--job-name=job", f"--history.path={self.history}")
             wait_until(lambda: '"succeeded"' in self.command(*question).stdout, "the end of the run")
-            # More than a disk is given.
+            # longer than the time for a disk
             with self.assertRaises(subprocess.TimeoutExpired):
                 wrapper.wait(7)
             termios.tcflow(theirs, termios.TCOON)

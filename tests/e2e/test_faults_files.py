@@ -1,5 +1,5 @@
-"""Processes that name a file which a server should not touch: links to secrets, folders that never answer. And those whose
-file it is there to read, in a container's files or below the root."""
+"""Processes name files that a server must not touch: links to secrets, and folders that never answer. Other processes
+name files that it must read, in a container's files or below the root."""
 import os
 import shutil
 import subprocess
@@ -9,12 +9,13 @@ import uuid
 from support import PYTHON, Case, main, wait_until
 
 AS_ROOT = os.geteuid() == 0
-SOMEBODY = 200000 + os.getpid() % 100000  # owns nothing, and no other process
+SOMEBODY = 200000 + os.getpid() % 100000  # a user that owns nothing and runs no other process
 NAMED = ["sh", "-c", "read end", ".command.run"]
 TASK = "#!/bin/bash\n### ---\n### name: '{} (s 1)'\n### ...\n"
 
-# A process in a folder of a FUSE that answers no lookup: of its requests (linux/fuse.h) only INIT (26), ACCESS (34) and
-# GETATTR (3) have an answer, so that one can go into it. What hides it then is its argument. It ends with its input.
+# A process in a folder of a FUSE that answers no lookup. Of its requests (linux/fuse.h) only INIT (26), ACCESS (34) and
+# GETATTR (3) get an answer, so a process can enter the folder. The argument is the mount that hides it afterwards. The
+# process ends with its input.
 NEVER_ANSWERS = """
 import ctypes, os, struct, sys
 kernel = ctypes.CDLL(None, use_errno=True)
@@ -47,8 +48,9 @@ elif hidden == "detached":
     kernel.umount2(folder.encode(), 2)
 os.execv(sys.executable, [sys.executable, "-I", "-S", "-c", "print(flush=True); open(0).read()", ".command.run"])
 """
-# A program on a FUSE below a root that is not that of its namespace, so that its mounts have other names than its links. Of
-# the requests all have an answer but FORGET (2), which wants none, and OPEN (14) after the first, which is that of exec.
+# A program on a FUSE below a root that is not the root of its namespace, so that its mounts have other paths than its
+# links. All requests get an answer, except FORGET (2), which needs none, and all OPEN (14) after the first, which comes
+# from exec.
 OPENS_ONCE = """
 import ctypes, os, struct, sys
 kernel = ctypes.CDLL(None, use_errno=True)
@@ -96,9 +98,10 @@ os.chdir("/")
 print(flush=True)
 os.execv("/mnt/program", ["program"])
 """
-# Overlays whose lower layer is a FUSE with one folder: one within another (layers), or the root of a process, with Argo's template
-# on a mount of its own in it (root). The FUSE answers until they are mounted, and again when a line comes; nothing is kept of what
-# it said. The mount table tells of no FUSE on the way. All ends with the input.
+# Overlays whose lower layer is a FUSE with one folder. "layers": one overlay is inside another. "root": an overlay is
+# the root of a process, with Argo's template on a mount inside it. The FUSE answers until the overlays are mounted, and
+# again when a line comes; its answers are not cached. The mount table shows no FUSE on the way. All processes end with
+# the input.
 LAYERS = """
 import ctypes, os, platform, struct, sys
 kernel = ctypes.CDLL(None, use_errno=True)
@@ -176,8 +179,8 @@ os.dup2(ends, 8)
 os.dup2(asked, 9)
 os.execv("/bin/sh", ["sh", "-c", "pivot_root . run/old && exec sh -c 'exec 9>&-; read end <&8'"])
 """
-# A root of its own as a container has, with Argo's template on a mount of its own in it. $1 is a folder for that, $2 what
-# the root is made of.
+# A root of its own, like that of a container, with Argo's template on a mount inside it. $1 is a folder for the root,
+# and $2 is the kind of the root.
 CONTAINER = """
 set -e
 mount -t tmpfs none "$1"
@@ -226,7 +229,7 @@ class Files(Case):
         wait_until(lambda: server.job_value("rightsize_job_active_runs", job_name) == 1, f"a run of {job_name}")
 
     def looked(self, server):
-        """What was begun before this was looked at."""
+        """Waits until the server has checked the processes that began before this call."""
         name = f"{self.mark}/" + uuid.uuid4().hex
         self.begin(["sh", "-c", "read end"], {"RIGHTSIZE_JOB_NAME": name})
         self.found(server, name)
@@ -236,7 +239,7 @@ class Files(Case):
             server.look_at_jobs()
 
     def begin_in_namespace(self, *command):
-        """A job in mounts of its own, which says when it is there."""
+        """Starts a job with mounts of its own. The job prints a line when it is ready."""
         job = self.begin(["unshare", "--mount", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         if not job.stdout.readline():
             job.wait()
@@ -301,7 +304,7 @@ class Files(Case):
         self.found(server, name)
         self.looked(server)
         self.goes_on(server)
-        # What waits for a FUSE that has a request does not end before that does, whoever kills it.
+        # A process that waits for a FUSE's answer ends only when the FUSE ends, even after SIGKILL.
         self.end(job)
         self.assertEqual(server.stop(), 0)
 

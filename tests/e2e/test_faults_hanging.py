@@ -1,4 +1,4 @@
-"""Processes that hold locks which files of /proc wait for, as long as a file system does not answer."""
+"""Processes hold locks for which files of /proc wait, as long as a file system does not answer."""
 import os
 import subprocess
 import time
@@ -7,10 +7,11 @@ import uuid
 
 from support import PYTHON, Case, main, wait_until
 
-# A process that a FUSE holds up, and its server, which answers (linux/fuse.h) INIT (26), GETATTR (3), LOOKUP (1) and OPEN (14)
-# for any name as one file, but neither FLUSH, which exec waits for that closes it, nor READ: who opens the file a second time
-# as it is on the disk (FOPEN_DIRECT_IO, and FOPEN_KEEP_CACHE so that the opening waits for nothing) and maps it waits until
-# the page that is being read for others is there. All goes on when the input ends.
+# A process that a FUSE delays, and the FUSE server. The server answers (linux/fuse.h) INIT (26), GETATTR (3), LOOKUP
+# (1) and OPEN (14) for any name as one file. It does not answer FLUSH, for which an exec that closes the file waits,
+# and READ. A process opens the file a second time as it is on the disk (FOPEN_DIRECT_IO, and FOPEN_KEEP_CACHE so that
+# opening waits for nothing) and maps it. It then waits for the page that another process is reading. Everything
+# continues when the input ends.
 HANGS = """
 import ctypes, os, struct, sys, time
 kernel = ctypes.CDLL(None, use_errno=True)
@@ -54,7 +55,7 @@ kernel.mmap(None, ctypes.c_size_t(4096), 1, 2, second, ctypes.c_long(0))
 os._exit(0)
 """
 
-# A job that has another thread, and ends with its input.
+# A job with a second thread. It ends with its input.
 THREADS = "import sys, threading; threading.Thread(target=sys.stdin.read).start()"
 MOST = 8  # TREE_GUARD_THREADS
 MANY = MOST + 2
@@ -79,7 +80,7 @@ class Hanging(Case):
 
     @staticmethod
     def end(process):
-        """What hangs in a FUSE ends when that does, whatever signal it was sent before."""
+        """A process that hangs in a FUSE ends when the FUSE ends, whatever signal it got before."""
         if not process.stdin.closed:
             process.stdin.close()
         process.wait()
@@ -136,7 +137,7 @@ class Hanging(Case):
                 self.addCleanup(self.let_go, job)
                 self.assertEqual(job.process.stdout.readline(), b"\n")
                 job.wait_address()
-                time.sleep(1)  # some looks at what hangs
+                time.sleep(1)  # number of samples while the process hangs
                 self.assertEqual(job.job_value("rightsize_job_active_runs", how), 1)
                 self.let_go(job)
                 self.assertEqual(job.wait(), 0, job.log)
