@@ -60,7 +60,7 @@ class CpuLimit(Case):
     def test_a_crowd_is_looked_at_more_rarely_and_the_job_goes_on(self):
         wrapper = self.start_run(CROWD, flags=self.FLAGS, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **used_before(0.3, (LIMIT, LIMIT)))
         self.assertEqual(wrapper.process.stdout.readline(), b"all there\n")
-        # Ever more rarely: to a tenth of what was asked for, within some ten seconds.
+        # Samples become rarer: a tenth of the requested rate after about ten seconds.
         wait_until(lambda: wrapper.process.poll() is not None or min([0, 0, *self.intervals()][-2:]) > 1, "longer intervals")
         self.assertIsNone(wrapper.process.poll(), wrapper.log)
         wrapper.process.stdin.close()

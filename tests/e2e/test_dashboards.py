@@ -77,7 +77,7 @@ def dashboard_queries():
 
 
 def names_in(expression):
-    """The metrics and records that an expression names."""
+    """Returns the metrics and records that an expression names."""
     bare = re.sub(r'"[^"]*"', "", expression)
     words = re.findall(r"(?<![\w:$])[a-zA-Z_][\w:]*\w", bare)
     return {w for w in words if ":" in w or w.startswith(("rightsize_", "process_"))}

@@ -1,4 +1,4 @@
-"""The history under a disk that is full, locked, replaced or damaged, while a job goes on and somebody scrapes."""
+"""The disk of the history is full, locked, replaced or damaged, while a job runs and a client scrapes."""
 import contextlib
 import json
 import os
@@ -26,14 +26,14 @@ PRIVATE_MOUNTS = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "-
 
 
 def mounting_refused():
-    """Why no file system may be mounted here, or nothing."""
+    """Returns the reason why no file system can be mounted here, or nothing."""
     done = subprocess.run([*PRIVATE_MOUNTS, "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True, text=True,
                           check=False)
     return done.stderr.strip() if done.returncode else ""
 
 
 class Job(Case):
-    """A wrapper that serves, around a job that goes on until told."""
+    """A wrapper that serves, around a job that runs until it is told to end."""
 
     def begin(self, prefix=(), job_name="job", interval=INTERVAL):
         wrapper = self.start_program(
@@ -71,8 +71,8 @@ class Job(Case):
         return statistics.median(one() for _ in range(times))
 
     def assert_none_is_missing(self, path=None, run=None):
-        """Each sample says how long it is for: one that was lost leaves a hole. Of the only run there is, or of this one."""
-        # The id of a sample begins with that of its run.
+        """Each sample has a duration, so a lost sample leaves a hole. Checks the only run, or the given run."""
+        # The id of a sample begins with the id of its run.
         of_run = f"WHERE id >> 32 = (SELECT id FROM run WHERE run_id = '{run['run_id']}')" if run else ""
         with contextlib.closing(sqlite3.connect(path or self.history)) as history:
             rows = history.execute(f"SELECT at, duration FROM sample {of_run} ORDER BY id").fetchall()
@@ -88,14 +88,14 @@ class Job(Case):
 
 class Killed(Job):
     def test_at_any_instant_loses_one_interval_at_most(self):
-        """The samples that its last answer knew are there, but for the last one, and nothing is damaged."""
+        """The samples of the last answer are there, except for the last one, and nothing is damaged."""
         seed = random.randrange(1 << 32)
         print("seed", seed, flush=True)
         instant = random.Random(seed)
         for number in range(KILLS):
             job_name = f"job-{number}"
             wrapper = self.begin(job_name=job_name)
-            # Begun only when the wrapper is ready: what comes before the first write has nothing to lose.
+            # The kill comes only after the wrapper is ready, because nothing can be lost before the first write.
             self.wait_for(wrapper, "samples_written_total", 1)
             begun = time.monotonic()
             time.sleep(instant.uniform(0, 4 * INTERVAL))
@@ -111,7 +111,7 @@ class Killed(Job):
             run = self.only_run(job_name)
             with self.subTest(number=number, lasted=lasted):
                 self.assertGreaterEqual(run["samples"], taken - 1)
-                # A tick that the machine made late is its own; the last interval and it may be missing.
+                # A tick that the machine delayed is no fault. The last interval and such a tick may be missing.
                 self.assertGreaterEqual(run["duration_seconds"], lasted - 2 * INTERVAL - 0.25)
         self.serve().stop()
         self.assert_history_intact()
@@ -125,7 +125,7 @@ class Locked(Job):
         usual = self.scrape_seconds(wrapper)
         with contextlib.closing(sqlite3.connect(self.history, timeout=60, isolation_level=None)) as other:
             other.execute("BEGIN EXCLUSIVE")
-            # What cannot be written waits: as many as the ring holds, which is stated (4,096).
+            # Samples that cannot be written wait, up to the limit of 4,096.
             waiting = self.wait_for(wrapper, "samples_waiting", 25)
             self.assert_fast(wrapper, usual)
             self.assertEqual(self.value(wrapper, "samples_dropped_total"), 0)
@@ -142,7 +142,7 @@ class Locked(Job):
     def test_two_wrappers_and_a_server_write_one_file(self):
         server = self.serve(interval="100ms")
         wrappers = [self.begin(job_name=f"job-{n}") for n in range(2)]
-        # A third writer comes and goes.
+        # A third process writes from time to time.
         for _ in range(3):
             self.assertEqual(self.run_job(["sleep", "0.3"], "short", [f"--sample.interval={INTERVAL:g}s"]).returncode, 0)
         written = [self.wait_for(wrapper, "samples_written_total", 20) for wrapper in wrappers]
@@ -160,7 +160,7 @@ class Locked(Job):
 
 
 class Stalled(Job):
-    """A write that does not come back for 30 s (preloaded stalling_disk.c): the writer can do nothing but wait."""
+    """A write that does not return for 30 s (preloaded stalling_disk.c): the writer can only wait."""
 
     SECONDS = 30
 
@@ -176,7 +176,7 @@ class Stalled(Job):
         held = self.value(wrapper, "samples_written_total")
         while time.monotonic() < begun + self.SECONDS:
             self.assert_fast(wrapper, usual)
-        # The ring holds 4,096; these are some 300.
+        # The queue holds 4,096 samples. These are about 300.
         waiting = self.wait_for(wrapper, "samples_waiting", 25)
         self.assertEqual(self.value(wrapper, "samples_written_total"), held)
         self.assertEqual(self.value(wrapper, "samples_dropped_total"), 0)
@@ -192,7 +192,8 @@ class Stalled(Job):
         self.assert_history_intact()
 
     def test_a_run_that_is_taken_meanwhile_holds_up_no_end(self):
-        """Another exporter hands a run on, whose answer waits for the disk, and a stop comes: it does not wait as long."""
+        """Another exporter forwards a run, and the answer waits for the disk. Then the server is stopped, and does not
+        wait for that long."""
         stall = self.folder / "stall"
         theirs = dict(self.environment)
         self.environment.update(LD_PRELOAD=os.environ["RIGHTSIZE_STALLING_DISK"], STALLING_DISK=str(stall))
@@ -212,7 +213,7 @@ class Stalled(Job):
         stall.unlink()
         self.assert_history_intact()
 
-    # More than threads that serve scrapes, of a stream and of the others.
+    # More requests than there are threads for scrapes, for a stream and for other requests.
     QUESTIONS = 3 * ("events?run=x",) + ("jobs", "recommend?job_name=x", "servers?job_name=x", "benchmarks?job_name=x")
 
     def test_questions_that_read_it_hold_up_neither_scrapes_nor_the_end(self):
@@ -264,21 +265,21 @@ class Replaced(Job):
         self.assert_history_intact()
 
     def test_damage_that_only_a_reader_meets_is_mended(self):
-        """The server writes nothing here: it is the question that meets the damage."""
+        """The server writes nothing in this test. A query finds the damage."""
         self.run_job(["true"])
         server = self.serve()
         with contextlib.closing(sqlite3.connect(self.history)) as history:
             history.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         size = os.path.getsize(self.history)
         with open(self.history, "r+b") as file:
-            # Past the schema: the pages of tables and indexes.
+            # The damage is beyond the schema, in the pages of tables and indexes.
             file.seek(4096)
             file.write(b"\xa5" * (size - 4096))
-        # After a minute the historian looks by itself.
+        # After a minute the historian checks the file by itself.
         aside = wait_until(lambda: server.get("/runs?job_name=job") and list(self.folder.glob("history.db.corrupt-*")),
                            "the damaged file set aside", 30)
         self.assertTrue(aside)
-        # The fresh file is made by whoever writes next.
+        # The next writer creates the fresh file.
         wait_until(lambda: server.get("/jobs").status in (200, 404), "an answer without the damaged file")
         server.says("level=(warn|error).*corrupt")
         self.run_job(["true"], "after")
@@ -291,7 +292,7 @@ def cut(path, size):
 
 
 def garble(path):
-    """Another content, in the file that is open."""
+    """Changes the content of the open file."""
     with open(path, "r+b") as file:
         file.truncate(0)
         file.write(b"\xa5" * 300000)
@@ -308,7 +309,8 @@ def remove(*paths):
 
 
 class Damaged(Job):
-    """Somebody truncates, overwrites or deletes the history while a run goes on that it records: the run is recorded."""
+    """Another program truncates, overwrites or deletes the history while a run is recorded. The run is recorded all the
+    same."""
 
     # Each row: the damage to the file, the number of files set aside, and whether earlier runs are still there.
     ACTS = (
@@ -400,13 +402,13 @@ os._exit(3)"""
 
 
 class Unwritable(Job):
-    """The exit code of a job does not wait for a history that cannot be written, and one line says what is lost."""
+    """The exit code of a job does not wait for a history that cannot be written. One line says what is lost."""
 
-    HELD_UP = 1.0  # 0.3 s, and what a busy machine adds
+    HELD_UP = 1.0  # 0.3 s, plus the delay of a busy machine
     LOST = "level=error.*the end of the run is not in the history.*run_id={run_id}.*{why}"
 
     def end_of(self, wrapper, code=0):
-        """From the end of the job to the exit: seconds."""
+        """Returns the seconds from the end of the job to the exit."""
         wrapper.process.stdin.close()
         wrapper.process.stdin = None
         wait_until(lambda: (wrapper.job_pid, "S") not in children_of(wrapper.pid) and
@@ -445,7 +447,7 @@ class Unwritable(Job):
         self.assertRegex(done.stderr.decode(), "the run will not be in the history.*run_id=[0-9]{8}T.*not a regular file")
 
     def test_a_lock_of_another_process(self):
-        """The other process writes nothing: whether it was stopped, or takes long, cannot be told."""
+        """The other process writes nothing. The test cannot distinguish a stopped process from a slow one."""
         for before in (True, False):
             with self.subTest(before=before):
                 self.history = str(self.folder / f"{before}.db")
@@ -458,10 +460,10 @@ class Unwritable(Job):
                 self.assert_told(wrapper, "locked")
 
     def test_a_lock_of_others_who_write_is_waited_for(self):
-        """Longer than for one who does not write."""
+        """The wait is longer than for a process that does not write."""
         wrapper = self.begin_job()
         with contextlib.closing(sqlite3.connect(self.history, timeout=60, isolation_level=None)) as other:
-            other.execute("PRAGMA cache_size = 1")  # what is written goes to the -wal at once
+            other.execute("PRAGMA cache_size = 1")  # writes go to the -wal at once
             other.execute("BEGIN IMMEDIATE")
             other.execute("CREATE TABLE other(x)")
             wrapper.process.stdin.close()
@@ -534,7 +536,8 @@ class Unwritable(Job):
 
 class ManyJobs(Job):
     def test_names_without_end_cost_no_scrape(self):
-        """Far more jobs in the history than /metrics has room for: it has the latest, and questions are answered."""
+        """The history has far more jobs than /metrics has room for. /metrics has the latest jobs, and queries are
+        answered."""
         self.run_job(["true"], "first")
         server = self.serve()
         usual = self.scrape_seconds(server)
@@ -559,10 +562,10 @@ class ManyJobs(Job):
 
 
 class LongHistory(Job):
-    RUNS = 100  # of two jobs, as many as the history keeps of each
+    RUNS = 100  # as many runs of two jobs as the history keeps of each
 
     def make_open(self, samples):
-        """A run that goes on, as far as anybody can tell: this program is it, and records it."""
+        """Makes an open run whose recorder is this program, so it seems to continue."""
         ticks = int(pathlib.Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[19])
         with contextlib.closing(sqlite3.connect(self.history)) as history, history:
             template = dict(zip((row[1] for row in history.execute("PRAGMA table_info(run)")),
@@ -577,7 +580,8 @@ class LongHistory(Job):
                             (samples, row["id"], row["started_at"]))
 
     def test_statistics_of_a_long_run_that_goes_on_cost_no_scrape(self):
-        """They are worked out from all its samples each time: as many as are at full rate. Two would hold both threads up."""
+        """The statistics are computed from all samples each time. The samples are as many as are kept at full rate. Two
+        such queries would occupy both threads."""
         self.run_job(python_job("import time; time.sleep(0.5)"), flags=["--sample.interval=100ms"])
         self.make_open(100000)
         server = self.serve()
@@ -595,7 +599,7 @@ class LongHistory(Job):
         asking = [threading.Thread(target=question, args=(q,)) for q in ("/stats?job_name=job", "/runs?job_name=job")]
         for thread in asking:
             thread.start()
-            timed(scrapes, server.metrics)  # the next question is taken by another thread, if this one holds up any
+            timed(scrapes, server.metrics)  # another thread takes the next query, if this one blocks
         while any(thread.is_alive() for thread in asking):
             timed(scrapes, server.metrics)
         self.assertEqual([a.status for a in answers.values()], [200, 200])
@@ -605,7 +609,8 @@ class LongHistory(Job):
         self.assertEqual(server.stop(), 0)
 
     def test_questions_about_many_samples_cost_no_scrape_and_bounded_memory(self):
-        """Runs of an hour at a high rate, 10 M samples by name (tests/faults/run.sh); 100,000 of a run are kept at full rate."""
+        """Runs of an hour at a high rate. Started by name (tests/faults/run.sh), they have 10 M samples; 100,000 of a
+        run are kept at full rate."""
         self.run_job(python_job("import time; time.sleep(0.5)"), flags=["--sample.interval=100ms"])
         each, seconds = ROWS // self.RUNS, 3600
         with contextlib.closing(sqlite3.connect(self.history)) as history, history:
@@ -652,7 +657,7 @@ class SmallDisk(Job):
         self.history = str(self.disk / "history.db")
 
     def on_disk(self, *after, options="size=1m"):
-        """A prefix for a command that sees a file system of its own at self.disk."""
+        """Returns a prefix for a command that sees its own file system at self.disk."""
         steps = [f"mount -t tmpfs -o {options} none '{self.disk}'", *after, 'exec "$@"']
         return [*PRIVATE_MOUNTS, "sh", "-c", " && ".join(steps), "sh"]
 
@@ -678,7 +683,7 @@ class SmallDisk(Job):
                 shutil.copy(f"{seen / 'history.db'}{suffix}", f"{self.folder / 'copy.db'}{suffix}")
         self.assert_none_is_missing(self.folder / "copy.db")
         self.end(wrapper)
-        # It said that once, and not each time that it tried.
+        # The message came once, and not at each attempt.
         self.assertLess(len([line for line in wrapper.log if "full" in line]), 5)
 
     def test_full_from_the_beginning_does_not_stop_a_job(self):
@@ -726,7 +731,7 @@ class SmallDisk(Job):
 
 
 class LargestFile(Job):
-    """RLIMIT_FSIZE: the write that would go beyond it fails, and sends a signal as well."""
+    """RLIMIT_FSIZE: the write beyond the limit fails, and also sends a signal."""
 
     def test_is_a_full_disk_to_who_begins_a_history(self):
         limited = ["prlimit", "--fsize=8192", EXPORTER]

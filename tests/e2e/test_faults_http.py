@@ -1,4 +1,4 @@
-"""Clients that stay, drip, shout and lie: none of them keeps a scraper out."""
+"""Clients that stay, send slowly, flood or send garbage do not keep a scraper out."""
 import contextlib
 import json
 import os
@@ -12,13 +12,14 @@ import time
 
 from support import DEADLINE, Case, main, wait_until
 
-# As many as asked for by name (tests/faults/run.sh); a few more than the limit otherwise.
+# The number is given when run by name (tests/faults/run.sh). The default is a little above the limit.
 CLIENTS = int(os.environ.get("RIGHTSIZE_FAULT_CLIENTS", "300"))
 LIMIT = "64"
 
 
 def raw(server, request, half_close=False):
-    """All that is answered to these bytes, until the server hangs up; what a reset left unread is no matter."""
+    """Returns the whole answer to these bytes, until the server closes the connection. Unread bytes that a reset drops
+    do not matter."""
     with socket.create_connection((server.host, server.port), DEADLINE) as client:
         client.settimeout(DEADLINE)
         reply = b""
@@ -45,7 +46,7 @@ def get(target, *headers, version="1.1", method="GET"):
 
 
 def scrape_seconds(server, times=20):
-    """(median, longest) of that many scrapes, each on a connection of its own."""
+    """Returns (median, longest) of so many scrapes, each on its own connection."""
     def one():
         begin = time.monotonic()
         server.metrics()
@@ -65,7 +66,7 @@ class Crowd(Case):
             print(f"{self.clients} clients instead of {CLIENTS}: no more open files are allowed", flush=True)
 
     def crowd(self, server, stack, words, most=None):
-        """Clients that each say the next of words and then nothing. Who is sent away has had its turn."""
+        """Clients that each send the next of `words`, and then nothing. A client whose connection is closed is done."""
         for number in range(min(self.clients, most or self.clients)):
             client = stack.enter_context(socket.create_connection((server.host, server.port), DEADLINE))
             with contextlib.suppress(OSError):
@@ -77,7 +78,7 @@ class Crowd(Case):
         with contextlib.ExitStack() as stack:
             self.crowd(server, stack, words)
             crowded, longest = scrape_seconds(server)
-            # One may be late on a busy machine; a place that an idle client gives up by itself is free after 10 s.
+            # One scrape may be late on a busy machine. An idle client's place is free after 10 s.
             self.assertLess(crowded, 20 * usual + 0.2)
             self.assertLess(longest, 5)
         self.assertEqual(server.get("/metrics").status, 200)
@@ -93,11 +94,11 @@ class Crowd(Case):
         self.check([get("/metrics") * 20])
 
     def test_who_asks_for_ever_and_never_reads_keeps_no_scraper_out(self):
-        """As many places as there may be are taken by answers that the kernel has no room for."""
+        """Answers that fill the kernel's buffers take all places."""
         server = self.serve(f"--web.max-connections={LIMIT}")
         usual, _ = scrape_seconds(server)
         with contextlib.ExitStack() as stack:
-            # More than there may be and than are leaving; each takes a tenth of a second until it is stuck.
+            # More clients than places and closing connections. Each takes a tenth of a second until it is stuck.
             for _ in range(min(self.clients, 300)):
                 client = stack.enter_context(socket.socket())
                 client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -109,14 +110,14 @@ class Crowd(Case):
 
     @staticmethod
     def ask_until_it_is_stuck(client):
-        """The server takes no more requests while it cannot send; or it has hung up."""
+        """The server takes no more requests while it cannot send, or it has closed the connection."""
         client.settimeout(0.1)
         with contextlib.suppress(OSError):
             while True:
                 client.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n" * 100)
 
     def test_whoever_drips_goes_before_whoever_asks(self):
-        """A scraper that keeps its connection outlives the drip of a byte every now and then."""
+        """The connection of a scraper stays open, although others send one byte now and then."""
         server = self.serve("--web.max-connections=16")
         with contextlib.ExitStack() as stack:
             drip = stack.enter_context(socket.create_connection((server.host, server.port), DEADLINE))
@@ -138,7 +139,7 @@ class Crowd(Case):
         server = self.serve("--web.max-connections=10000")
         resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (64, 64))
         with contextlib.ExitStack() as stack:
-            # No more than fit into the queue of the socket: there they stay.
+            # Only as many as fit into the queue of the socket, where they stay.
             self.crowd(server, stack, [b""], 300)
         wait_until(lambda: server.get("/metrics").status == 200, "an answer after the crowd")
         self.assertEqual(server.get("/-/healthy").status, 200)
@@ -157,7 +158,7 @@ class Crowd(Case):
             self.assertEqual(server.get("/jobs").status, 200)
 
     def test_memory_stays_bounded(self):
-        """Whatever clients do: connections have a cap of memory, and their number has one."""
+        """Whatever clients do, the memory of a connection and the number of connections have limits."""
         server = self.serve()
         with contextlib.ExitStack() as stack:
             self.crowd(server, stack, [b"GET /" + b"x" * 15000, get("/metrics") * 20, b"\r\n" * 8000])
@@ -165,18 +166,19 @@ class Crowd(Case):
         self.assertLess(self.peak_mib(server), 64)
 
     def test_answers_that_nobody_reads_are_bounded(self):
-        """With hundreds of runs an answer has a megabyte: all together may have 192 MiB, besides what the program has without them."""
+        """With hundreds of runs an answer has a megabyte. All answers together may have 192 MiB, in addition to the
+        program's own memory."""
         server = self.serve("--web.allow-changes")
         for number in range(300):
             process = subprocess.Popen(["sleep", "600"])
             self.addCleanup(process.wait)
             self.addCleanup(process.kill)
             body = json.dumps({"job_name": f"some-longer-name-of-a-team/job-{number}", "pid": process.pid})
-            # On a machine with so much to do a process may not be read in time, which is 503.
+            # On such a busy machine, a process may not be read in time. The answer is then 503.
             wait_until(lambda: server.get("/jobs", "POST", body, Content_Type="application/json").status == 201, "the run")
 
         def ask(path, times):
-            """As many who ask as may be connected, and more; none of them reads."""
+            """Clients send requests on as many connections as allowed, and more. None of them reads."""
             stack = contextlib.ExitStack()
             for _ in range(540):
                 client = stack.enter_context(socket.socket())
@@ -196,7 +198,7 @@ class Crowd(Case):
         with ask("/metrics?exclude[]=disk", 8):
             wait_until(settled, "the last answer")
             self.assertEqual(server.get("/metrics").status, 200)
-        # That many there are, as nobody reads them.
+        # This many answers are made, because no client reads them.
         self.assertGreater(peaks[-1] - without, 100)
         self.assertLess(peaks[-1] - without, 192)
 
@@ -207,7 +209,7 @@ class Crowd(Case):
 
 
 class Requests(Case):
-    # request, statuses that are right (none: the connection may just be closed)
+    # request, accepted statuses (none: the connection may be closed without an answer)
     ODD = [
         (get("/metrics", version="1.0"), {200}),
         (b"GET /metrics HTTP/1.0\r\n\r\n", {200}),
@@ -267,7 +269,7 @@ class Requests(Case):
         server = self.serve()
         for request, right in self.ODD:
             with self.subTest(request=request[:60]):
-                # One connection that said nothing is asked again: a reset may overtake the answer.
+                # If a connection received nothing, the request is repeated, because a reset may overtake the answer.
                 reply = next(filter(None, (raw(server, request) for _ in range(5))), b"")
                 self.assertNotIn(b"root:", reply)
                 self.assertTrue(set(statuses(reply)) <= right and statuses(reply), reply[:200])

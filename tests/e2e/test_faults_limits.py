@@ -1,4 +1,4 @@
-"""A server and a wrapper that go on where no process and no thread may begin any more."""
+"""A server and a wrapper continue when no process and no thread can be started."""
 import base64
 import contextlib
 import http.client
@@ -32,9 +32,9 @@ class Limits(Machine):
         return samples(self.get("/metrics").text).get((name, frozenset(labels.items())))
 
     def goes_on(self, identity, options, shut):
-        """shut(server, wrapper) takes all threads and processes that are not there yet from both, which were started with
-        the options, before there were users and anybody asked: passwords, streams and scrapes are answered, jobs are found
-        and followed, and both end as usual."""
+        """shut(server, wrapper) makes it impossible for both to start threads and processes. Both were started with the
+        options, before there were users and requests. Afterwards passwords, streams and scrapes are answered, jobs are
+        found and followed, and both end as usual."""
         users = self.folder / "web.yml"
         users.write_text("# Those who come later.\n")
         self.environment["RIGHTSIZE_CATALOGUE_CACHE"] = str(self.folder / "theirs" / "cache.db")
@@ -73,7 +73,7 @@ class Limits(Machine):
         self.assertEqual(self.server.wait(), 0)
 
     def finds_and_follows(self, identity):
-        """One that begins now, elsewhere, and that nobody announces."""
+        """A job that begins now, elsewhere, and that no client announces."""
         found = subprocess.Popen(STEADY, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env={"RIGHTSIZE_JOB_NAME": "found"},
                                  **identity)
         self.addCleanup(found.wait)
@@ -86,7 +86,7 @@ class Limits(Machine):
         wait_until(lambda: self.value("rightsize_job_active_runs", job_name="found") == 0, "its end")
 
     def first_event(self):
-        """Of the run that goes on."""
+        """Returns the first event of the running run."""
         run_id = next(r["run_id"] for r in self.runs() if r["outcome"] == "running")
         with contextlib.closing(http.client.HTTPConnection(self.server.host, self.server.port, timeout=DEADLINE)) as connection:
             connection.request("GET", f"/events?run={run_id}", headers=self.AUTHORIZATION)
@@ -97,10 +97,11 @@ class Limits(Machine):
             return read
 
     def test_going_on_needs_no_process_and_no_thread(self):
-        """By a limit of the user, who is not root."""
+        """The limit is that of a user who is not root."""
         def shut(*programs):
             for program in programs:
-                # Without CAP_SYS_RESOURCE root may not do it to somebody else, but they may do it to themselves.
+                # Without CAP_SYS_RESOURCE, root may not set limits of other processes. A process may set its own
+                # limits.
                 subprocess.run(["prlimit", f"--pid={program.pid}", "--nproc=0"], check=True, **self.somebody)
         self.goes_on(self.somebody, self.somebody, shut)
 
@@ -119,7 +120,7 @@ class Limits(Machine):
         def shut(server, wrapper):
             members = (folder / "cgroup.procs").read_text().split()
             self.assertLessEqual({str(server.pid), str(wrapper.pid)}, set(members))
-            # Less than what is there, or a thread or the job that ends would make room.
+            # The limit is below the current number. Otherwise the end of a thread or of the job would make room.
             (folder / "pids.max").write_text("1")
             fork = subprocess.run(python_job("import os; os.fork()"), preexec_fn=enter, capture_output=True, check=False)
             self.assertIn(b"BlockingIOError", fork.stderr)

@@ -1,4 +1,4 @@
-"""A machine that has very many processes, hides some, counts in another way, or has a dead network."""
+"""A machine has very many processes, hides some, uses other number formats, or has a dead network."""
 import collections
 import contextlib
 import json
@@ -14,7 +14,7 @@ import unittest
 
 from support import AS_ROOT, DEADLINE, EXPORTER, PYTHON, SOMEBODY, STEADY, Machine, children_of, main, wait_until
 
-# As many as asked for by name (tests/faults/run.sh).
+# The number is given when run by name (tests/faults/run.sh).
 THREADS = int(os.environ.get("RIGHTSIZE_FAULT_THREADS", "2000"))
 GENERATIONS = int(os.environ.get("RIGHTSIZE_FAULT_GENERATIONS", "400"))
 CHURN = int(os.environ.get("RIGHTSIZE_FAULT_CHURN", "200"))  # children a second
@@ -22,7 +22,7 @@ CHURN_SECONDS = int(os.environ.get("RIGHTSIZE_FAULT_CHURN_SECONDS", "2"))
 
 
 class Shaped(Machine):
-    """With jobs of tests/faults/shapes.c."""
+    """Runs jobs of tests/faults/shapes.c."""
 
     def start_shape(self, shape, number, *flags, interval="100ms"):
         wrapper = self.start_run([os.environ["RIGHTSIZE_SHAPES"], shape, str(number)], stdin=subprocess.PIPE,
@@ -39,14 +39,14 @@ class Shaped(Machine):
 
 class Processes(Shaped):
     def test_a_thousand_that_vanish_while_they_are_read_leave_their_time(self):
-        """All of them are alive at a look, and end during the next ones."""
+        """All processes are alive at one tick, and end during the next ticks."""
         children = 1000
         wrapper = self.start_shape("wide", children)
         wait_until(lambda: wrapper.job_value("rightsize_job_processes", "job") == children + 1, "all of them")
         self.assertGreater(self.tell_and_check(wrapper), children * 0.002)
 
     def tell_and_check(self, wrapper, check=lambda: None):
-        """The CPU seconds of a job that is told to come to its end: what it says of itself, and what is said of it."""
+        """Returns the CPU seconds of a job that is told to end: its own report, and the exporter's."""
         wrapper.process.stdin.write(b".")
         wrapper.process.stdin.flush()
         used = float(next(line for line in wrapper.process.stdout if line != b"round\n"))
@@ -65,8 +65,8 @@ class Processes(Shaped):
         return used
 
     def open_files(self, pid, staying):
-        """How many of each name, without the history's, and those of processes that stay: they are open from some look on.
-        A server shows them to root alone."""
+        """Returns the number of open files of each name, without the files of the history and of permanent processes,
+        which are opened at some tick. Only root can see these of a server."""
         names = []
         if not AS_ROOT:
             return collections.Counter()
@@ -77,9 +77,9 @@ class Processes(Shaped):
         return collections.Counter(name for name in names if not name.startswith(left_out))
 
     def test_children_that_come_and_go_leave_their_time_and_nothing_else(self):
-        """So many a second, and a scrape after each second of them, of their wrapper and of a server that follows them."""
+        """Starts so many children a second, and scrapes their wrapper and a server that follows them each second."""
         server = self.serve("--jobs.recognise", interval="100ms")
-        # A group of its own would tell what all of them used, whoever was seen.
+        # A control group of its own would report the CPU time of all children, even of unseen ones.
         wrapper = self.start_shape("churn", CHURN, "--no-run.cgroup")
         exporters = (server, wrapper)
         staying = [wrapper.pid, *(pid for pid, _ in children_of(wrapper.pid))]
@@ -108,7 +108,7 @@ class Processes(Shaped):
             self.assertLess(max(last) - max(first), 2 << 20)
 
     def test_command_line_of_4_mb_delays_nobody(self):
-        """Each argument may have 128 KiB, all of them a quarter of the stack's limit, and 6 MiB at most."""
+        """An argument may have 128 KiB. All arguments may have a quarter of the stack's limit, and 6 MiB at most."""
         soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
         if hard != resource.RLIM_INFINITY and hard < 32 << 20:
             self.skipTest("the limit of the stack allows no such command line")
@@ -178,8 +178,8 @@ class Processes(Shaped):
 
 
 class Shapes(Shaped):
-    """Jobs that are one process of very many threads, and a chain of very many generations (tests/faults/shapes.c). As many
-    as there may be by name: tests/faults/run.sh."""
+    """Jobs with very many threads in one process, and with a chain of very many generations (tests/faults/shapes.c).
+    When run by name, the numbers are the largest possible: tests/faults/run.sh."""
 
     @staticmethod
     def cpu_seconds(pid):
@@ -190,7 +190,7 @@ class Shapes(Shaped):
         wrapper = self.start_shape(shape, number, interval="1s")
         wait_until(lambda: wrapper.job_value("rightsize_job_processes", "job") == processes, "all processes")
         wait_until(lambda: wrapper.job_value("rightsize_job_threads", "job") == number, "all threads")
-        # The last thread, or the last of all generations, used 0.3 s.
+        # The last thread, or the last generation, used 0.3 s.
         wait_until(lambda: wrapper.job_value("rightsize_job_cpu_seconds_total", "job") >= 0.3, "the time of the last one")
         before = self.cpu_seconds(wrapper.pid)
         for _ in range(10):
@@ -209,7 +209,7 @@ class Shapes(Shaped):
         self.check("deep", GENERATIONS, GENERATIONS)
 
 
-# In a PID namespace with 100 PIDs: a process of the job ends, and a stranger gets its PID.
+# In a PID namespace with 100 PIDs, a process of the job ends, and a stranger gets its PID.
 REUSE = r"""
 import json, os, re, subprocess, sys, time, urllib.request
 exporter, history, python, job = sys.argv[1:5]
@@ -284,10 +284,10 @@ sys.stdin.readline()
 
 
 class Reuse(Machine):
-    # Before, pid_max inside a PID namespace is that of the whole machine, and is not to be touched.
+    # In older kernels, pid_max inside a PID namespace is that of the whole machine, and must not be changed.
     @unittest.skipIf(tuple(map(int, re.match(r"(\d+)\.(\d+)", os.uname().release).groups())) < (6, 14), "needs Linux 6.14")
     def test_stranger_with_the_pid_of_a_process_of_the_job_is_none(self):
-        """Between two looks: the stranger has used 2 s when the second comes."""
+        """The PID changes its owner between two ticks. The stranger has used 2 s at the second tick."""
         space = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"] if AS_ROOT else \
             ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child", "--mount-proc"]
         done = subprocess.run([*space, PYTHON, "-S", "-E", "-c", REUSE, EXPORTER, self.history, PYTHON, REUSE_JOB],
@@ -298,7 +298,7 @@ class Reuse(Machine):
         self.assertEqual(done.returncode, 0, done.stderr)
         seen = json.loads(done.stdout)
         self.assertEqual(seen["code"], 0)
-        # The stranger used 2 s. What the job's own process had used stays.
+        # The stranger used 2 s. The CPU time of the job's own process stays.
         self.assertGreaterEqual(seen["before"], 0.5)
         self.assertGreaterEqual(seen["after"], seen["before"])
         self.assertLess(seen["after"], seen["before"] + 1)
@@ -307,12 +307,13 @@ class Reuse(Machine):
 
 class Locale(Machine):
     def test_decimal_comma_of_the_locale_changes_no_number(self):
-        # Made here: a machine has those that somebody chose for it, and most have none with a comma, nor a map of characters.
+        # The locale is made here. A machine has only the locales that were installed, and most have neither one with a
+        # decimal comma nor a map of characters.
         source, characters = self.folder / "source", self.folder / "characters"
         characters.write_text("<code_set_name> ASCII\n<comment_char> %\n<escape_char> /\nCHARMAP\n"
                               + "".join(f"<U{c:04X}> /x{c:02x} {c}\n" for c in range(128)) + "END CHARMAP\n")
         source.write_text('LC_NUMERIC\ndecimal_point ","\nthousands_sep "."\ngrouping 3;3\nEND LC_NUMERIC\n')
-        # 1: made, with warnings of the categories that are missing.
+        # exit code 1: made, with warnings about missing categories
         made = subprocess.run(["localedef", "-c", "-f", characters, "-i", source, self.folder / "comma"],
                               capture_output=True, text=True, check=False)
         self.assertLessEqual(made.returncode, 1, made.stderr)
@@ -323,7 +324,8 @@ class Locale(Machine):
         server = self.serve()
         wait_until(lambda: server.get("/-/ready").status == 200, "the first sample")
         values = server.metrics()
-        # In nanoseconds: one in a thousand million ends in none. Ticks are a whole second once in a hundred times.
+        # Values are in nanoseconds. One of 1,000,000,000 ends in nine zeros. Ticks are a whole second once in a hundred
+        # times.
         self.assertNotEqual(values["rightsize_snapshot_timestamp_seconds", frozenset()] % 1, 0)
         self.assertGreater(len(values), 50)
 
@@ -347,7 +349,7 @@ class Network(Machine):
             self.environment["RIGHTSIZE_CATALOGUE_CACHE"] = str(self.folder / "cache.db")
             server = self.serve("--catalogue.refresh", f"--catalogue.url=http://127.0.0.1:{listener.getsockname()[1]}")
             usual = self.scrape_seconds(server.metrics)
-            # The catalogue is fetched when it is first used.
+            # The catalogue is fetched at its first use.
             self.assertEqual(server.get("/servers").status, 200)
             self.assertTrue(asked.wait(DEADLINE))
             self.assert_fast(server.metrics, usual)
@@ -359,7 +361,7 @@ class Network(Machine):
     def test_names_that_never_resolve_delay_neither_scrapes_nor_the_end(self):
         resolver = self.folder / "resolv.conf"
         resolver.write_text("nameserver 127.0.0.53\noptions timeout:30 attempts:5\n")
-        # A server of names that reads every question and answers none.
+        # A name server that reads every question and never answers.
         mute = ("import socket,sys\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\ns.bind(('127.0.0.53', 53))\n"
                 "open(sys.argv[1], 'w').close()\nwhile True: s.recv(1000); open(sys.argv[2], 'w').close()")
         bound, asked = self.folder / "bound", self.folder / "asked"
@@ -391,7 +393,7 @@ class Network(Machine):
         self.assertFalse(asked.exists())
         wait_until(lambda: ask("/servers") and asked.exists(), "a question about a name")
         self.assert_fast(scrape, usual)
-        # The shell ends as the server does.
+        # The shell ends when the server ends.
         self.assert_ends_at_once(server)
 
 

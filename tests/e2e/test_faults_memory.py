@@ -1,4 +1,5 @@
-"""A control group with the memory limits that we ship, and clients that have it fill up: the server lives, and is scraped."""
+"""A control group has the memory limits that we ship, and clients fill its memory. The server survives, and can be
+scraped."""
 import contextlib
 import pathlib
 import re
@@ -18,13 +19,13 @@ import groups  # noqa: E402
 SHIPPED = ("kubernetes/sidecar/native.yaml", "kubernetes/sidecar/classic.yaml", "kubernetes/daemonset/daemonset.yaml",
            "kubernetes/central/central.yaml", "helm/rightsize-exporter/values.yaml")
 SAMPLES = 20000
-LONG = 40000  # with 64 MiB more than fits into one answer, and more than is drawn in one pass
-JOBS = 30000  # a list of them takes 70 MiB while it is made
+LONG = 40000  # 64 MiB more than fits into one answer, and more than is drawn in one pass
+JOBS = 30000  # a list of these takes 70 MiB while it is made
 ADDRESSES = 96 << 20
 
 
 def shipped_limits():
-    """{bytes: names of the manifests}: a job has a limit of CPU as well."""
+    """Returns {bytes: names of the manifests}. A job also has a CPU limit."""
     found = {}
     for name in SHIPPED:
         limits = re.findall(r"limits: \{memory: (\d+)Mi\}", (ROOT / "deploy" / name).read_text(encoding="utf-8").split("- name: main")[0])
@@ -39,7 +40,7 @@ def request(path, more=""):
     return f"GET {path} HTTP/1.1\r\nHost: localhost\r\n{more}\r\n".encode()
 
 
-# What clients ask for, and do not read: (how many, what).
+# Requests of clients that do not read the answers: (number of clients, request).
 UNREAD = [(20, request("/series.csv?job_name=job")),
           (4, request("/series.csv?job_name=job", "Accept-Encoding: gzip\r\n")),
           (1, request("/series?job_name=long&points=5000")),
@@ -65,7 +66,7 @@ class Limited(Case):
         return server
 
     def limited(self, limit):
-        """A server in a group of its own; the folder of that."""
+        """Starts a server in its own group. Returns the folder of the group."""
         folder = self.enterContext(groups.limited_memory(f"memory-{limit >> 20}", limit))
         if isinstance(folder, str):
             self.skipTest(folder)
@@ -74,7 +75,8 @@ class Limited(Case):
 
 class Said(Limited):
     def test_limits_are_what_is_said_of_them(self):
-        """Those that the log tells, with each limit of the table of SECURITY.md, and those without one in the source."""
+        """Checks the limits in the log for each memory limit in the table of SECURITY.md, and the limits in the source
+        for no memory limit."""
         rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in
                 (ROOT / "SECURITY.md").read_text(encoding="utf-8").partition("| held at most |")[2].splitlines()[2:]]
         rows = rows[:next(i for i, row in enumerate(rows) if not row)]
@@ -99,7 +101,7 @@ class Said(Limited):
 
 
 class Full(Limited):
-    filled = None  # a history, made once
+    filled = None  # a history, which is made once
 
     def setUp(self):
         super().setUp()
@@ -136,7 +138,7 @@ class Full(Limited):
         raise AssertionError(f"no account of kills in {folder}")
 
     def ask(self, server, asked):
-        """A client with hardly any room for its answer."""
+        """A client with a very small receive buffer."""
         client = socket.socket()
         self.addCleanup(client.close)
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -155,7 +157,7 @@ class Full(Limited):
 
     @staticmethod
     def figures(folder):
-        """For whoever reads the log."""
+        """Prints figures for the reader of the log."""
         def number(*names):
             return next((int((folder / name).read_text()) >> 20 for name in names if (folder / name).exists()), None)
         sockets = re.search(r"^sock (\d+)", (folder / "memory.stat").read_text(), re.M)
@@ -163,7 +165,8 @@ class Full(Limited):
               f"{int(sockets[1]) / (1 << 20) if sockets else 0:.1f} MiB in sockets now", flush=True)
 
     def fill(self, server, when_full=lambda: None):
-        """The server lives, and is scraped, while clients ask for everything, and answers again when they are gone."""
+        """While clients request everything, the server survives and is scraped. When they are gone, it answers
+        again."""
         scraped, done = [], threading.Event()
 
         def scrape():
@@ -174,7 +177,7 @@ class Full(Limited):
         scraper.start()
         try:
             clients = [self.ask(server, asked) for n, asked in UNREAD for _ in range(n)]
-            # Who asked last: all before were answered, refused, or hung up on.
+            # The last request. All earlier ones were answered, refused or closed.
             last = server.get("/series.csv?job_name=job")
             history = server.get("/runs?job_name=job")
             when_full()
@@ -195,7 +198,7 @@ class Full(Limited):
             wait_until(lambda path=path: server.get(path).status == 200, f"room for {path}")
 
     def test_limit_of_addresses_is_kept(self):
-        """Beyond it malloc fails, and the program ends: the bounds keep that from happening."""
+        """Beyond the limit malloc fails, and the program ends. The bounds prevent this."""
         server = self.serve_limited(lambda: resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES)))
         self.fill(server)
         self.assertEqual(server.stop(), 0)

@@ -1,4 +1,4 @@
-"""More runs at once than there is room for, and what they do to those who watch them."""
+"""More runs at once than there is room for, and their effect on the programs that watch them."""
 import json
 import os
 import pathlib
@@ -10,8 +10,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "accurac
 import groups  # noqa: E402
 from support import EXPORTER, Case, main, python_job, wait_until  # noqa: E402
 
-# In a mount namespace of its own: a file system with numbers of its own at "disk", and then the rest. The connection of
-# a FUSE that never answers stays open as long as whoever has it.
+# A mount namespace of its own with a file system at "disk" that has its own numbers. Then runs the rest. The connection
+# of a FUSE that never answers stays open as long as a process has it.
 WITH_A_DISK = """
 set -e
 cd "$0"
@@ -49,7 +49,7 @@ class OpenFiles(Case):
         return sleeper
 
     def test_runs_in_groups_of_their_own_leave_some_to_others(self):
-        """What is kept open of them is bounded, and nothing is of those that ended."""
+        """The number of open files for runs is limited, and ended runs keep none."""
         server = self.serve_with(256, 256, "--web.allow-changes", "--web.max-connections=8")
         before = {name for name, _ in server.metrics()}
         sleepers = [self.sleeper_in_a_group(number) for number in range(100)]
@@ -65,7 +65,7 @@ class OpenFiles(Case):
         for sleeper in sleepers:
             sleeper.kill()
             sleeper.wait()
-        # No scrape takes them away: it is enough that they ended.
+        # No scrape drops the runs: it is enough that they ended.
         wait_until(lambda: len(os.listdir(f"/proc/{server.pid}/fd")) < kept - 30, "descriptors of ended runs to be closed")
         self.assertEqual(server.get("/overview").status, 200)
 
@@ -87,7 +87,7 @@ class Mounts(Case):
         place.mkdir()
         command = [EXPORTER, *self.wrapper_arguments(MOUNTS_OVER_IT, flags=["--sample.interval=100ms"])]
         wrapper = self.start_program(["unshare", "--mount", "sh", "-c", WITH_A_DISK, place, *command])
-        self.addCleanup(wrapper.kill)  # which one that hangs cannot put off
+        self.addCleanup(wrapper.kill)  # a run that hangs must not delay the others
         self.assertEqual(wrapper.wait(), 0)
         run = self.only_run()
         self.assertEqual(run["disk_source"], "written")

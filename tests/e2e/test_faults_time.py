@@ -1,4 +1,4 @@
-"""Time that stops, jumps, or is too short."""
+"""Clocks that stop, jump, or are too short."""
 import contextlib
 import os
 import pathlib
@@ -65,8 +65,9 @@ class Time(Case):
         self.assertGreater(self.only_run()["duration_seconds"], 0.5)
 
     def watch_with(self, variable, step):
-        """A steady job under a clock that the file of variable sets, during which step(set_clock, written) is called: its run,
-        the seconds that it lasted, and how many samples were missed. Each moment of it is in a sample."""
+        """Watches a steady job under a clock that the file of `variable` sets. Calls step(set_clock, written)
+        meanwhile. Returns the run, its duration in seconds, and the number of missed samples. Each moment of the run is
+        in a sample."""
         offset = self.folder / "offset"
         offset.write_text("0")
         environment = {**self.environment, "LD_PRELOAD": os.environ["RIGHTSIZE_STEPPING_CLOCK"], variable: str(offset)}
@@ -110,13 +111,13 @@ class Time(Case):
         self.assertGreaterEqual(run["samples"], 10)
         self.assertLess(run["duration_seconds"], lasted + 5)
         self.assertGreater(run["duration_seconds"], lasted * 0.5)
-        # One that came late, on a busy machine, is in the next one's stead: all that were due are one or the other, with those of the
-        # begin and the end, and no step adds any. A day has 864,000.
+        # On a busy machine, a late sample replaces the next one. The samples that were due are either taken or missed,
+        # together with those of the begin and the end. No step adds any. A day has 864,000.
         self.assertLessEqual(run["samples"] + missed, 10 * run["duration_seconds"] + 4)
         self.assertLess(missed, run["samples"])
 
     def test_clock_that_is_ahead_when_a_wrapper_starts_makes_nothing_old(self):
-        """By more than --history.retention."""
+        """The clock is ahead by more than --history.retention."""
         for _ in range(3):
             self.run_job(["true"])
         offset = self.folder / "offset"
@@ -128,7 +129,7 @@ class Time(Case):
         self.assertEqual(len(self.runs()), 3)
 
     def test_suspended_machine_is_one_long_tick_and_no_burst(self):
-        """An hour asleep: the run lasted as long, nothing is made up for it, and samples go on."""
+        """The machine sleeps for an hour. The run lasts as long, no sample is made up for, and samples continue."""
         def step(set_clock, written):
             wait_until(lambda: written() >= 5, "samples before")
             set_clock(3600)
@@ -137,7 +138,7 @@ class Time(Case):
         run, lasted, _ = self.watch_with("SUSPENDED_CLOCK", step)
         self.assertGreaterEqual(run["duration_seconds"], 3600)
         self.assertLess(run["duration_seconds"], 3600 + 2 * lasted + 5)
-        # Of 36,000 that an hour has, and that nobody took, none is made up.
+        # None of the 36,000 samples of that hour is made up for.
         self.assertLess(run["samples"], 10 * lasted + 20)
 
     def test_looks_that_take_longer_than_the_interval_leave_scrapes_their_turn(self):
@@ -157,7 +158,7 @@ class Time(Case):
         self.assertEqual(wrapper.wait(), 0)
 
     def test_looks_that_cannot_keep_up_take_half_a_cpu_and_scrapes_have_their_turn(self):
-        """A look takes 200 ms of CPU time, twice the interval."""
+        """A reading takes 200 ms of CPU time, which is twice the interval."""
         burn = self.folder / "burn"
         burn.write_text("0")
         environment = {**self.environment, "LD_PRELOAD": os.environ["RIGHTSIZE_STEPPING_CLOCK"], "BUSY_CLOCKS": str(burn)}
@@ -168,11 +169,12 @@ class Time(Case):
         sampler = next(t for t in pathlib.Path(f"/proc/{wrapper.pid}/task").iterdir() if (t / "comm").read_text() == "sampler\n")
 
         def used_and_waited():
-            """Seconds in which the thread that looks had a CPU, and in which it waited for one, as others had them."""
+            """Returns the seconds in which the sampler's thread had a CPU, and in which it waited for one, because
+            others had the CPUs."""
             return [int(ns) / 1e9 for ns in (sampler / "schedstat").read_text().split()[:2]]
 
         def rows():
-            """That the history has, or waits for."""
+            """Returns the rows that the history has, or waits for."""
             values = wrapper.metrics()
             return values[WRITTEN] + values["rightsize_history_samples_waiting", frozenset()]
         burn.write_text("200")
@@ -182,7 +184,7 @@ class Time(Case):
         wait_until(lambda: used_and_waited()[0] > used + 2, "looks")
         after, lasted = used_and_waited(), time.monotonic() - begin
         self.assertLess((after[0] - used) / (lasted - (after[1] - waited)), 0.5 + 0.08)
-        # One row at most is taken, and one may be on its way, while a scrape waits.
+        # While a scrape waits, at most one row is taken, and one may be on its way.
         seen = [rows() for _ in range(10)]
         self.assertLessEqual(max(b - a for a, b in zip(seen, seen[1:])), 2)
         burn.write_text("0")

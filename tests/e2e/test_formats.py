@@ -1,4 +1,4 @@
-"""The formats of /recommend through a real server: what a caller can ask for, and what does not fit."""
+"""Tests the formats of /recommend through a real server: what a caller can request, and what is refused."""
 import json
 import time
 

@@ -1,4 +1,4 @@
-"""Runs are handed on to another exporter: each at least once, whatever fails in between, and none is lost."""
+"""Runs are forwarded to another exporter. Each is sent at least once, whatever fails in between, and no run is lost."""
 import contextlib
 import http.client
 import http.server
@@ -158,7 +158,7 @@ class Forward(support.Case):
                     "samples", "interval_seconds"):
             if key != "duration_seconds":
                 self.assertEqual(told[key], "job" if key == "job_name" else run[key], key)
-        # Runs are handed on with exact numbers. Answers have four digits or the millisecond.
+        # Forwarded runs have exact numbers. Answers have four digits, or milliseconds.
         self.assertAlmostEqual(told["duration_seconds"], run["duration_seconds"], delta=0.00051)
         self.assertAlmostEqual(told["columns"]["cpu_seconds"]["sum"], run["cpu_seconds"], delta=0.00051)
         self.assertEqual(told["columns"]["memory_peak_bytes"]["max"], run["memory_peak_bytes"])
@@ -205,7 +205,7 @@ class Forward(support.Case):
 
     def test_runs_wait_on_disk_until_the_other_exporter_is_there(self):
         port = free_port()
-        # However few the history may keep.
+        # The history may keep only a few runs.
         flags = [f"--forward.url=http://127.0.0.1:{port}", "--forward.timeout=0s", "--history.runs-per-job=1"]
         for _ in range(3):
             result = self.run_job(QUICK, flags=flags)
@@ -288,7 +288,7 @@ class Forward(support.Case):
         self.assertEqual(central.sent(), self.ids() * 2)
 
     def test_a_run_that_is_corrected_while_it_is_handed_on_is_handed_on_again(self):
-        """That it was interrupted is on its way when it is known to have succeeded."""
+        """A run is being forwarded as interrupted when the history learns that it succeeded."""
         elsewhere, history = self.central(), self.history
         self.history = self.folder / "elsewhere.db"
         self.run_job(QUICK, flags=[f"--forward.url={elsewhere.url}"])
@@ -369,7 +369,7 @@ class Forward(support.Case):
         wait_until(lambda: server.said("msg=stopping"), "the end")
 
         def ended():
-            # The signal that began the end, and all of before the waiting, do not count.
+            # The signal that began the end, and everything before the wait, do not count.
             server.send(signal.SIGTERM)
             return server.process.poll() is not None
         wait_until(ended, "the end")
@@ -400,7 +400,7 @@ class Forward(support.Case):
 
 
 class RealCentral(support.Case):
-    """The other exporter is a real one, with a history of its own."""
+    """The other exporter is a real one, with its own history."""
 
     def central(self, *flags, port=0):
         server = self.start("serve", f"--web.listen-address=127.0.0.1:{port}", "--no-jobs.recognise",

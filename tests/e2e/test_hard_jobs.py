@@ -1,4 +1,6 @@
-"""Jobs that are hard to account, against the kernel's own account of them: what tests/accuracy/run.sh does, in short.
+"""Jobs that are hard to account are compared with the kernel's own account of them: a short form of
+tests/accuracy/run.sh. Asserts only results that do not depend on timing, with ratios that hold on a busy machine: those
+of exact sources.
 
 Only what is no matter of timing is asserted, with ratios that hold on a busy machine: the sources that are exact.
 """
@@ -15,7 +17,7 @@ import run as accuracy  # noqa: E402
 from support import Case, python_job, wait_until  # noqa: E402
 
 SIZE = 0.1
-# Starting the job takes the starter some milliseconds, which are counted here or there.
+# Starting the job costs the parent some milliseconds, which are counted either here or there.
 SHARE, SECONDS = 0.05, 0.03
 EXACT = {
     "wrapper": ("waited", "ignored", "daemons", "sessions", "threads", "storm", "storm_ignored", "exec_chain",
@@ -26,7 +28,7 @@ EXACT = {
 
 LIMIT = 200 << 20
 
-# Five children that have more than the limit together, none alone; ends as a shell does when one is killed.
+# Five children that together need more than the limit, but none alone. Ends as a shell does when one of them is killed.
 CROWD = python_job("""
 import os, signal, sys
 children = []
@@ -70,7 +72,7 @@ class KilledForMemory(Case):
 
 
 class InAContainer(Case):
-    """With a cgroup namespace of its own, and a quota that nobody can miss."""
+    """The job has a cgroup namespace of its own, and a quota that it certainly exceeds."""
 
     CORES = 0.05
 
@@ -80,7 +82,7 @@ class InAContainer(Case):
         if not group.set_quota(self.CORES):
             self.skipTest("no CPU quota may be set here")
         stat = "/sys/fs/cgroup/cpu/cpu.stat" if group.version == 1 else "/sys/fs/cgroup/cpu.stat"
-        # What is held back before anybody has looked at the job counts.
+        # Throttling before the first sample of the job counts.
         job = ["sh", "-c", f'cat {stat}; "$1" busy 0.02 && cat {stat}', "-", accuracy.JOB]
         wrapper = self.start_program(
             ["unshare", "--cgroup", "--mount", "sh", "-c", groups.CONTAINED, "-", accuracy.EXPORTER, *self.wrapper_arguments(job)],

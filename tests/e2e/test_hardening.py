@@ -1,4 +1,4 @@
-"""What the built program is made of, as readelf sees it, and what it says of secrets."""
+"""Tests the properties of the built program that readelf shows, and the protection of secrets."""
 import hashlib
 import json
 import os
@@ -20,7 +20,7 @@ def readelf(*flags):
 
 
 def needs_optimization(test):
-    """FORTIFY_SOURCE does nothing without."""
+    """FORTIFY_SOURCE has no effect without optimization."""
     if b"GCOV_PREFIX" in pathlib.Path(support.EXPORTER).read_bytes():
         test.skipTest("built for coverage, so without optimization, which these checks need")
 
@@ -48,7 +48,7 @@ class Binary(support.Case):
         self.assertRegex(names, r"__\w+_chk@GLIBC")
 
     def test_a_stack_grows_by_a_page_at_a_time(self):
-        """orq $0,(%rsp) touches each page of a large frame, so that none jumps over the guard."""
+        """orq $0,(%rsp) touches each page of a large frame, so that no frame jumps over the guard page."""
         if os.uname().machine != "x86_64" or "__asan_init" in readelf("--dyn-syms"):
             self.skipTest("another processor has other words, and sanitizers check instead")
         self.assertGreater(pathlib.Path(support.EXPORTER).read_bytes().count(b"\x48\x83\x0c\x24\x00"), 20)
@@ -56,11 +56,11 @@ class Binary(support.Case):
 
 @unittest.skipIf(os.uname().machine != "x86_64", "of x86 only")
 class ControlFlow(support.Case):
-    """What .note.gnu.property says of marked jump targets (IBT) and shadow stacks (SHSTK)."""
+    """The marks in .note.gnu.property for jump targets (IBT) and shadow stacks (SHSTK)."""
 
     @staticmethod
     def features(path):
-        """One set per object file, of an archive several."""
+        """Returns one set per object file. An archive has several."""
         notes = subprocess.run(["readelf", "-nW", path], capture_output=True, text=True, check=True).stdout
         objects = re.split(r"^File: .*$", notes, flags=re.M)[1:] or [notes]
         return [set(re.findall(r"IBT|SHSTK", text)) for text in objects]
@@ -74,7 +74,7 @@ class ControlFlow(support.Case):
             self.assertEqual([f for f in objects if f != {"IBT", "SHSTK"}], [], library)
 
     def test_the_program_has_a_shadow_stack_and_marks_if_the_start_files_have_them(self):
-        """The linker takes from IBT what any file lacks; Debian 12's Scrt1.o and crti.o are not marked."""
+        """The linker drops IBT if any file lacks it. Debian 12's Scrt1.o and crti.o are not marked."""
         start = [subprocess.run([os.environ["RIGHTSIZE_COMPILER"], f"-print-file-name={name}"], capture_output=True,
                                 text=True, check=True).stdout.strip()
                  for name in ("Scrt1.o", "crti.o", "crtbeginS.o", "crtendS.o", "crtn.o")]
@@ -83,7 +83,7 @@ class ControlFlow(support.Case):
 
 
 class Overflow(support.Case):
-    """A program with our flags that writes too far."""
+    """A program that is built with our flags and writes too far."""
 
     def test_writing_past_the_end_ends_the_program(self):
         needs_optimization(self)
@@ -106,11 +106,11 @@ def output(*command):
 
 @unittest.skipUnless(shutil.which("dpkg-query"), "packages are told by dpkg")
 class Materials(support.Case):
-    """The bill of materials (deploy/sbom.sh) beside what the loader loads, which is another way to know."""
+    """Compares the bill of materials (deploy/sbom.sh) with the libraries that the loader loads."""
 
     @staticmethod
     def loaded(file=support.EXPORTER):
-        """{(package, version)} of all libraries of the program."""
+        """Returns {(package, version)} of all libraries of the program."""
         found = set()
         for path in re.findall(r"(/\S+) \(0x", output("ldd", file)):
             known = output("sh", "-c", f"dpkg-query -S {path} 2>/dev/null || dpkg-query -S $(realpath {path})")
@@ -119,7 +119,7 @@ class Materials(support.Case):
         return found
 
     def bill(self, files, **variables):
-        """The bill, and {reference: component}; files: those that may have a hash in it."""
+        """Returns the bill, and {reference: component}. `files` may have a hash in it."""
         names = readelf("--dyn-syms")
         if "__asan_init" in names or "__tsan_init" in names:
             self.skipTest("sanitizers load libraries of their own")
@@ -151,11 +151,13 @@ class Materials(support.Case):
         self.assertEqual((curl["name"], curl["version"], curl["scope"]), ("libcurl", "8.9.10", "optional"))
 
     def test_that_of_the_image_has_what_is_shipped_beside_the_program(self):
-        """Each as a package of Debian, by which its faults are known: of the headers' version alone nobody can tell which are mended."""
+        """Each part is a package of Debian, by which its known faults can be found. The version of the headers alone
+        does not show which faults are fixed."""
         bundle = pathlib.Path("/etc/ssl/certs/ca-certificates.crt")
         if not bundle.exists():
             self.skipTest("no certificates are installed here")
-        # It needs what the program does not, and less than that of Debian, whose forty libraries would take long.
+        # It needs a library that the program does not need, and fewer than Debian's libcurl, whose forty libraries
+        # would take long.
         library = str(self.folder / "libcurl.so.4")
         subprocess.run(["cc", "-shared", "-o", library, "-x", "c", "/dev/null", "-Wl,--no-as-needed", "-lgcc_s"], check=True)
         bill, known = self.bill((bundle,), LIBCURL=library, LIBCURL_SOURCE="1:7.88.1-10+deb12u12", CERTIFICATES=str(bundle))
@@ -177,7 +179,7 @@ class Materials(support.Case):
         self.assertIn("apt-get source -q curl; cd curl-*/; \\\n    dpkg-parsechangelog -S Version >/curl/version;", text)
         variables = dict(re.findall(r"\b(LIBCURL|LIBCURL_SOURCE|CERTIFICATES)=(\S+)", text))
         self.assertEqual(variables["LIBCURL_SOURCE"], "$(cat")
-        # What is copied into it is what was told of.
+        # The copied parts are those that the bill lists.
         self.assertIn(f'--strip-unneeded -o "/usr/lib/$target/libcurl.so.4" {variables["LIBCURL"]}', text)
         self.assertIn(f'cp {variables["CERTIFICATES"]} /image', text)
 
@@ -187,7 +189,7 @@ def with_cores():
 
 
 class Cores(support.Case):
-    """What a fault leaves behind. Where it lands is the machine's business (core_pattern); wait(2) says whether one was made."""
+    """The core of a fault. Its place depends on the machine (core_pattern). wait(2) says whether a core was made."""
 
     def setUp(self):
         super().setUp()
@@ -200,7 +202,7 @@ class Cores(support.Case):
         self.token.chmod(0o600)
 
     def dumped(self, process):
-        """Did its end by a fault make a core? Other signals that do are the job's."""
+        """Returns whether a fault made a core. Other signals that make a core are sent by the job."""
         process.killed = True
         process.send(signal.SIGSEGV)
         _, status = os.waitpid(process.pid, 0)
@@ -242,7 +244,7 @@ class Cores(support.Case):
                                          cwd=self.folder, preexec_fn=with_cores, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
                 self.assertIn(b"Name", run.process.stdout.readline())
                 child = support.children_of(run.pid)[0][0]
-                # It is recorded after what is to be hidden was hidden.
+                # The run is recorded after the secrets were hidden.
                 support.wait_until(lambda: pathlib.Path(self.history).exists() and self.runs(), "the record of the run")
                 self.assertEqual(pathlib.Path(f"/proc/{child}").stat().st_uid, os.geteuid())
                 self.assertEqual(self.dumped(run), dumps)
@@ -262,7 +264,7 @@ class Secrets(support.Case):
         told = {path: server.get(path).text for path in ROUTES}
         told["refused"] = server.get("/runs", "POST", "{}", Content_Type="application/json",
                                      Authorization="Bearer wrong-" + token[:4]).text
-        # What it has in memory is for root alone: the dump of a fault would be the same.
+        # Only root may read its memory. A core dump would contain the same memory.
         told["argv"] = pathlib.Path(f"/proc/{server.pid}/cmdline").read_text(encoding="utf-8")
         job.process.stdin.write(b"\n")
         job.process.stdin.flush()

@@ -1,4 +1,4 @@
-"""Exporters and declared helpers inside a job: no number of the run has them, and the job's own children are in all."""
+"""Exporters and declared helpers inside a job are not in any number of the run. All children of the job itself are."""
 import contextlib
 import json
 import os
@@ -14,7 +14,7 @@ import groups  # noqa: E402
 from support import DEADLINE, EXPORTER, Case, main, python_job, wait_until  # noqa: E402
 from test_announce import UnixConnection  # noqa: E402
 
-# A process of a job: work() uses CPU time and memory, told() writes down what the process has used.
+# A process of a job. work() uses CPU time and memory, and told() writes the usage of the process to a file.
 WORK = """
 import os, signal, subprocess, sys, time
 def work(seconds, megabytes=0):
@@ -52,7 +52,7 @@ class Helpers(Case):
         return self.only_run(job_name)
 
     def run_so_far(self, job_name):
-        """The only run of the job, {} until the history has it: POST /jobs answers before."""
+        """Returns the only run of the job; {} until the history has it, because POST /jobs answers before."""
         result = self.command("runs", f"--history.path={self.history}", f"--job-name={job_name}")
         if result.returncode and "is known" in result.stderr:
             return {}
@@ -124,7 +124,7 @@ for line in sys.stdin: exec(line)
                 run = self.ended_run(name)
                 self.assertEqual((run["outcome"], run["exit_code"], run["exit_signal"]), ("failed", None, 9), run)
                 self.assertEqual(run["processes_max"], 2)
-                # Two intervals, and what a loaded machine may add.
+                # Two intervals, plus the delay of a busy machine.
                 self.assertLess(run["duration_seconds"], killed_at - began_at + 2.4)
                 if exits:
                     wait_until(lambda: self.is_gone(exporter), "the end of the exporter")
@@ -299,7 +299,7 @@ time.sleep(0.5)
                 self.assert_close(run["cpu_seconds"], self.used("job"), 0.02, 0.12, "CPU time")
 
     def group(self):
-        """A function with which a process enters a control group of its own."""
+        """Returns a function with which a process enters a control group of its own."""
         group = groups.make("helpers")
         if isinstance(group, str):
             self.skipTest(group)
@@ -319,7 +319,8 @@ subprocess.run({child!r}); work(0.2); told({str(self.folder / 'job')!r})
 sys.stdin.read()
 """), stdin=subprocess.PIPE, preexec_fn=enter)
                 self.assertEqual(self.post("/jobs", {"pid": job.pid, "job_name": name})[0], 201)
-                # No child of the job, as what kubectl exec starts in its container.
+                # This process is not a child of the job, like a process that kubectl exec starts in the job's
+                # container.
                 helper = self.start_program(worker(f"work(0.6); told({str(self.folder / 'helper')!r}); sys.stdin.read()"),
                                             stdin=subprocess.PIPE, preexec_fn=enter,
                                             env={**self.environment, "RIGHTSIZE_HELPER": value})

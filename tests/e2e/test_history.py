@@ -1,4 +1,4 @@
-"""The history survives what happens at 3 a.m.: kills at any instant, broken files, full or read-only places."""
+"""The history survives kills at any instant, broken files, and full or read-only disks."""
 import contextlib
 import os
 import pathlib
@@ -11,7 +11,7 @@ import time
 
 from support import DEADLINE, EXPORTER, Case, main, python_job, wait_until
 
-# Says its pid, then spins slowly until the end of input, so that each interval has something in it.
+# Prints its pid, then uses CPU time slowly until the end of its input, so that each interval has some.
 STEADY = python_job("""
 import os, select, sys, time
 print(os.getpid(), flush=True)
@@ -34,7 +34,7 @@ class Killed(Case):
         return wrapper
 
     def kill_both(self, wrapper):
-        """The job, too, and before anything is waited for: it holds the stderr that it got from the wrapper."""
+        """Also kills the job, before anything is waited for: the job holds the stderr that it got from the wrapper."""
         wrapper.killed = True
         wrapper.process.kill()
         self.kill_quietly(wrapper.job_pid)
@@ -46,7 +46,7 @@ class Killed(Case):
             os.kill(pid, signal.SIGKILL)
 
     def some_time(self):
-        """A different instant each time; the seed is printed so that a failure can be repeated."""
+        """Returns a different instant each time. The seed is printed, so that a failure can be repeated."""
         seed = random.randrange(1 << 32)
         print("seed", seed, flush=True)
         return random.Random(seed).uniform(0.02, 0.8)
@@ -100,7 +100,7 @@ class Killed(Case):
 
 class BrokenFile(Case):
     def broken(self):
-        """Name and bytes of files that are no history."""
+        """Returns the names and the bytes of files that are not a history."""
         self.run_job(["true"], "before")
         with contextlib.closing(sqlite3.connect(self.history)) as history:
             history.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -146,7 +146,7 @@ class BrokenFile(Case):
 
 
 class ForbiddenPlace(Case):
-    """As somebody who may not write there; root may, so root becomes nobody."""
+    """Runs as a user who may not write in the folder. Root may write everywhere, so root becomes nobody."""
 
     def setUp(self):
         super().setUp()
@@ -186,9 +186,9 @@ class ForbiddenPlace(Case):
 
 
 class Modes(Case):
-    """In a folder that is open to everybody, as those that Kubernetes makes on a node are."""
+    """The folder is open to all users, like the folders that Kubernetes makes on a node."""
 
-    # Prints its umask, and makes a file; then the modes of the files of the history and of its own.
+    # Prints its umask, and makes a file. Then prints the modes of the files of the history and of its own file.
     JOB = """
 import os, pathlib, sys
 umask = os.umask(0)

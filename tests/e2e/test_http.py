@@ -1,4 +1,4 @@
-"""serve: what clients get over HTTP, and that no client harms the others."""
+"""serve: the answers of HTTP, and that no client harms the others."""
 import concurrent.futures
 import gzip
 import http.client
@@ -76,7 +76,7 @@ class Filters(Case):
         self.assertIn("rightsize_load1", only)
         self.assertFalse({f for f in only if "memory" in f or "cpu" in f})
         self.assertNotIn("rightsize_load1", without)
-        # What the machine's load is made of: see the collector's table.
+        # The parts of the machine's load: see the collector's table.
         of_load = {"rightsize_load1", "rightsize_load5", "rightsize_load15", "rightsize_processes", "rightsize_threads"}
         self.assertEqual(everything - without, of_load)
         self.assertLessEqual(of_load, only)
@@ -88,7 +88,7 @@ class Filters(Case):
         self.assertEqual(families(server.get("/metrics?name[]=rightsize_load1").text), {"rightsize_load1"})
         self.assertEqual(families(server.get("/metrics?name[]=rightsize_load1&name[]=rightsize_load5").text),
                          {"rightsize_load1", "rightsize_load5"})
-        # They are names, as elsewhere: nothing in them stands for something else.
+        # The names are literal, as elsewhere: no character in them is a pattern.
         for name in ("rightsize_load.", "rightsize_.*", "(", "[a-z]%2B", "rightsize_load1%7Crightsize_load5", "*", "%5C"):
             with self.subTest(name=name):
                 answer = server.get(f"/metrics?name[]={name}")
@@ -105,7 +105,7 @@ class Filters(Case):
 
 
 class Errors(Case):
-    # path, status, words that the message must hold: what was wrong and what is accepted
+    # path, status, words that the message must contain: the fault and the accepted values
     WRONG = [
         ("/nothing-here", 404, ["/nothing-here", "/metrics"]),
         ("/metrics?collect[]=nothing", 400, ["collect", "nothing", "load", "memory"]),
@@ -165,7 +165,7 @@ class Errors(Case):
                "'%20OR%201=1--", "%22%0a%01", "a" * 4000)
 
     def test_no_parameter_of_any_route_takes_what_hurts(self):
-        """Each by itself, and each twice: an answer, or a sentence that names the parameter."""
+        """Tries each value once and twice: the result is an answer, or an error that names the parameter."""
         self.run_job(["true"], "training")
         paths = json.loads(self.command("manual", "openapi").stdout)["paths"]
         routes = {path: [p["name"] for p in item["get"].get("parameters", []) if p["in"] == "query"]
@@ -315,7 +315,7 @@ class Addresses(Case):
         wrapper = self.start_run(python_job("input()"), stdin=subprocess.PIPE,
                                  flags=["--web.listen-address=127.0.0.1:0"])
         wrapper.wait_address()
-        # It listens before it starts the job.
+        # The server listens before it starts the job.
         wait_until(lambda: wrapper.job_value("rightsize_job_active_runs", "job") == 1, "the run")
         wrapper.process.stdin.write(b"\n")
         wrapper.process.stdin.close()

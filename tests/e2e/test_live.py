@@ -1,10 +1,10 @@
-"""A server and wrappers that share one history: the server shows the job while it runs and after."""
+"""A server and wrappers share one history. The server shows the job while it runs and afterwards."""
 import datetime
 import subprocess
 
 from support import Case, main, python_job, wait_until
 
-# Spins for a given time at each line of input, and says when it is done.
+# Uses CPU time for a given time at each line of input, and prints a line when it is done.
 ON_DEMAND = python_job("""
 import sys, time
 block = bytearray(b"x") * (64 << 20)
@@ -34,7 +34,7 @@ class Live(Case):
         wrapper = self.begin()
         wait_until(lambda: server.job_value("rightsize_job_active_runs", "job") == 1, "the run")
         self.spin(wrapper, 0.5)
-        # The sample that is served may be a moment older than the last of it.
+        # The served sample may be a moment older than the last one.
         wait_until(lambda: server.job_value("rightsize_job_cpu_seconds_total", "job") >= 0.5, "all of its CPU time")
         self.assertGreaterEqual(server.job_value("rightsize_job_memory_bytes", "job"), 64 << 20)
         self.assertGreaterEqual(server.job_value("rightsize_job_memory_peak_bytes", "job"), 64 << 20)
@@ -143,7 +143,7 @@ class Live(Case):
         wait_until(lambda: server.job_value("rightsize_job_active_runs", "job") == 1, "the run")
         self.spin(wrapper, 0.2)
         self.end(wrapper)
-        # Nobody scrapes: the end is awaited by another route.
+        # No client scrapes: the test waits for the end through another route.
         wait_until(lambda: server.recorded_runs("job")[0]["outcome"] == "succeeded", "the end")
         run = self.only_run()
         self.assert_close(server.job_value("rightsize_job_memory_peak_bytes", "job"), run["memory_peak_bytes"], 0.01,

@@ -1,4 +1,4 @@
-"""/manual: the pages of deploy/manual as HTML, for networks that reach nothing else."""
+"""/manual: the pages of deploy/manual as HTML, for networks without access to other sites."""
 import base64
 import gzip
 import pathlib

@@ -1,4 +1,4 @@
-"""A job learns from the other jobs of the same history, and everybody tells it the same number."""
+"""A job learns from the other jobs of the same history, and every answer gives the same number."""
 import http.client
 import json
 import time
@@ -12,7 +12,7 @@ RUNS = 10
 
 class Neighbours(support.Case):
     def post(self, server, job_name, n, labels=None, peak=1000 * MIB):
-        """`n` ended runs of a job, the oldest first, each with the same peak."""
+        """Posts `n` ended runs of a job, the oldest first, all with the same peak."""
         connection = http.client.HTTPConnection(server.host, server.port, timeout=support.DEADLINE)
         for i in range(n):
             ended = time.time() - 60 * (n - i)

@@ -34,7 +34,7 @@ class OneForecast(support.Case):
                           [self.server.job_value(name, job_name, **labels)], f"{name} of {job_name}")[0]
 
     def page_data(self, job_name):
-        """What /recommend is in the report, which the page reads like an answer."""
+        """Returns the part of the report that is an answer of /recommend. The page reads it like an answer."""
         report = self.server.get(f"/report?job_name={job_name}").text
         return json.loads(re.search(r'id="data">(.*?)</script>', report, re.S)[1])["recommend"]
 
@@ -56,7 +56,7 @@ class OneForecast(support.Case):
         here = next(s for s in servers["servers"] if (s["vendor_id"], s["api_reference"]) == HERE[:2])
         self.assertEqual(here["forecast_basis"], "same_server")
         self.assert_rounded(here["forecast_duration_seconds"], seconds)
-        # The cost: the list, today's and the metric agree, and so do the best of all of them.
+        # The cost in the list, the current cost and the metric agree, and so does the best cost.
         self.assert_rounded(here["forecast_cost"], advice["today"]["cost_per_run"])
         self.assert_rounded(here["saving"], 0)
         self.assert_rounded(self.value("forecast_cost_usd", job_name, server="current"), here["forecast_cost"])

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""One job on a known server: every place that tells a size, a duration, a price, a cost, a saving or a server tells the same.
+"""One job on a known server. Every place that shows a size, a duration, a price, a cost, a saving or a server shows the
+same.
 
-Places: /recommend, /servers, /stats, /overview, /metrics, the report, the words of each, and the summary of run.
-"""
+Places: /recommend, /servers, /stats, /overview, /metrics, the report, the sentences of each, and the summary of
+`run`."""
 import collections
 import json
 import math
@@ -14,7 +15,7 @@ from support import python_job, wait_until
 
 AWS = ("--server.vendor=aws", "--server.type=m5.xlarge", "--server.region=us-east-1")
 FIELDS = {"vendor_id": "aws", "instance_type": "m5.xlarge", "region": "us-east-1"}
-# The server that the job has, cheaper ones, and one that is cheaper an hour but billed by the hour.
+# The server of the job, cheaper servers, and a server that is cheaper per hour but billed by the hour.
 OWN = """# as_of: 2026-11-20
 vendor_id,server_id,family,cpu_architecture,cpu_allocation,vcpus,memory_amount,region_id,price,score,score1,billing_increment_seconds,minimum_billing_seconds
 aws,m5.xlarge,m5,x86_64,Dedicated,4,16384,us-east-1,0.192,4000,1000,1,60
@@ -38,7 +39,7 @@ RECOMMEND_BYTES = 6.5 * 1024
 
 
 def lost(plain, detailed, path=""):
-    """What an answer has, and not the same answer with details."""
+    """Returns the parts of an answer that the same answer with details lacks."""
     if isinstance(plain, dict):
         for key, value in plain.items():
             if key != "generated_at":
@@ -53,20 +54,20 @@ def lost(plain, detailed, path=""):
 
 
 def long_numbers(text):
-    """Numbers with more digits than anybody measured."""
+    """Returns numbers with more digits than were measured."""
     return [n for n in re.findall(r"(?<![\w.\"-])-?\d+\.\d+(?:e-?\d+)?(?=[,\s}\]])", text)
             if len(n.partition("e")[0].lstrip("-0.").replace(".", "")) > 9]
 
 
 def duration_told(text):
-    """Seconds of "1 h 12 min", and how far they may be off: half of the last digit."""
+    """Returns the seconds of "1 h 12 min", and the possible error: half of the last digit."""
     found = [(float(number), number, UNITS[unit]) for number, unit in re.findall(r"([\d.]+) (ms|s|min|h|days?)\b", text)]
     places = len(found[-1][1].partition(".")[2])
     return sum(number * unit for number, _, unit in found), 0.51 * found[-1][2] * 10 ** -places
 
 
 class Told:
-    """What places say: {what: {place: (value, how far off it may be)}}."""
+    """The values in all places: {what: {place: (value, possible error)}}."""
 
     def __init__(self):
         self.facts = collections.defaultdict(dict)
@@ -80,7 +81,7 @@ class Told:
             self.add(what, place, *duration_told(match[1]))
 
     def faults(self):
-        """Places that do not say the same."""
+        """Returns the places that disagree."""
         for what, places in self.facts.items():
             (first, (value, off)), *others = sorted(places.items(), key=lambda p: p[1][1] if p[1][0] is not None else -1)
             for place, (other, more) in others:
@@ -101,7 +102,7 @@ class OneNumber(support.Case):
         return f"--catalogue.path={path}"
 
     def recommended(self, told, place, answer):
-        """What an answer with servers tells."""
+        """Collects the values of an answer with servers."""
         servers = answer["servers"]
         today = next((s for s in servers if s["api_reference"] == "m5.xlarge"), None)
         for key in ("forecast_duration_seconds", "forecast_duration_low", "forecast_duration_high"):
@@ -127,7 +128,7 @@ class OneNumber(support.Case):
                 told.add(f"saving of {name} in percent", f"{place}: costs", 100 * s["saving"] / cost, 1e-3)
 
     def advised(self, told, place, answer):
-        """What /recommend tells beside its servers."""
+        """Collects the values of /recommend besides its servers."""
         told.add("forecast_duration_seconds", f"{place}: duration", answer["duration"]["expected_seconds"])
         told.add("forecast_duration_seconds", f"{place}: demand", answer["demand"]["duration_seconds"])
         told.add("forecast_duration_low", f"{place}: duration", answer["duration"]["expected_low_seconds"])
@@ -142,7 +143,7 @@ class OneNumber(support.Case):
         self.recommended(told, place, answer)
 
     def places(self, server, job):
-        """Everything that a server says of a job."""
+        """Collects all values that a server shows of a job."""
         told = Told()
         answer = server.get(f"/recommend?job_name={job}&limit=50&details=1").json
         self.advised(told, "/recommend", answer)
@@ -217,7 +218,7 @@ class OneNumber(support.Case):
             job.run(1 << 28, duration=duration, **FIELDS)
         told, answer = self.places(server, "two")
         self.assert_one_number(told)
-        # Billed to the second from the 60th on; the mean of the forecast and its range (Swanson's rule).
+        # Billed by the second from the 60th second on. The mean over the forecast and its range (Swanson's rule).
         spread = answer["duration"]
         seconds = sum(share * max(60, math.ceil(spread[key])) for share, key in (
             (0.3, "expected_low_seconds"), (0.4, "expected_seconds"), (0.3, "expected_high_seconds")))
@@ -225,7 +226,8 @@ class OneNumber(support.Case):
 
     def test_an_answer_is_short_and_its_details_agree(self):
         self.jobs = []
-        for catalogue in ((self.catalogue(),), ()):  # the built-in one has regions, spot and burstable servers
+        # the built-in catalogue has regions, spot servers and burstable servers
+        for catalogue in ((self.catalogue(),), ()):
             self.history = str(self.folder / f"short-{len(catalogue)}.db")
             server = self.serve("--web.allow-changes", *catalogue, *AWS)
             job = followed_job.Job(self, server, "etl/load", since_days=20)

@@ -1,8 +1,6 @@
-"""/openapi.json: that it is OpenAPI 3.1, and that the server does what it says.
-
-The rules of OpenAPI that matter are in RULES, for Debian's python3-jsonschema; the schemas in the document are checked
-against JSON Schema 2020-12 itself. tests/openapi/run.sh has another program make requests of the document.
-"""
+"""/openapi.json is OpenAPI 3.1, and the server behaves as it describes. The relevant rules of OpenAPI are in RULES, for
+Debian's python3-jsonschema; the schemas in the document are checked against JSON Schema 2020-12 itself.
+tests/openapi/run.sh lets another program make requests from the document."""
 import contextlib
 import json
 import pathlib
@@ -18,7 +16,7 @@ from test_announce import UnixConnection
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 Validator = jsonschema.Draft202012Validator
 
-# https://spec.openapis.org/oas/v3.1.0: the objects that this document has, and no other keys.
+# https://spec.openapis.org/oas/v3.1.0: the objects that this document uses. Other keys are not allowed.
 MEDIA = {"type": "object", "additionalProperties": False, "required": ["schema"],
          "properties": {"schema": {"type": "object"}}}
 CONTENT = {"type": "object", "minProperties": 1, "additionalProperties": MEDIA,
@@ -55,7 +53,7 @@ RULES = {
                 "type": "object", "additionalProperties": False, "required": ["type", "scheme"],
                 "properties": {"type": {"const": "http"}, "scheme": {"enum": ["basic", "bearer"]}}}}}}}}
 
-# Errors that no documented request gets: of other methods, and of other paths.
+# Errors that no documented request gets: those of other methods and other paths.
 ELSEWHERE = {("405", "method_not_allowed"), ("404", "not_found")}
 PAIR = re.compile(r'\b([45]\d\d)\b[^;"{}]{0,60}"([a-z]+(?:_[a-z]+)*)"')
 
@@ -143,7 +141,7 @@ class Document(Case):
 
 
 class Answers(Case):
-    """Requests to a server that has a run, and what came back."""
+    """Requests to a server that has a run, and their answers."""
 
     def setUp(self):
         super().setUp()
@@ -156,7 +154,7 @@ class Answers(Case):
         self.run_id = self.server.get("/runs?job_name=job").json["runs"][0]["run_id"]
 
     def ask(self, path, method, query=None, body=None, headers=None):
-        """Asks, and checks that the document has such an answer: (status, body)."""
+        """Sends a request, and checks that the document has such an answer. Returns (status, body)."""
         name, values_of_path = path if isinstance(path, tuple) else (path, {})
         operation = self.document["paths"][name][method]
         target = name.format(**values_of_path) + ("?" + urllib.parse.urlencode(query) if query else "")
@@ -206,7 +204,7 @@ class Answers(Case):
                     self.assertLessEqual(set(document), set(documented["properties"]), path)
                     self.assertLessEqual(set(documented["required"] if "required" in documented else []), set(document), path)
                     seen[path] |= set(document)
-        # A key that no answer has is not documented. The catalogue of this test has no benchmark.
+        # No key is documented that no answer has. The catalogue of this test has no benchmark.
         for path, keys in seen.items():
             self.assertEqual(set(self.keys_documented(path)["properties"]) - keys - {"benchmark_config"}, set(), path)
 

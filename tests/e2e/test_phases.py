@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A job that first loads and then computes: what /stats and /runs say of its parts, from recorded samples.
+"""A job that first loads and then computes. Tests its phases in /stats and /runs, from recorded samples.
 
 tests/fixtures/load_then_compute.csv: three real runs of one job, sampled every 2 s. It filled 1.2 GiB for 16 s, held
 it until 66 s with a hundredth of a core, then gave it back and computed on a part of a core until 140 s.
@@ -15,7 +15,8 @@ MIB = 1024 ** 2
 
 
 def recorded(times=16):
-    """For each run [(duration, cpu_seconds, memory_bytes)], as if it had been so many of the job at once."""
+    """Returns [(duration, cpu_seconds, memory_bytes)] for each run, as if so many runs of the job were active at
+    once."""
     runs = {}
     with open(RECORDED) as file:
         for row in csv.DictReader(file):
@@ -26,7 +27,7 @@ def recorded(times=16):
 
 class Phases(Case):
     def history_of(self, *runs):
-        """Runs that the program recorded itself, with these samples in place of their own."""
+        """Makes runs that the program records itself, and replaces their samples by these."""
         for _ in runs:
             self.run_job(["true"])
         with sqlite3.connect(self.folder / "history.db") as db:
@@ -53,10 +54,10 @@ class Phases(Case):
         self.assertAlmostEqual(hold["start_seconds"], 16, delta=4)
         self.assertAlmostEqual(compute["start_seconds"], 67, delta=4)
         self.assertGreater(hold["memory_bytes"], 16 * 1200 * MIB)
-        self.assertLess(compute["memory_bytes"], 16 * 400 * MIB)  # giving back takes a part of a sample
+        self.assertLess(compute["memory_bytes"], 16 * 400 * MIB)  # freeing the memory takes a part of a sample
         self.assertLess(hold["cpu_cores"], 16 * 0.05)
         self.assertGreater(compute["cpu_cores"], 16 * 0.05)
-        split = stats["split"]  # filling is too short to be a step: it goes with what follows
+        split = stats["split"]  # filling is too short to be a step: it is part of the next phase
         load, work = split["parts"]
         self.assertAlmostEqual(load["seconds"], fill["seconds"] + hold["seconds"], places=3)
         self.assertAlmostEqual(work["seconds"], compute["seconds"], places=3)

@@ -1,4 +1,4 @@
-"""What the server gives up when it starts, and that a job under run gives up nothing."""
+"""The server gives up privileges when it starts. A job under `run` gives up none."""
 import errno
 import os
 import pathlib
@@ -84,7 +84,8 @@ class Privileges(support.Case):
 
     @unittest.skipIf(is_sanitized(), "AddressSanitizer")
     def test_the_server_is_not_dumped_by_a_fault(self):
-        """What a process of its own user may not read belongs to root, see proc(5); no core is made then, either."""
+        """Files of a process that its own user may not read belong to root, see proc(5). Such a process makes no core
+        either."""
         user = [] if os.geteuid() else ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
         if user:
             os.chown(self.folder, 65534, 65534)
@@ -118,7 +119,7 @@ class Privileges(support.Case):
             status = parse(text)
             self.assertEqual((status["CapPrm"], status["CapEff"]), (own["CapPrm"] & KEPT,) * 2)
         self.assertEqual({path.stat().st_uid for path in [folder, *folder.iterdir()]}, {64877})
-        # It sees what root saw, and its history goes on, for root's wrappers as well.
+        # It sees everything that root saw, and its history continues, also for root's wrappers.
         job = self.start_program(support.python_job("input()"), env={**self.environment, "RIGHTSIZE_JOB_NAME": "seen"},
                                  user=65534, group=65534, extra_groups=[], stdin=subprocess.PIPE)
         support.wait_until(lambda: ("rightsize_job_processes", frozenset({("job_name", "seen")})) in server.metrics(),
@@ -150,7 +151,7 @@ class Privileges(support.Case):
 
     @unittest.skipIf(os.geteuid() != 0, "becomes another user")
     def test_only_files_of_no_other_name_are_given_away(self):
-        """Of a folder that is the other user's already, who may have put them there."""
+        """The folder already belongs to the other user, who may have put files there."""
         folder, precious = self.folder / "state", self.folder / "precious"
         self.folder.chmod(0o755)
         precious.write_text("root's")
@@ -164,7 +165,7 @@ class Privileges(support.Case):
         self.assertEqual({path.lstat().st_uid for path in (precious, *folder.iterdir()) if path.name != "history.db"}, {0})
 
     def calls(self, *flags):
-        """{call: errno} of what was tried inside the server (tests/faults/denied_calls.c)."""
+        """Returns {call: errno} of the calls that were tried inside the server (tests/faults/denied_calls.c)."""
         told = self.folder / f"calls{len(flags)}"
         environment = {**self.environment, "LD_PRELOAD": os.environ["RIGHTSIZE_DENIED_CALLS"], "DENIED_CALLS": str(told)}
         server = self.start("serve", "--web.listen-address=127.0.0.1:0", "--history.path=:memory:", "--no-jobs.recognise",
@@ -177,7 +178,7 @@ class Privileges(support.Case):
     def test_what_a_server_never_does_is_refused_to_the_server_itself(self):
         refused = self.calls()
         self.assertGreater(len(refused), 60)
-        # A filter cannot look at its flags, so it is not there at all.
+        # A filter cannot read its flags, so the call does not exist at all.
         self.assertEqual(refused.pop("clone3"), errno.ENOSYS)
         self.assertEqual({name: errno.errorcode.get(code, code) for name, code in refused.items() if code != errno.EPERM}, {})
         self.assertEqual(self.listed() - set(refused), {"vfork"})
@@ -192,14 +193,14 @@ class Privileges(support.Case):
         documented = [name for row in table[2:-1] for name in re.findall(r"`(\w+)`", row)]
         self.assertEqual(len(documented), len(set(documented)))
         self.assertEqual(set(documented), self.listed())
-        # And those of which only some are refused.
+        # Also the calls that are refused only with some arguments.
         by_argument = set(re.findall(r"UNLESS_SKIP\(SYS_(\w+)", (ROOT / "exporter/lifecycle/seccomp.c").read_text()))
         self.assertEqual(set(re.findall(r"`([a-z]\w+)`", table[-1])), by_argument - {"clone3"})
 
     @unittest.skipIf(is_sanitized(), "AddressSanitizer")
     def test_without_the_filter_the_kernel_says_what_was_wrong_instead(self):
         refused, plain = self.calls(), self.calls("--no-security.seccomp")
-        # What asks for no capability, and is refused by no container either.
+        # Calls that need no capability, and that no container refuses.
         for name in ("execve", "execveat", "pidfd_send_signal", "clone of a process", "ioctl that types into a terminal"):
             with self.subTest(call=name):
                 self.assertEqual(refused[name], errno.EPERM)

@@ -1,4 +1,4 @@
-"""A real Prometheus scrapes the server every second, and its query API returns what the job used."""
+"""A real Prometheus scrapes the server every second. Its query API returns the usage of the job."""
 import subprocess
 import time
 
@@ -18,13 +18,13 @@ SCRAPES = 5
 
 class Prometheus(Monitored):
     def check_rate(self, prometheus):
-        """rate() is what the counter grew by from the first sample in its range to the last."""
+        """rate() is the growth of the counter from the first sample in its range to the last."""
         cpu, now = 'rightsize_job_cpu_seconds_total{job_name="etl/load"}', time.time()
         rate = float(self.results(prometheus, f"rate({cpu}[1m])", time=now)[0]["value"][1])
         points = [(at, float(v)) for at, v in self.results(prometheus, f"{cpu}[1m]", time=now)[0]["values"]]
         (begin, first), (end, last) = points[0], points[-1]
         self.assertGreater(last, first)
-        # It is stretched towards the ends of the range, as far as samples may be missing there.
+        # It is extrapolated to the ends of the range, if few samples may be missing there.
         self.assertLess(rate, (last - first) / (end - begin) * 1.001)
         self.assertGreater(rate, (last - first) / 60 * 0.999)
 

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Tables of README.md and deploy/manual/ are made by the program: this compares them, or with --update writes them.
+"""The program makes the tables of README.md and deploy/manual/. This test compares them; --update writes them.
 
 A table stands between <!-- NAME --> and <!-- /NAME --> in one of these files, and is what "rightsize-exporter manual NAME"
 prints.
 
-The answers are of one day and one machine, but have the keys of any: this asks for one and compares them.
---answer=HISTORY writes both anew from a history with the job of deploy/quickstart.sh:
+The answers in them come from one day and one machine, but have the keys of any answer: this test makes an answer and
+compares the keys. --answer=HISTORY writes both answers from a history with the job of deploy/quickstart.sh:
 
     deploy/quickstart.sh && tests/e2e/test_readme.py --answer=build/quickstart/history.db
 """
@@ -42,7 +42,7 @@ def made_by_program(name):
 
 
 def with_tables(texts):
-    """The same files with the tables of today."""
+    """Returns the same files with the current tables."""
     wanted = dict(texts)
     for name in TABLES:
         begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
@@ -56,7 +56,7 @@ def with_tables(texts):
 
 
 def answer_of_a_job(*flags):
-    """What the program answers of a job that ran once."""
+    """Returns the program's answer about a job that ran once."""
     with tempfile.TemporaryDirectory() as folder:
         environment = support.clean_environment(RIGHTSIZE_HISTORY_PATH=f"{folder}/history.db", LC_ALL="C.UTF-8")
 
@@ -68,13 +68,13 @@ def answer_of_a_job(*flags):
 
 
 def answer_in(text):
-    """The answer that a reader sees, without the marks of what is left out."""
+    """Returns the answer as a reader sees it, without the marks of left-out parts."""
     shown = ANSWER.search(text).group(2)
     return json.loads(re.sub(r",(\s*[\]}])", r"\1", re.sub(r"^\s*…\n", "", shown, flags=re.MULTILINE)))
 
 
 def differences(shown, real, path=""):
-    """Which keys one of two objects has and the other has not, at any depth."""
+    """Returns the keys that only one of two objects has, at any depth."""
     # An empty list shows no keys to compare, such as "because" without a warning.
     if isinstance(shown, list) and isinstance(real, list) and shown and real:
         shown, real = dict(enumerate(shown[:1])), dict(enumerate(real[:1]))
@@ -87,7 +87,7 @@ def differences(shown, real, path=""):
 
 
 def answer_is_like(text):
-    """Whether the answer in the README is the beginning of one of today, and says why not."""
+    """Returns whether the answer in the README is the beginning of a current one. Prints the difference."""
     shown, real = answer_in(text), json.loads(answer_of_a_job())
     beginning = dict(list(real.items())[:len(shown)])
     found = [*differences(shown, beginning)]
@@ -101,12 +101,12 @@ def answer_is_like(text):
 
 
 def labels_of(text):
-    """The words at the beginning of its lines that are the same for every job."""
+    """Returns the words at the beginning of its lines that are the same for every job."""
     return set(re.findall(r"(?m)^(Request|CPU|Memory|Cost of a run|Best server|Server|Duration|For \w+:|Why:)", text))
 
 
 def text_is_like(text):
-    """Whether the answer on the first page has the lines of one of today."""
+    """Returns whether the answer on the first page has the lines of a current one."""
     shown, real = labels_of(TEXT.search(text).group(2)), labels_of(answer_of_a_job("--format=text"))
     if shown != real:
         print(f"{README.name}, <!-- answer -->: it has the lines {sorted(shown)}, and the program prints {sorted(real)}")
@@ -114,7 +114,7 @@ def text_is_like(text):
 
 
 def links_lead_somewhere(texts):
-    """Whether each link to a file of the repository leads to one, and each anchor to a heading."""
+    """Checks that each link to a file of the repository leads to a file, and each anchor to a heading."""
     fine = True
     for path, text in texts.items():
         for link in re.findall(r"\]\((?!https?:)([^)\s]+)\)", text):

@@ -1,4 +1,4 @@
-"""A server that finds the runs of jobs by itself: real processes that carry what each system gives to its own."""
+"""A server finds the runs of jobs by itself. The test's processes have the same data as those of each system."""
 import json
 import os
 import pathlib
@@ -9,11 +9,11 @@ import uuid
 
 from support import EXPORTER, PYTHON, Case, main, python_job, wait_until
 
-# Waits for the end of its input, and ends as it was told.
+# Waits for the end of its input, and exits with the given code.
 WAITING = "import sys; sys.stdin.read(); sys.exit(int(sys.argv[1]))"
 
-# Titles itself by the first word of each line, as Ray's workers do by setproctitle, and works so long: arg_start and
-# arg_end of proc(5) say where the command line is.
+# Sets its title to the first word of each line, as Ray's workers do by setproctitle, and works for so many seconds.
+# arg_start and arg_end of proc(5) give the place of the command line.
 WORKER = """
 import ctypes, sys, time
 field = open("/proc/self/stat").read().rsplit(")", 1)[1].split()
@@ -27,8 +27,8 @@ for line in sys.stdin:
 """
 
 
-# What each system gives to its processes (environment, command line after Python's own words), and the name that comes
-# of it; MARK is of this test alone.
+# The data that each system gives to its processes (environment, command line after Python's own words), and the
+# resulting name. Only this test uses MARK.
 SYSTEMS = {
     "metaflow": ({"MF_PATHSPEC": "MARK/12/fit/34", "MF_ATTEMPT": "0"}, [], "MARK/fit"),
     "flyte": ({"FLYTE_INTERNAL_EXECUTION_WORKFLOW": "shop:production:MARK", "FLYTE_INTERNAL_TASK_NAME": "load",
@@ -65,11 +65,11 @@ SYSTEMS = {
 class Recognise(Case):
     def setUp(self):
         super().setUp()
-        # Other tests of this kind may run on the same machine: names of ours are not theirs.
+        # Other tests of this kind may run on the same machine. Their job names are different.
         self.mark = "t" + uuid.uuid4().hex[:12].translate(str.maketrans("0123456789", "ghijklmnop"))
 
     def begin(self, environment, command=None, code=0, **options):
-        """A job that waits, with nothing in its environment but what is given."""
+        """Starts a job that waits, with only the given variables in its environment."""
         process = subprocess.Popen(command or python_job(WAITING, str(code)), stdin=subprocess.PIPE,
                                    env={"PATH": os.environ["PATH"], **environment}, **options)
         self.addCleanup(self.end, process)
@@ -212,14 +212,14 @@ ctypes.CDLL(None).pthread_exit(None)
         job.stdin.close()
         self.assertEqual(job.wait(), 7)
         self.ended(server, name)
-        # Where the kernel tells nobody else how it ended, that is not known.
+        # If the kernel does not report the exit status to other processes, it is unknown.
         self.assertIn(self.only_run(name)["exit_code"], (7, None))
 
     def test_name_that_is_set_before_an_exec_is_found(self):
         server = self.serve("--jobs.recognise")
         name = f"{self.mark}/exec"
         job = self.begin({"NAME": name}, ["sh", "-c", "read go; export RIGHTSIZE_JOB_NAME=$NAME; exec cat"])
-        # A look finds all there is: the shell is known, and has no name.
+        # The finder checks all processes. The shell is known, and has no name.
         server.look_at_jobs()
         self.assertIsNone(server.job_value("rightsize_job_active_runs", name))
         job.stdin.write(b"go\n")
@@ -272,12 +272,12 @@ for line in sys.stdin:
         job.stdout.close()
         self.end(job)
         self.ended(server, name)
-        # Whom the killed server left is taken for interrupted until the one that went on with it has written so.
+        # Runs that the killed server left seem interrupted, until the server that continues them has written this.
         wait_until(lambda: self.only_run(name)["outcome"] != "interrupted", "its end by who went on with it")
         run = self.only_run(name)
         self.assertEqual((run["run_id"], run["started_at"]), (first["run_id"], first["started_at"]))
         self.assertIn(run["outcome"], ("succeeded", "unknown"))
-        # Once what was used while no server ran, and nothing twice.
+        # CPU time that was used while no server ran counts once.
         self.assert_close(run["cpu_seconds"], 1.25, 0.1, 0.1, "CPU seconds over three servers")
         self.assertLess(run["cpu_cores_max"], 1.7)
 
@@ -301,7 +301,8 @@ rules:
         server = self.serve("--jobs.recognise", f"--jobs.rules={rules}", "--web.allow-changes")
         first = self.begin({}, [PYTHON, str(script), "--step", "one"], cwd=self.folder)
         self.found(server, f"{self.mark}/one")
-        # Rules come before what is built in, and an ignored process is no job; our own variable wins over both.
+        # Rules take precedence over the built-in systems, and an ignored process is no job. Our own variable takes
+        # precedence over both.
         self.begin({"AIRFLOW_CTX_DAG_ID": self.mark, "AIRFLOW_CTX_TASK_ID": "t", "AIRFLOW_CTX_DAG_RUN_ID": "r"},
                    python_job(WAITING, "0", f"ignored-{self.mark}"))
         self.begin({"RIGHTSIZE_JOB_NAME": f"{self.mark}/own"}, python_job(WAITING, "0", f"ignored-{self.mark}"))
@@ -358,7 +359,7 @@ rules:
         wait_until(lambda: "cat" in pathlib.Path(f"/proc/{job.pid}/cmdline").read_text(), "the job's start")
         told = self.command("rules", "test", f"--pid={job.pid}").stdout
         self.assertIn(f"slurm names it fit-{self.mark} job=fit-{self.mark} partition=long run=42 attempt=3\n", told)
-        # What would clear a terminal is shown instead.
+        # A sequence that would clear a terminal is shown in another form.
         self.assertIn(f"{job.pid} sh -c cat; : ?[2J? \n", told)
 
     def test_name_in_a_file_is_captured_and_nothing_else_of_it(self):
@@ -373,7 +374,7 @@ rules:
         self.assertIn(f"nextflow names it {self.mark}:ALIGN", again)
 
     def serve_pod(self, script, *flags):
-        """A server in a PID namespace of its own, whose first process stands for the one that holds a pod."""
+        """Starts a server in a PID namespace of its own. Its first process stands for the pause process of a pod."""
         exporter = [EXPORTER, "serve", "--web.listen-address=127.0.0.1:0", f"--history.path={self.history}",
                     "--sample.interval=200ms", "--jobs.pod", *flags]
         pod = self.start_program(
@@ -381,7 +382,7 @@ rules:
              f'exec 3<&0; "$@" & {script} wait', "pause", *exporter],
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
             env={**self.environment, "POD_NAME": f"{self.mark}-28868640-x7k2p", "POD_UID": "uid"})
-        # The name space ends with its first process, which waits for its children.
+        # The namespace ends with its first process, which waits for its children.
         self.addCleanup(pod.kill)
         pod.wait_address()
         return pod
@@ -417,7 +418,7 @@ rules:
         pod.says("shareProcessNamespace: true")
 
     def test_too_many_names_are_refused_and_counted(self):
-        # Announced: whatever else this machine runs takes no places.
+        # The runs are announced, so that other jobs of this machine take no places.
         server = self.serve("--jobs.max=2", "--web.allow-changes")
         for i in range(4):
             body = json.dumps({"pid": os.getpid(), "job_name": f"{self.mark}/{i}"})
@@ -429,7 +430,7 @@ rules:
 
     @unittest.skipIf(os.geteuid() != 0, "starts a process of another user")
     def test_names_of_one_user_without_a_run_make_room_for_those_of_another(self):
-        # Announced: whatever else this machine runs takes no places.
+        # The runs are announced, so that other jobs of this machine take no places.
         server = self.serve("--jobs.max=3", "--web.allow-changes")
 
         def announce(name, process):
@@ -445,7 +446,7 @@ rules:
         self.assertEqual(announce("evil3", again), 503)
         self.assertEqual(announce("payroll", self.begin({})), 201)
         self.found(server, f"{self.mark}/payroll")
-        # What gave its place away loses nothing but that: it has that of another of them.
+        # A name that lost its place loses nothing else. It gets the place of another name of its user.
         self.assertEqual(announce("evil0", again), 201)
 
     def test_nothing_is_found_when_it_is_switched_off(self):

@@ -1,4 +1,4 @@
-"""The 32 scrape rules of OpenMetrics: that each finds what it is for, and that successive scrapes of ours break none."""
+"""Tests the 32 scrape rules of OpenMetrics: each finds its fault, and our successive scrapes break none."""
 import subprocess
 import unittest
 
@@ -39,7 +39,7 @@ gauge -1 5
 """
 AFTER = GOOD.replace("c_total{a=\"1\"} 1", "c_total{a=\"1\"} 9").replace("gauge -1 5", "gauge NaN 6")
 
-# What breaks a rule, of the second scrape: (what stood there, what stands there now).
+# Changes of the second scrape that break a rule: (old text, new text).
 BREAKS = {
     "type_is_said_once": [("# HELP c Counts", "# TYPE c counter\n# HELP c Counts")],
     "unit_is_said_once": [("# HELP c Counts", "# UNIT c\n# HELP c Counts")],
@@ -110,7 +110,7 @@ sys.exit(int(sys.argv[2]))
 """)
 
 
-# What a job uses now. When it has no process there is nothing to say, and 0 or the last value would be wrong.
+# The current usage of a job. If the job has no process, there is no value: 0 or the last value would be wrong.
 OF_PROCESSES = {"rightsize_job_" + name for name in (
     "memory_bytes", "memory_rss_bytes", "memory_pss_bytes", "memory_pss_age_seconds", "memory_pss_deferred_processes",
     "memory_anonymous_bytes", "memory_file_bytes", "memory_shmem_bytes", "memory_hugetlb_bytes", "memory_huge_bytes",

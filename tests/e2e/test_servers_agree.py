@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""/servers beside a second implementation (expected_servers.py) on the same table: which fit, their order, prices, costs.
+"""Compares /servers with a second implementation (expected_servers.py) on the same table: the servers that fit, their
+order, prices and costs.
 
 servers_world.py says how to run it on another table, and with more queries.
 """
@@ -16,7 +17,7 @@ ROUNDED = 5.1e-6  # half a unit of the sixth digit, to which the program rounds 
 
 class Agree(ServersCase):
     def difference(self, query):
-        """What the program and the second implementation say differently, or None."""
+        """Returns a difference between the program and the second implementation, or None."""
         expected = self.table.ranking(query)
         servers, answer = self.all_of(query)
         named = {name_of(s): s for s in servers}
@@ -34,7 +35,7 @@ class Agree(ServersCase):
         return self.order(servers, wanted, [key for key, _ in expected])
 
     def order(self, servers, wanted, keys):
-        """Equal ones that are not equal to the last bit may come in any order."""
+        """Servers that are equal except for the last bit may come in any order."""
         begin = 0
         for _, equal in itertools.groupby(keys, key=lambda key: key[:2]):
             names = [key[-2:] for key in equal]
@@ -52,7 +53,7 @@ class Agree(ServersCase):
 
     @staticmethod
     def told(s, o, query):
-        """Which number of a server is another one."""
+        """Returns the first number of a server that differs."""
         checks = [("price", s["price"], o["price"]), ("memory_for_jobs", s["memory_for_jobs"], math.floor(o["memory_left"])
                                                        if o["memory_left"] is not None else None)]
         if query.get("duration") is not None:

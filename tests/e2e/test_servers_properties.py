@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What holds for every answer of /servers, tried by brute force: no better server, no better price of a server, and how answers
-change with the question.
+"""Properties of every answer of /servers, checked by brute force: no better server exists, no better price of a server
+exists, and answers change with the question as expected.
 
 servers_world.py says how to run it on another table.
 """
@@ -16,7 +16,7 @@ STEPS = {"cpu": (0.5, 1, 2, 4, 8, 16, 32, 64), "memory": (100, 500, 1000, 3000, 
 
 
 def sure(servers):
-    """Those whose price is of a known kind. The others come last, and none of them is the best."""
+    """Returns servers with a price of a known kind. Other servers come last, and none of them is the best."""
     return [s for s in servers if s["allocation"]]
 
 
@@ -26,7 +26,7 @@ def no_more(lower, higher):
 
 class Properties(ServersCase):
     def some(self, **fixed):
-        """Queries that at least two servers fit, with some parameters set."""
+        """Returns queries that at least two servers fit, with some parameters set."""
         found = 0
         for _ in range(20 * TRIES):
             query = {**self.queries.one(), **fixed}
@@ -47,7 +47,7 @@ class Properties(ServersCase):
             costs = [s["forecast_cost"] for s in sure(servers)]
             self.assertEqual(sure(servers), servers[:len(costs)], "servers in doubt are not last")
             self.assertEqual(costs, sorted(costs), query)
-            # A server has no cheaper offer in one region alone, or by one way of renting alone.
+            # A server has no cheaper offer in a single region, or for a single allocation.
             first = servers[0]
             for alone in [{"regions": [r]} for r in self.regions_of(first)] + [{"allocation": a} for a in self.ways(query)]:
                 narrow = {**query, "include": "~".join(name_of(first)), **alone}
@@ -84,7 +84,7 @@ class Properties(ServersCase):
                 words = value()
                 bound = re.sub("_(min|max)$", "", name)
                 if words == [] or name == "only_active" or any(key.startswith(bound) for key in query):
-                    continue  # no filter, none that takes away, or one that may contradict another
+                    continue  # no filter, a filter that only removes servers, or a filter that may contradict another
                 with self.subTest(name=name, words=words):
                     self.assertLessEqual(set(self.costs({**query, name: words})), before, query)
 
@@ -132,7 +132,7 @@ class Properties(ServersCase):
                 self.assertEqual(values, sorted(values), f"{objective}: {query}")
 
     def test_a_job_of_one_core_gets_no_server_of_many(self):
-        """A server that only has more cores is neither faster nor better value for it."""
+        """A server with only more cores is neither faster nor better value for such a job."""
         for objective in ("efficiency", "fastest"):
             for query, servers in self.some(objective=objective, cpu=1, duration=1000, vcpus_min=None, gpu_min=None, disk=None):
                 first = servers[0]

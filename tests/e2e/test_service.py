@@ -1,4 +1,4 @@
-"""systemd's protocols: readiness and the watchdog on a socket of our own, and sockets that are handed over."""
+"""systemd's protocols: readiness and the watchdog on a socket of the test, and sockets that systemd passes."""
 import os
 import pathlib
 import shutil
@@ -13,7 +13,7 @@ UNITS = pathlib.Path(__file__).resolve().parent.parent.parent / "deploy" / "syst
 
 
 class Manager:
-    """What systemd would hear on $NOTIFY_SOCKET."""
+    """Receives the messages that systemd would receive on $NOTIFY_SOCKET."""
 
     def __init__(self, name):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -74,8 +74,9 @@ class Service(support.Case):
         self.assertEqual(server.get("/-/healthy").status, 200)
 
     def activated(self, *sockets, flags=()):
-        """Started with these sockets as descriptors 3, 4, ..., by a shell that knows its own number."""
-        # Out of the way of the descriptors that they become.
+        """Starts the program with these sockets as descriptors 3, 4, ... A shell starts it, because the variable must
+        contain the program's pid."""
+        # Moves the sockets to other numbers first, so that they do not collide.
         copies = [os.dup2(s.fileno(), 100 + i) for i, s in enumerate(sockets)]
         handover = " ".join(f"{3 + i}<&{c}" for i, c in enumerate(copies))
         script = f'exec env LISTEN_PID=$$ LISTEN_FDS={len(sockets)} "$@" {handover}'

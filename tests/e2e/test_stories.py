@@ -1,9 +1,7 @@
 #!/usr/bin/python3
-"""Stories of one job each: its runs are posted to a real server, and its answers are followed as an orchestrator would.
-
-Each story says what a person who knows the job would request, as a bound below and a bound above. With -v, or with
-RIGHTSIZE_STORIES=1, each prints what was answered, in MiB, and an x for each attempt that was killed for memory.
-"""
+"""Each story is about one job. Its runs are posted to a real server, and its answers are applied as by an orchestrator.
+Each story has a lower and an upper bound of the request, from a person who knows the job. With -v, or with
+RIGHTSIZE_STORIES=1, each prints the answers in MiB, and an x for each attempt that was killed for memory."""
 import json
 import os
 import random
@@ -18,7 +16,7 @@ PRINTS = "-v" in sys.argv or os.environ.get("RIGHTSIZE_STORIES") == "1"
 
 
 class Stories(support.Case):
-    """A story: as many histories as it needs, and after it a look at every answer that it was given."""
+    """A story with its histories. At the end, every answer that it got is checked."""
 
     def setUp(self):
         super().setUp()
@@ -53,7 +51,7 @@ class Stories(support.Case):
 
 
 def noisy(seed, median, sigma):
-    """A law: lognormal peaks, the same in each attempt of a run."""
+    """A law with lognormal peaks, the same in each attempt of a run."""
     r, peaks = random.Random(seed), []
 
     def law(i, _limit=None):
@@ -121,7 +119,7 @@ class SteadyJobs(Stories):
                 self.assert_between(0.95 * alone, self.request_after_one_run(**others), 1.05 * alone)
 
     def test_the_chance_and_the_range_do_not_contradict_each_other(self):
-        """The range holds four of five runs: a tenth of them is above it."""
+        """The range holds four of five runs, so a tenth of the runs is above it."""
         for sigma in (0.001, 0.05, 0.3):
             job, law = self.job(), noisy(1, GIB, sigma)
             for i in range(20):
@@ -206,7 +204,7 @@ class NoisyJobs(Stories):
             self.assert_between(step.need, step.asked, 1.45 * step.need)
 
     def test_a_job_that_grows_run_by_run_is_followed_up(self):
-        """The job is no heap, although each answer is the same multiple of the last peak."""
+        """The job has no heap, although each answer is the same multiple of the last peak."""
         for growth, kills, most in ((1.03, 2, 1.45), (1.1, 4, 1.7)):
             with self.subTest(growth=growth):
                 for by in ("request", "limit"):
@@ -349,7 +347,7 @@ class Kills(Stories):
         self.assertNotEqual(a["based_on"]["confidence"], "high")
 
     def test_a_run_that_succeeds_but_met_its_limit_needs_more(self):
-        """Its group reclaimed what it could; all that is left is the job's own memory."""
+        """Its group reclaimed all memory that it could. The rest is the job's own memory."""
         job = self.job()
         for _ in range(20):
             job.run(GIB, GIB, met_limit=500)
@@ -453,7 +451,7 @@ class Failures(Stories):
         self.assert_between(4 * HOUR + 1, self.slurm_seconds(job), DAY)
 
     def slurm_seconds(self, job):
-        """The time limit that Slurm is given."""
+        """Returns the time limit in the line for Slurm."""
         text = job.get(format="slurm").text
         time = re.search(r"--time=(?:(\d+)-)?(\d+):(\d+):(\d+)", text)
         self.assertTrue(time, text)
@@ -494,7 +492,7 @@ class Inputs(Stories):
     LARGEST = 16 * GIB
 
     def input_job(self, runs=40):
-        """Memory is 1.05 times the input, and time follows it too, with a noise of 2 %."""
+        """Memory is 1.05 times the input. The duration follows the input, too, with a noise of 2 %."""
         r = random.Random(11)
         sizes = [self.LARGEST, self.LARGEST / 20] + [self.LARGEST / 20 ** r.random() for _ in range(runs - 2)]
         r.shuffle(sizes)

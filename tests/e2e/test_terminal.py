@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What a person sees: tables on a terminal, JSON in a pipe, and the same numbers in both."""
+"""The output for people: tables on a terminal, JSON in a pipe, and the same numbers in both."""
 import csv
 import io
 import json
@@ -23,7 +23,7 @@ class Terminal(support.Case):
             self.run_job(python_job(code), job_name="etl/load", flags=("--request-memory=256Mi", "--request-cpu=2"))
 
     def on_terminal(self, *arguments, columns=80, **environment):
-        """What the command prints on a terminal of this width."""
+        """Returns the output of the command on a terminal of this width."""
         main, side = pty.openpty()
         subprocess.run(["stty", "cols", str(columns), "-onlcr"], stdin=side, check=True)
         env = support.clean_environment(**{"TERM": "xterm", "TZ": "UTC", "LC_ALL": "C.UTF-8", **environment},

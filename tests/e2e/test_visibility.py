@@ -1,4 +1,4 @@
-"""The cells of tests/visibility/run.sh whose verdicts do not depend on when a sample is taken: exact and refused ones."""
+"""The cells of tests/visibility/run.sh whose verdicts do not depend on the time of a sample: exact and refused ones."""
 import itertools
 import pathlib
 import sys
@@ -12,7 +12,7 @@ WRAPPED = [(watcher, "shared", job) for watcher, job in
            (("wrapper", "unwaited"), ("wrapper 65534", "waited"), ("wrapper 65534", "unwaited"))]
 SERVED_OWN = [(watcher, "own", "unwaited") for watcher in table.SERVE]
 SERVED = [*SERVED_OWN, *((watcher, "shared", "unwaited") for watcher in table.SERVE)]
-# A container takes too long, and without the stolen time of /proc/stat no perf counter is exact on a busy machine.
+# A container takes too long. Without the stolen time in /proc/stat, no perf counter is exact on a busy machine.
 PLACES = {place: WRAPPED for place in table.PLACES if place not in ("podman", "gvisor")}
 for name in ("plain", "hidepid=2", "host pid"):
     PLACES[name] = WRAPPED + SERVED

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Each answer about a job has the same warnings, and says the same about whether a program may act on it."""
+"""Every answer about a job has the same warnings, and the same decision whether a program may act on it."""
 import json
 import time
 

@@ -1,4 +1,4 @@
-"""The page at / and what it asks for, as far as that shows without a browser (tests/web has the rest)."""
+"""The page at / and its requests, as far as they can be tested without a browser (tests/web has the rest)."""
 import base64
 import csv
 import gzip
@@ -136,7 +136,7 @@ class Runbook(Case):
 
 
 class Data(Case):
-    """What is asked for behind the page; the history is made, so that all of it is known."""
+    """The data behind the page. The history is generated, so all numbers are known."""
 
     def setUp(self):
         super().setUp()
@@ -169,7 +169,7 @@ class Data(Case):
         a = jobs["a"]
         self.assertEqual(a["outcomes"], ["failed", "succeeded", "oom_killed"])
         self.assertEqual((a["runs"], a["duration_seconds"], a["memory_peak_bytes"]), (4, [12], [256 * MIB]))
-        # 1 of 2 cores and 0.25 of 1 GiB, where 8 GiB weigh as much as a core.
+        # The run used 1 of 2 cores and 0.25 of 1 GiB. 8 GiB weigh as much as a core.
         self.assertAlmostEqual(a["waste"], 1 - (1 + 0.25 / 8) / (2 + 1 / 8), delta=5.1e-5)  # four digits
         self.assertIsNone(jobs["b"]["waste"])
 
@@ -238,7 +238,7 @@ class Report(Case):
         self.assertGreater(data["series"]["series"]["n"], 0)
         self.assertTrue(data["recommend"]["resources"])
         self.assertLess(target.stat().st_size, 200_000)
-        # Without JavaScript: the sentence of /recommend, the line to paste, and CPU and memory as SVG.
+        # The report without JavaScript: the sentence of /recommend, the line to paste, and CPU and memory as SVG.
         still = target.read_text().split("<main")[1].split("</main>")[0]
         request = re.match(r"Request .+?(?= for about )", data["recommend"]["summary"])[0]
         self.assertIn(f'<p class="answer">{request}.</p>', still)
@@ -256,7 +256,8 @@ class Report(Case):
         self.assertEqual((data["series"]["run"]["outcome"], data["recommend"]), ("failed", None))
 
     def test_no_link_of_others_leads_a_report_astray(self):
-        """Where others may write, too, they cannot know but guess the name that it has until it is whole."""
+        """In a folder where others may write, too, they can only guess the name that the report has until it is
+        complete."""
         self.run_job(["true"], "etl/load")
         victim, target = self.folder / "victim", self.folder / "report.html"
         victim.write_text("mine")
@@ -277,7 +278,7 @@ class Report(Case):
 
 class Events(Case):
     def stream(self, server, path, **headers):
-        """Asked to close, the connection is the response's own and goes with it."""
+        """After a request to close, the connection belongs to the response and ends with it."""
         connection = http.client.HTTPConnection(server.host, server.port, timeout=DEADLINE)
         connection.request("GET", path, headers={"Connection": "close", **{k.replace("_", "-"): v for k, v in headers.items()}})
         response = connection.getresponse()
@@ -285,7 +286,7 @@ class Events(Case):
         return response
 
     def event(self, response):
-        """The next event as {field: text}; None at the end."""
+        """Returns the next event as {field: text}; None at the end."""
         fields = {}
         for line in iter(response.readline, b""):
             name, _, value = line.decode().rstrip("\n").partition(": ")

@@ -1,8 +1,7 @@
 """--web.config.file: TLS, client certificates, users, headers and a rate limit, over real sockets.
 
-Every good and bad kind of file that Prometheus' exporter-toolkit publishes as test data has its like here, and must
-fare the same. Certificates are made by openssl when the test begins.
-"""
+For every kind of file that Prometheus' exporter-toolkit publishes as test data, valid or not, there is a similar file
+here with the same result. Certificates are made by openssl when the test begins."""
 import concurrent.futures
 import contextlib
 import ctypes
@@ -19,7 +18,7 @@ from web_configured import USERS, WebConfigured, basic, bcrypt, speak_only
 
 
 def openssl_speaks(version, pair):
-    """With itself, in memory."""
+    """Checks with openssl itself, in memory."""
     client, server = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     client.load_verify_locations(f"{pair}.crt")
     server.load_cert_chain(f"{pair}.crt", f"{pair}.key")
@@ -37,7 +36,7 @@ def openssl_speaks(version, pair):
 
 
 def gnutls_speaks(version):
-    """As far as this system's settings allow it."""
+    """Checks what the settings of this system allow."""
     gnutls = ctypes.CDLL("libgnutls.so.30")
     priorities, list_of = ctypes.c_void_p(), ctypes.POINTER(ctypes.c_uint)()
     if gnutls.gnutls_priority_init(ctypes.byref(priorities), f"NORMAL:-VERS-ALL:+VERS-TLS{version}".encode(), None) < 0:
@@ -59,7 +58,7 @@ class WebConfig(WebConfigured):
                      for name in ("server.crt", "server.key"))
         inline = f"tls_server_config:\n  cert: |\n{cert}\n  key: |\n{key}\n"
         mixed = f"tls_server_config:\n  cert_file: server.crt\n  key: |\n{key}\n"
-        # As crypto/tls of Go 1.22 names those that it does not call insecure.
+        # The names of crypto/tls in Go 1.22, without those that it calls insecure.
         every = ["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256",
                  *(f"TLS_ECDHE_{signer}_WITH_{suite}" for signer in ("RSA", "ECDSA") for suite in (
                      "AES_128_GCM_SHA256", "AES_256_GCM_SHA384", "CHACHA20_POLY1305_SHA256", "AES_128_CBC_SHA",
@@ -103,7 +102,7 @@ class WebConfig(WebConfigured):
                    {"cert": "client"}, result) for san, result in (
                        ("test3", "TLSv1.3"), ("a@example.org", "TLSv1.3"), ("10.1.2.3", "TLSv1.3"),
                        ("spiffe://x/y", "TLSv1.3"), ("test", None), ("TEST3", None))),
-                # An empty list is a list: nobody stands in it.
+                # An empty list is a list that allows nobody.
                 ("no name", self.PAIR + verify + "  client_allowed_sans: []\n", {"cert": "client"}, None),
                 ("null", self.PAIR + verify + "  client_allowed_sans:\n", {"cert": "client"}, "TLSv1.3"),
                 ("suites of no use to TLS 1.3", self.PAIR + "  cipher_suites: [TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA]\n"
@@ -189,7 +188,8 @@ class WebConfig(WebConfigured):
             self.assertRegex(result.stderr, said)
 
     def status_of_a_change(self, server):
-        """Of who has the client's certificate: 400 where the change itself is looked at, which lacks all."""
+        """Returns the status of a change by a client with a certificate. 400 = the change was let in, and its empty
+        body was refused."""
         context = ssl.create_default_context(cafile=str(self.folder / "server.crt"))
         context.load_cert_chain(self.folder / "client.crt", self.folder / "client.key")
         with contextlib.closing(http.client.HTTPSConnection("localhost", server.port, context=context,
@@ -204,7 +204,7 @@ class WebConfig(WebConfigured):
 
     @unittest.skipIf(os.geteuid() != 0, "only root may mount")
     def test_a_certificate_of_whoever_the_system_trusts_is_no_user(self):
-        """But where the file says whom by name."""
+        """If the file also names the allowed clients, such a certificate is a user."""
         trusted = "/etc/ssl/certs/ca-certificates.crt"
         if not os.path.exists(trusted):
             self.skipTest(f"no {trusted}")
@@ -279,7 +279,7 @@ class WebConfig(WebConfigured):
         for suffix in ("crt", "key"):
             os.replace(self.folder / f"other.{suffix}", self.folder / f"server.{suffix}")
         self.wait_for(200, "the new certificate", trusted)
-        # So does what is asked of clients.
+        # So does the list of authorities for clients.
         self.write(self.PAIR + "  client_auth_type: RequireAnyClientCert\n")
 
         def refused():
@@ -290,7 +290,7 @@ class WebConfig(WebConfigured):
         self.assertEqual(self.tls(server, cert="stranger")[0], 200)
         self.write(self.PAIR)
         wait_until(lambda: not refused(), "the same client to be served")
-        # TLS cannot be switched off under way: refused, not served in the clear.
+        # TLS cannot be switched off while the server runs. Such a change is refused, and nothing is served unencrypted.
         self.write("")
         self.wait_for(500, "the refusal", trusted)
         self.write(self.PAIR)
@@ -305,18 +305,18 @@ class WebConfig(WebConfigured):
 
         self.write(slow)
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
-            # One of these finds the version without users, and has read it when users are there.
+            # One of these requests gets the version without users, and is answered after users were added.
             answer = pool.submit(self.wait_for, 401, "the users", lambda: self.tls(server)[0])
             with open(fifo, "wb") as writer:
                 self.write(slow + users)
-                # Those who look next need not wait for the key.
+                # Later requests do not wait for the key.
                 shutil.copy(self.folder / "server.key", self.folder / "next.key")
                 os.replace(self.folder / "next.key", fifo)
                 writer.write(key)
         answer.result()
 
     def test_a_file_that_is_being_written_opens_no_door(self):
-        """Neither where it stands nor in place of one that was moved aside, as editors do."""
+        """The file is changed in place, or replaced after it was moved aside, as editors do."""
         text = USERS.format(quick=self.quick, slow=self.slow)
         carol, nobody = basic("carol", "carol123"), basic("carol", "?")
         for aside in (False, True):
@@ -341,7 +341,7 @@ class WebConfig(WebConfigured):
         self.assertEqual(self.tls(server)[0], 401)
         key = self.folder / "server.key"
         os.replace(shutil.copy(key, self.folder / "next.key"), key)
-        # The key has settled, and nobody asked meanwhile.
+        # The key has settled, and no request came meanwhile.
         wait_until(lambda: time.time() > key.stat().st_ctime + 1.1, "a second")
         with open(self.folder / "web.yml", "w", encoding="ascii") as file:
             file.write(self.PAIR)

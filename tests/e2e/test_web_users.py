@@ -1,4 +1,4 @@
-"""Users of --web.config.file: whose password is right, what guessing costs, and what they may do."""
+"""Users of --web.config.file: right and wrong passwords, the cost of guessing, and the rights of users."""
 import base64
 import concurrent.futures
 import contextlib
@@ -46,7 +46,7 @@ class WebUsers(WebConfigured):
                 self.assertEqual(answer.status, status)
 
     def test_a_password_never_holds_up_a_scrape(self):
-        """Scrapers that are known go on while a guesser keeps bcrypt busy; the guesser is told to wait."""
+        """Known scrapers are served while a guesser keeps bcrypt busy. The guesser is told to wait."""
         server = self.serve_with(USERS.format(quick=self.quick, slow=self.slow))
         carol = basic("carol", "carol123")
         self.assertEqual(server.get("/metrics", Authorization=carol).status, 200)
@@ -59,11 +59,13 @@ class WebUsers(WebConfigured):
             statuses = {guess.result().status for guess in guesses}
         self.assertLessEqual(statuses, {401, 503})
         self.assertIn(503, statuses)
-        # One guess takes far longer than a scrape: had scrapes waited for them, there were no more than guesses.
+        # One guess takes far longer than a scrape. If scrapes waited for guesses, there would be as few scrapes as
+        # guesses.
         self.assertGreater(scrapes, 24)
 
     def test_a_serial_guesser_is_slowed_and_nobody_else(self):
-        """One password after the other, as fast as they are answered: ten, and one more each second."""
+        """One client sends one password after the other, as fast as they are answered: ten, and one more each
+        second."""
         server = self.serve_with(USERS.format(quick=self.quick, slow=bcrypt("alice123", 4)))
 
         def statuses(source, *passwords):
@@ -90,7 +92,8 @@ class WebUsers(WebConfigured):
         self.assertEqual(refused[:10], [401] * 10)
         self.assertLessEqual(refused.count(401), 10 + time.monotonic() - begin + 1)
         self.assertGreater(refused.count(503), 0)
-        # From elsewhere as many; then what others are let in by at once is not told either. Where ten took a second, one more is.
+        # As many guesses come from another address. Then even a password that is right elsewhere gives no quick answer.
+        # If ten took a second, one more is allowed.
         places = iter(range(2, 200))
 
         def right_after_ten():
@@ -99,7 +102,7 @@ class WebUsers(WebConfigured):
             self.assertEqual(wrong, [401] * 10)
             return right
         wait_until(lambda: right_after_ten() == 503, "a right password to be refused")
-        # Who has never been there, and is right, waits its turn.
+        # A client with the right password that was never here waits its turn.
         wait_until(lambda: list(statuses("127.0.0.1", alice)) == [200], "the turn of another user")
         self.assertEqual(next(scraper), 200)
 

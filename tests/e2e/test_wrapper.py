@@ -1,4 +1,4 @@
-"""run: the job does not notice that it is watched, and what it did is recorded."""
+"""run: the job does not notice that it is watched, and its usage is recorded."""
 import contextlib
 import os
 import pathlib
@@ -11,7 +11,7 @@ import subprocess
 
 from support import DEADLINE, EXPORTER, Case, children_of, clean_environment, main, python_job, wait_until
 
-# Prints the name of the first signal that comes, and ends with 7.
+# Prints the name of the first signal that comes, and exits with 7.
 REPORT_SIGNAL = python_job("""
 import signal, sys
 wanted = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGQUIT}
@@ -20,7 +20,7 @@ print("ready", flush=True)
 print(signal.Signals(signal.sigwait(wanted)).name, flush=True)
 sys.exit(7)
 """)
-# What a process can see of how it was started.
+# The start conditions that a process can see.
 SURROUNDINGS = python_job("""
 import os, resource, signal
 print(os.getcwd(), os.umask(0), os.nice(0), resource.getrlimit(resource.RLIMIT_NOFILE))
@@ -99,7 +99,7 @@ class Streams(Case):
         self.assertEqual(self.only_run()["exit_signal"], signal.SIGPIPE)
 
     def test_a_full_pipe_that_is_read_at_the_end_does_not_hold_up_the_end(self):
-        """As of a program that waits for the end before it reads what was said."""
+        """The caller waits for the end before it reads the output."""
         reader, writer = os.pipe()
         self.addCleanup(os.close, reader)
         self.addCleanup(os.close, writer)
@@ -186,7 +186,7 @@ print(signal.Signals(signal.sigwait(wanted)).name, flush=True)
             with subprocess.Popen(["prlimit", f"--fsize={1 << 20}", EXPORTER, *command], stderr=log,
                                   stdout=subprocess.PIPE, env=self.environment) as wrapper:
                 self.assertEqual(wrapper.stdout.readline(), b"ready\n")
-                # The wrapper said before that it listens: signals are passed on in the order of their numbers.
+                # The wrapper printed its address before: signals are forwarded in the order of their numbers.
                 wrapper.send_signal(signal.SIGWINCH)
                 self.assertEqual(wrapper.stdout.readline(), b"SIGWINCH\n")
                 self.assertEqual(wrapper.wait(DEADLINE), 0)
@@ -222,7 +222,8 @@ for line in sys.stdin:
 
 
     def test_what_comes_before_the_job_was_started_is_not_lost(self):
-        """While somebody holds the history the start takes a while: whoever interrupts it does not want the job."""
+        """While another process locks the history, the start takes a while. A user who interrupts it does not want the
+        job any more."""
         for key, number in ((b"\x03", signal.SIGINT), (b"\x1c", signal.SIGQUIT), (b"", signal.SIGTERM)):
             for ignored in (False, True):
                 with self.subTest(number=number, ignored=ignored):
@@ -233,7 +234,8 @@ for line in sys.stdin:
                          [signal.SIGTERM, signal.SIGQUIT, signal.SIGINT])
 
     def signal_before_the_start(self, key, number, ignored):
-        """Exit code and output of a wrapper that is held up until the signal is there, by the key of its terminal or else sent."""
+        """Returns the exit code and the output of a wrapper that is delayed until the signal is there. The signal comes
+        from a key of its terminal, or from kill."""
         with self.held_history():
             pid, terminal = pty.fork()
             if pid == 0:
@@ -265,7 +267,7 @@ for line in sys.stdin:
 
     @contextlib.contextmanager
     def held_history(self):
-        """Whoever opens the history waits."""
+        """Locks the history, so that opening it waits."""
         with contextlib.closing(sqlite3.connect(self.history)) as holder:
             holder.executescript("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")
             yield
@@ -276,7 +278,8 @@ for line in sys.stdin:
         return int(re.search(rf"^{field}:\s*(\w+)$", status, re.M)[1], 16) >> (number - 1) & 1
 
     def wrapper_in_a_terminal(self, command):
-        """Its pid, and the terminal of which it leads the session; when the job said that it is ready."""
+        """Starts a wrapper that leads the session of a terminal. Returns its pid and the terminal, after the job has
+        printed that it is ready."""
         pid, terminal = pty.fork()
         if pid == 0:
             os.execve(EXPORTER, [EXPORTER, *self.wrapper_arguments(command, flags=["--quiet"])], self.environment)
@@ -297,7 +300,7 @@ os._exit(7)
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 7)
 
     def test_a_stop_that_nobody_would_undo_stops_nobody(self):
-        """The kernel ignores ^Z for a group without a parent outside of it in the session."""
+        """The kernel ignores ^Z for a group without a parent in the session outside the group."""
         pid, terminal = self.wrapper_in_a_terminal(["sh", "-c", "echo ready; read line; exit 5"])
         self.addCleanup(os.close, terminal)
         os.write(terminal, b"\x1a")
@@ -306,7 +309,8 @@ os._exit(7)
 
 
     def test_it_is_stopped_as_the_job_is(self):
-        """What an interactive shell sees of ^Z: nothing where the job does something else then."""
+        """An interactive shell sees the same of ^Z as without the wrapper. If the job handles ^Z, the wrapper does not
+        stop."""
         shell = python_job("""
 import os, signal, subprocess, sys
 signal.signal(signal.SIGTTOU, signal.SIG_IGN)
@@ -354,9 +358,9 @@ def ignored(err, message="an option is ignored"):
 
 
 class NeverInTheWay(Case):
-    """Whatever is wrong with what is said about a job: it runs, with its own exit code, and a line says what was wrong."""
+    """Even if options about a job are wrong, the job runs with its own exit code, and a line names the fault."""
 
-    # Options, variables, and the line without its time; {folder} is the test's own.
+    # Options, variables, and the log line without its time. {folder} is the folder of the test.
     WRONG = [
         (["--input-bytes="], {}, None),
         (["--request-memory="], {}, ignored("--request-memory=: " + SIZES.format(1))),
@@ -410,7 +414,7 @@ class NeverInTheWay(Case):
     ]
 
     def run_wrong(self, flags, variables, strict=False):
-        """Exit code, stdout, and what was said to be wrong, of a job that says that it runs and ends with 7."""
+        """Runs a job that prints "ran" and exits with 7. Returns the exit code, stdout, and the reported faults."""
         (self.folder / "bad.yaml").write_text("rules: [{user: ., job_name: a, memory: 4XB}]\n")
         environment = clean_environment(RIGHTSIZE_HISTORY_PATH=self.history, **variables)
         arguments = [EXPORTER, "run", *(["--strict"] if strict else []), *(f.format(folder=self.folder) for f in flags),
@@ -463,7 +467,8 @@ SLURM = {"SLURM_JOB_NAME": "train_2026-11-21", "SLURM_JOB_ID": "103"}
 
 
 class Named(Case):
-    """By the same words as a server finds: its options, rules, the system around it, at last the program."""
+    """The wrapper names a run as a server does: by options, by rules, by the system around it, and last by the
+    program."""
 
     def recorded(self, flags, variables, command=("true",)):
         environment = clean_environment(RIGHTSIZE_HISTORY_PATH=self.history, **variables)
@@ -517,7 +522,7 @@ class Named(Case):
 
 
 class Announced(Case):
-    """What is known of a run before it starts goes with its record."""
+    """Facts that are known before a run starts are in its record."""
 
     def test_by_flags(self):
         self.run_job(["true"], flags=["--input-bytes=3G", "--request-cpu=500m", "--request-memory=512Mi", "--attempt=2"])
@@ -587,7 +592,7 @@ class Record(Case):
         self.assertGreater(run["memory_peak_bytes"], 1 << 20)
 
     def test_what_a_shell_did_before_it_became_the_wrapper_is_none_of_the_job_s(self):
-        """The times of children that were waited for outlive exec: getrusage(2)."""
+        """The CPU times of waited-for children survive execve: getrusage(2)."""
         burn = ["python3", "-c", "import time\nwhile time.process_time() < 0.5: pass"]
         wrapper = [EXPORTER, *self.wrapper_arguments(["true"])]
         self.assertEqual(self.start_program(["sh", "-c", '"$1" "$2" "$3"; shift 3; exec "$@"', "-", *burn, *wrapper]).wait(), 0)
@@ -633,7 +638,7 @@ sys.stdin.read()
         self.assertEqual(wrapper.wait(), 0)
 
     def test_that_nobody_can_watch_is_as_if_we_were_not_here(self):
-        """It does not have to wait for orphans, either."""
+        """The wrapper does not have to wait for orphans either."""
         job = python_job("""
 import ctypes
 asked = ctypes.c_int(-1)
@@ -644,9 +649,9 @@ print(asked.value)
         self.assertEqual((result.stdout, result.returncode), (b"0\n", 0), result.stderr)
 
     def test_whatever_is_short_the_job_is_started(self):
-        """Of open files, there is too little room for ever more of what we open: at last for a pipe. Of processes likewise."""
+        """There are too few file descriptors for our own files, and at last for a pipe. Also with too few processes."""
         nobody = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
-        # Where nobody may be, too.
+        # Also as a user who may not start any process.
         os.chmod(self.folder, 0o777)
         for kind, most, options in ((resource.RLIMIT_NOFILE, range(5, 40, 3), {}), (resource.RLIMIT_NPROC, range(0, 12), nobody)):
             for n in most:

@@ -1,7 +1,5 @@
-"""run: signals go where they would, were nobody between the job and who started it, and timers and priorities are the job's.
-
-Each is done without the wrapper as well.
-"""
+"""run: signals reach the same processes as without the wrapper, and timers and priorities apply to the job. Each test
+also runs without the wrapper."""
 import contextlib
 import ctypes
 import fcntl
@@ -15,8 +13,8 @@ import unittest
 
 from support import AS_ROOT, DEADLINE, EXPORTER, Case, main, python_job, wait_until
 
-# A group of its own, with a child in it, as timeout(1) makes: both say which signals come, until a SIGQUIT or a SIGUSR1. Where
-# it leads a session it is the leader of a group already.
+# A process group with a child in it, as timeout(1) makes one. Both print the signals that come, until a SIGQUIT or a
+# SIGUSR1. The leader of a session already leads a group.
 GROUP = python_job("""
 import contextlib, os, signal, sys
 wanted = {signal.SIGINT, signal.SIGQUIT, signal.SIGWINCH, signal.SIGCONT, signal.SIGUSR1}
@@ -35,7 +33,7 @@ if child:
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
 """)
-# Starts a program, answers each signal that comes with a line to it, and says at its end which came.
+# Starts a program, answers each signal with a line to the program, and prints at its end which signals came.
 CALLER = """
 import contextlib, os, signal, subprocess, sys
 group, command = sys.argv[1], sys.argv[2:]
@@ -60,7 +58,7 @@ SIGQUEUE = "import ctypes, os, signal; queue = ctypes.CDLL(None).sigqueue; queue
 
 
 def exit_code(status):
-    """As a shell tells it, and the wrapper ends."""
+    """Returns the exit code as a shell shows it, after the wrapper has ended."""
     code = os.waitstatus_to_exitcode(status)
     return code if code >= 0 else 128 - code
 
@@ -128,17 +126,17 @@ class OfTheTerminal(Both):
             terminal.read_until(b"leader ready", b"member ready")
             fcntl.ioctl(terminal.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 10, 20, 0, 0))
             terminal.read_until(b"leader has SIGWINCH", b"member has SIGWINCH")
-            # Nobody would wake it: ^Z stops nobody, with the wrapper or without.
+            # No process would continue the group: ^Z stops nothing, with or without the wrapper.
             terminal.type(b"\x1a\x03")
             terminal.read_until(b"leader has SIGINT", b"member has SIGINT")
             terminal.type(b"\x1c")
             self.assertEqual(terminal.wait(), 0)
 
     def test_do_not_reach_a_group_that_left_the_terminal_s(self):
-        """As a job in a script does, which leads no group that it would stay in."""
+        """The job leaves its group, as a job in a script does, which leads no group."""
         script = "trap '' INT; trap : USR1; \"$@\" & echo pid $!; trap 'echo interrupted' INT; while ! wait; do :; done; echo over"
         for command in self.both([*GROUP, "SIGUSR1"]):
-            # A background job of a script ignores SIGINT, which the job waits for all the same.
+            # A background job of a script ignores SIGINT. The job waits for SIGINT all the same.
             terminal = Terminal(self, ["/bin/sh", "-c", script, "-", *command])
             terminal.read_until(b"leader ready", b"member ready", b"pid ")
             terminal.type(b"\x03")
@@ -150,7 +148,7 @@ class OfTheTerminal(Both):
             self.assertEqual(terminal.wait(), 0)
 
     def test_stop_such_a_group_and_let_it_go_on(self):
-        """With the wrapper, as a shell sees it."""
+        """Runs it with the wrapper, as a shell does."""
         shell = python_job("""
 import os, signal, subprocess, sys
 signal.signal(signal.SIGTTOU, signal.SIG_IGN)
@@ -175,7 +173,7 @@ print("ended", os.waitstatus_to_exitcode(status), flush=True)
 
 class OfTheKernel(Both):
     def test_are_the_job_s(self):
-        """That a pipe can be read, of who asked for it and then became something else."""
+        """A pipe signals that it can be read. The process that requested the signal has executed the wrapper since."""
         for command in self.both(["sh", "-c", "echo ready; exec sleep 500"]):
             reader, writer = os.pipe()
 
@@ -184,7 +182,7 @@ class OfTheKernel(Both):
                 fcntl.fcntl(reader, fcntl.F_SETFL, os.O_ASYNC)
             with open(reader, "rb"), open(writer, "wb", 0) as pipe:
                 job = self.start_program(command, preexec_fn=ask, stdout=subprocess.PIPE)
-                job.killed = True  # not by us
+                job.killed = True  # by the kernel, not by the test
                 self.assertEqual(job.process.stdout.readline(), b"ready\n")
                 pipe.write(b"!")
                 code = job.wait()
@@ -193,7 +191,7 @@ class OfTheKernel(Both):
 
 class OfTheJob(Both):
     def caller_says(self, group, code):
-        """What a caller says of a job of Python, alone and watched."""
+        """Returns the output of a caller with a Python job, alone and watched."""
         said = []
         for command in self.both(python_job(code)):
             caller = self.start_program([*python_job(CALLER, group), *command], stdout=subprocess.PIPE)
@@ -205,9 +203,9 @@ class OfTheJob(Both):
 
     def test_to_its_parent_reach_the_caller(self):
         direct = "import os, signal, sys\nos.kill(os.getppid(), signal.{0})\nsys.exit(sys.stdin.readline() != 'told\\n')"
-        # As of X servers, which take from it that somebody waits for them.
+        # X servers do this. They conclude from it that a process waits for them.
         ignored = "import signal\nsignal.signal(signal.{0}, signal.SIG_IGN)\n" + direct
-        # Who ends with the job.
+        # A process that ends with the job.
         by_child = ("import os, signal, sys\ncaller, (end, held) = os.getppid(), os.pipe()\nif os.fork() == 0:\n    os.close(held)\n"
                     "    os.kill(caller, signal.{0})\n    os.read(end, 1)\n    os._exit(0)\nsys.exit(sys.stdin.readline() != 'told\\n')")
         for group in ("same", "other"):
@@ -218,7 +216,8 @@ class OfTheJob(Both):
                         self.assertEqual(self.caller_says(group, code.format(name)), [f"caller: [('{name}', None)] 0"])
 
     def test_right_before_its_end_reach_the_caller(self):
-        """Of many, by a child that outlives it: each takes a look at whose it is, so the end is there before the last of them."""
+        """A child that outlives the job sends many signals. Checking each sender takes time, so the job has ended
+        before the last check."""
         code = ("import os, signal\ncaller, (end, held) = os.getppid(), os.pipe()\nif os.fork():\n    os.close(held)\n    os.read(end, 1)\n"
                 "    os._exit(0)\nfor _ in range(1000):\n    os.kill(caller, signal.SIGRTMIN)\nos.close(held)\n"
                 "while os.read(0, 100):\n    pass")
@@ -230,8 +229,9 @@ class OfTheJob(Both):
         self.assertEqual(self.caller_says("same", code), ["caller: [('SIGRTMIN', 4242)] 0"])
 
     def test_to_its_group_come_once(self):
-        """To the job, and to a caller who is in the group."""
-        # The wrapper takes signals in the order of their numbers: the last one comes after all that it makes of the first.
+        """The signal reaches the job, and a caller that is in the group."""
+        # The wrapper takes signals in the order of their numbers. The last one comes after all signals that the first
+        # one causes.
         code = """
 import os, signal
 seen = []
@@ -249,7 +249,8 @@ print("job:", len(seen), flush=True)
 
 
 class OfTheJobWithoutParent(Both):
-    """Who has no parent, or init, is told nothing as a parent: by the number of the wrapper those of the job mean the job."""
+    """A wrapper without a parent, or with init as its parent, has no caller. Processes of the job that use the
+    wrapper's PID then mean the job."""
 
     JOB = python_job("""
 import os, signal, sys, time
@@ -291,13 +292,13 @@ own = subprocess.Popen(["/bin/sh", "-c", 'export OWN=$$; exec "$@"', "-", *sys.a
 sys.exit(own.wait())
 """)]
         self.assertEqual(self.both_say(init, "int(os.environ['OWN'])", "SIGUSR1"), "told 1\n")
-        # To init itself nothing comes of it, nor to the job.
+        # Neither init nor the job receives it.
         self.assertEqual(self.both_say(init, "1", "SIGWINCH", wait=0.2), "told 0\n")
 
 
 class KeptByExecve(Both):
     def test_is_there_though_fork_does_not_keep_it(self):
-        """What ends with the caller, timers that run, and how it is scheduled where no child is to be."""
+        """Attributes are kept: the death signal, running timers, and a schedule that a child would not get."""
         job = python_job("""
 import ctypes, os, signal
 asked = ctypes.c_int(-1)
@@ -312,7 +313,7 @@ for timer in (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF):
             ctypes.CDLL(None).prctl(1, signal.SIGUSR2, 0, 0, 0)  # PR_SET_PDEATHSIG
             for timer in (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF):
                 signal.setitimer(timer, 1000, 500 + timer)
-            # A real-time priority only some may have.
+            # Only some users may set a real-time priority.
             with contextlib.suppress(PermissionError):
                 os.sched_setscheduler(0, policy | os.SCHED_RESET_ON_FORK, os.sched_param(priority))
         for policy, priority in ((os.SCHED_BATCH, 0), (os.SCHED_RR, 5)):
@@ -337,7 +338,7 @@ print(adopts.value)
                 self.assertEqual(done.stdout, f"{adopts}\n")
 
     def test_is_the_death_that_the_caller_asked_for(self):
-        """The streams end with whoever has them: the job, too."""
+        """When the caller ends, the job ends, too. Waiting for the end of the streams is then not endless."""
         caller = python_job("""
 import ctypes, signal, subprocess, sys
 job = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE,
@@ -360,7 +361,7 @@ print(job.stdout.readline().decode(), end="", flush=True)
 
 class OfWhoWantsACore(Both):
     def test_are_the_job_s(self):
-        """A supervisor's, to a program that it takes for hanging."""
+        """A supervisor sends these signals to a program that seems to hang."""
         numbers = (signal.SIGABRT, signal.SIGTRAP, signal.SIGSYS)
         code = python_job(f"""
 import signal

@@ -1,4 +1,5 @@
-"""What tests of --web.config.file share: certificates, which openssl makes when they begin, passwords, and clients with TLS."""
+"""Functions for tests of --web.config.file: certificates that openssl makes at the start, passwords, and clients with
+TLS."""
 import base64
 import contextlib
 import http.client
@@ -11,7 +12,8 @@ import warnings
 
 from support import DEADLINE, Case, wait_until
 
-# Passwords are the names with 123. Made by htpasswd -nBC 4 (and 12, which takes a quarter of a second and more).
+# Each password is the name with 123. Hashes are from htpasswd -nBC 4 (and 12, which takes a quarter of a second or
+# more).
 USERS = """basic_auth_users:
   carol: {quick}
   alice: {slow}
@@ -19,7 +21,7 @@ USERS = """basic_auth_users:
 
 
 def bcrypt(password, cost):
-    """By libxcrypt, as everybody makes them."""
+    """Makes a hash with libxcrypt, as most programs do."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import crypt  # pylint: disable=import-outside-toplevel
@@ -40,7 +42,7 @@ def certificate(folder, name, sans, key=("rsa:2048",)):
 
 
 def speak_only(context, version):
-    """OpenSSL speaks versions before 1.2 only at a level of no security, as they sign with SHA-1."""
+    """OpenSSL supports TLS versions before 1.2 only at security level 0, because they sign with SHA-1."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         context.minimum_version = ssl.TLSVersion.MINIMUM_SUPPORTED
@@ -51,7 +53,7 @@ def speak_only(context, version):
 
 
 class WebConfigured(Case):
-    """Servers with files of their own, and keys of theirs."""
+    """Servers with their own files and keys."""
 
     @classmethod
     def setUpClass(cls):
@@ -83,7 +85,7 @@ class WebConfigured(Case):
         return path
 
     def serve_with(self, text):
-        """Several at the same time, each with a history of its own."""
+        """Starts several servers at the same time, each with its own history."""
         self.servers += 1
         self.history = str(self.folder / f"history-{self.servers}.db")
         return self.serve(f"--web.config.file={self.write(text)}")
@@ -97,7 +99,7 @@ class WebConfigured(Case):
             context.set_ciphers(settings["ciphers"])
             context.maximum_version = ssl.TLSVersion.TLSv1_2
         if "older" in settings:
-            context.set_ciphers(settings["older"])  # of TLS 1.3 as well it offers all
+            context.set_ciphers(settings["older"])  # for TLS 1.3 it always offers all suites
         if "curve" in settings:
             context.set_ecdh_curve(settings["curve"])
         if "version" in settings:
@@ -111,6 +113,6 @@ class WebConfigured(Case):
     PAIR = "tls_server_config:\n  cert_file: server.crt\n  key_file: server.key\n"
 
     def wait_for(self, status, what, ask):
-        """Its status is that of before until a change has settled, and then this one."""
+        """Waits until a change has settled: the status is the old one at first, and then this one."""
         wait_until(lambda: ask() == status, what)
         self.assertEqual(ask(), status)

@@ -1,4 +1,4 @@
-"""A flow of the real Metaflow, whose steps are found by themselves. Run by name: it installs Metaflow from PyPI.
+"""A flow of the real Metaflow, whose steps a server finds by itself. Run by name: it installs Metaflow from PyPI.
 
 Usage: RIGHTSIZE_EXPORTER=PROGRAM with_metaflow.py [FOLDER]     FOLDER keeps the virtual environment for the next time
 """
@@ -48,7 +48,8 @@ if __name__ == "__main__":
 """
 
 
-# A step whose command runs under the wrapper; its page is the step's card, whatever became of it. As in deploy/manual/using.md.
+# A step whose command runs under the wrapper. Its report becomes the step's card, however the command ends. As in
+# deploy/manual/using.md.
 CARDS = """
 import pathlib, subprocess
 from metaflow import FlowSpec, card, catch, current, step
