@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Compares what we tell of an NVIDIA GPU and of the jobs on it with what nvidia-smi tells, and with the truth of a load that
-# knows how much memory it holds and how long its kernels ran. Not part of ctest: it takes a machine with an NVIDIA GPU that
-# nobody else uses, its driver, and two to three minutes. It takes no compiler of NVIDIA and changes no setting of the GPU.
+# Compares our numbers about an NVIDIA GPU and its jobs with those of nvidia-smi, and with a load that knows its memory
+# and the time of its kernels. Not part of ctest: it needs a machine with an NVIDIA GPU that no other program uses, its
+# driver, and two to three minutes. It needs no NVIDIA compiler and changes no setting of the GPU.
 #
 # Seen on an H100 with driver 580.159.04: VRAM equal to the byte; GPU seconds 19.95 of 20.04 and 6.02 of 6.03; power within
 # 0.1 %; the GPU collector takes 2.7 ms of CPU a second, 19 MiB of memory with the driver's library.
@@ -68,7 +68,7 @@ smi_memory() { # CASE PID
 	awk -F '[ ,]+' -v pid="$2" -v unit=$mib '$2 == pid && $3 > most { most = $3 } END { print most ? most * unit : "unknown" }' "$files/$1.processes"
 }
 
-# Seconds for which pmon says that a process kept the GPU busy: it prints a line a second.
+# Seconds in which a process kept the GPU busy, from pmon, which prints a line per second.
 smi_seconds() { # CASE PID
 	awk -v pid="$2" '$2 == "#" && !sm { for (i = 3; i <= NF; i++) if ($i == "sm") sm = i - 1 }
 		sm && $3 == pid && $sm ~ /^[0-9]+$/ { sum += $sm / 100 } END { print sum + 0 }' "$files/$1.pmon"
@@ -95,7 +95,8 @@ ours() { # CASE mean|max COLUMN
 		else print time ? sum / time : "unknown" }' "$files/$1.csv"
 }
 
-# Seconds for which a run kept the GPU busy. Samples in which that is unknown, as the last one, count as the mean of the others.
+# Seconds in which a run kept the GPU busy. A sample with an unknown value, such as the last one, counts as the mean of
+# the others.
 gpu_seconds() { # CASE
 	awk -F '[:,]' '/"duration_seconds"/ { seconds = $2 } /"gpu_usage_mean"/ { mean = $2 }
 		END { print mean ~ /null/ || mean == "" ? "unknown" : mean * seconds }' "$files/$1.json"
@@ -192,7 +193,7 @@ case_stranger() {
 	row stranger "VRAM of the machine, bytes" "$(ours stranger max system_gpu_vram_bytes)" "$both" "$(part "$both" 0.05)"
 }
 
-# A job that is over before a second look may be measured or unknown. It must not be told to use no GPU.
+# A job that ends before the second tick may be measured or unknown. It must not be reported as using no GPU.
 case_short() {
 	for try in 1 2 3; do
 		"$exporter" run --job-name=gpu/short --history.path="$files/history.db" --no-cloud.discovery -- "$load" 1024:1.5:100 \
@@ -296,7 +297,7 @@ case_server() {
 		"$(smi_mean server 6 "$from" "$to")" 60
 	row server "memory clock, mean MHz" "$(part "$(mean_metric 'rightsize_gpu_clock_hertz{gpu="0",clock="memory"}')" 1e-6)" \
 		"$(smi_mean server 7 "$from" "$to")" 1
-	# The counter is read about every 5 s: from its first change to its last.
+	# The counter is read about every 5 s, so the time counts from its first change to its last.
 	local joules
 	joules=$(awk 'NR > 1 && $2 != value { if (!n++) { since = $1; begin = $2 } till = $1; end = $2 } { value = $2 }
 		END { if (n > 1) print (end - begin) / (till - since); else print "unknown" }' "$files/energy")

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The gpu collector with NVIDIA's real library. Where there is no driver the library says so (error 9), and the
-# collector must find no GPU, without a word of complaint. Not part of ctest: it fetches a package.
+# Tests the gpu collector with NVIDIA's real library. Without a driver, the library returns error 9. The collector must
+# then find no GPU, and must not log a warning. Not part of ctest: it fetches a package.
 #
 #	tests/gpu_real_library.sh [BUILD_DIRECTORY [DIRECTORY_OF_LIBNVIDIA_ML]]
 #
@@ -35,7 +35,7 @@ if [ -z "$library" ]; then
 		apt-get -q download libnvidia-ml1 >&2
 		dpkg -x libnvidia-ml1_*.deb root
 	)
-	# The package leaves the place under its soname to a symbolic link that an installation would make.
+	# The package lacks the symbolic link with the soname, which an installation would make.
 	file=$(find "$work/root" -name 'libnvidia-ml.so.1' | head -n 1)
 	[ -n "$file" ] || file=$(find "$work/root" -name 'libnvidia-ml.so.*' -type f | head -n 1)
 	mkdir "$work/library"
@@ -47,7 +47,7 @@ look=$build/tests/support/gpu_look
 LD_LIBRARY_PATH=$library
 export LD_LIBRARY_PATH
 
-# expect CODE TEXT ARGUMENT...: what gpu_look answers, and that it does not complain.
+# expect CODE TEXT ARGUMENT...: checks the answer of gpu_look, and that it prints no complaint.
 expect() {
 	want=$1 text=$2 code=0
 	shift 2
@@ -69,7 +69,7 @@ else
 	after=$(ls -d /dev/nvidia* 2>/dev/null || true)
 	[ "$before" = "$after" ] || { echo "FAILED: the collector made $after" >&2; exit 1; }
 	expect 2 '^no GPU$' --library
-	# Asked as root, the library makes this node even without a driver.
+	# When root calls the library, it makes this node even without a driver.
 	[ -n "$before" ] || rm -f /dev/nvidiactl
 fi
 echo "passed with $library/libnvidia-ml.so.1"

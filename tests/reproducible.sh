@@ -17,7 +17,7 @@ for copy in "$first" "$second"; do
 	mkdir -p "$copy"
 	git ls-files -z --cached --others --exclude-standard | xargs -0 cp -P --parents -t "$copy"
 done
-# The files of the second are from another day, and were written by somebody who shares less.
+# The files of the second build have another date and a stricter umask.
 find "$second" -type f -exec touch -d '2001-02-03 04:05:06' {} +
 chmod -R g-w,o-rwx "$second"
 
@@ -25,7 +25,7 @@ build() {
 	printf '== %s\n' "$PWD"
 	cmake --preset package -D CMAKE_C_COMPILER_LAUNCHER= >build.log
 	cmake --build --preset package -j "$1" >>build.log || { tail -n 30 build.log; exit 1; }
-	# The modes of the archive's own members are what the umask leaves.
+	# The umask decides the modes of the archive's own members.
 	(umask 022 && cpack --config build/package/CPackConfig.cmake -B build/package) >>build.log || { tail -n 30 build.log; exit 1; }
 }
 (cd "$first" && umask 022 && TZ=UTC LC_ALL=C.UTF-8 build "$(nproc)")

@@ -4,8 +4,8 @@
 # Usage: tests/run.sh [all|unit|e2e|lint|fuzz] [CTEST-ARGUMENT...]        for example: tests/run.sh e2e -R history
 #
 # all (the default) is every test in every build: gcc with AddressSanitizer and UBSan (build/check), clang with
-# ThreadSanitizer (build/clang), what users get (build/e2e), and libFuzzer for a few seconds a target (build/fuzz).
-# The others are parts of it, for the time between.
+# ThreadSanitizer (build/clang), what users get (build/e2e), and libFuzzer for a few seconds a target (build/fuzz). The
+# other words run a part of these.
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/.."
 
@@ -28,7 +28,7 @@ esac
 
 deploy/packages.sh build test
 
-# One folder from which CTest sees the tests of all these builds, so that there is one summary.
+# One folder from which CTest sees the tests of all builds, so that there is one summary.
 together=build/all
 mkdir -p "$together"
 : >"$together/CTestTestfile.cmake"

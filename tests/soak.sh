@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Does the exporter stay as it is? Memory and descriptors over four days on a clock that runs ahead, as users run it; whether it
-# allocates ever more, over eight hours; and over real minutes at ten ticks a second while 1,000 processes come and go, with two
-# servers beside the wrapper, all scraped. Tables and verdicts.
+# Checks that the exporter does not grow. It measures memory and descriptors over four days of a simulated clock with
+# the release build, and allocations over eight hours. Then it measures real minutes at ten ticks a second while 1,000
+# processes come and go, with two servers beside the wrapper, all scraped. Prints tables and verdicts.
 #
 # Usage: tests/soak.sh [TICKS [MINUTES]]     default 345600 (some four minutes) and 30; 0 leaves a part out; not part of the tests
 set -euo pipefail
@@ -29,9 +29,9 @@ soak() {
 }
 
 if [ "$ticks" != 0 ]; then
-	# What glibc keeps of freed memory for each thread fills up over a day: the second half is judged.
+	# glibc's cache of freed memory for each thread fills during a day, so only the second half is judged.
 	soak resident "$ticks" --settled=0.5
-	# Without that, as it counts as allocated: what grows then is a leak.
+	# Without this cache, any growth is a leak, because the cache counts as allocated.
 	GLIBC_TUNABLES=glibc.malloc.tcache_count=0 soak allocated "$((ticks < 28800 ? ticks : 28800))" --allocated
 fi
 if [ "$minutes" != 0 ]; then

@@ -1,12 +1,11 @@
 #!/usr/bin/python3
-"""Breaks the promises of tests/faults/README.md on purpose, one at a time, and sees whether its test notices.
+"""Breaks the promises of tests/faults/README.md on purpose, one at a time, and checks that a test notices.
 
 Usage: tests/faults/broken.py [NAME...]       some 40 minutes; not part of the tests; exit code 1 when a test did not notice
-       tests/faults/broken.py --rows          looks only whether each row still names one place and a test
+       tests/faults/broken.py --rows          only checks that each row still names one place and a test
 
-Each row replaces a piece of the source, in a copy of what is tracked here, builds that, and runs the test of the promise, which
-must fail. First all of these tests run on the program as it is, and must pass.
-"""
+Each row replaces a piece of the source in a copy of the tracked files, builds the copy, and runs the test of the
+promise, which must fail. Before that, all of these tests run on the unchanged program, and must pass."""
 import pathlib
 import re
 import shutil
@@ -44,7 +43,7 @@ class Copy:
         return done.stdout + done.stderr if done.returncode else ""
 
     def failure(self, test):
-        """What the test says when it fails, "" when it passes."""
+        """Returns the message of the failed test, or "" when it passes."""
         if test.startswith("unit:"):
             command = f"ctest --test-dir build/check -R '^check.unit.{test[5:]}$' --no-tests=error --output-on-failure"
         else:
@@ -58,14 +57,14 @@ class Copy:
 
 
 def environment_of(root):
-    """What CTest gives to these tests, as KEY=VALUE words."""
+    """Returns the environment that CTest gives to these tests, as KEY=VALUE words."""
     text = "".join(p.read_text() for p in (root / "build/e2e/tests/e2e").glob("CTestTestfile.cmake"))
     found = dict(re.findall(r"(RIGHTSIZE_[A-Z_]+)=([^;\"\]]+)", text))
     return " ".join(f"'{k}={v}'" for k, v in found.items())
 
 
 def stale(root, name):
-    """What the row names that is not there, "" for none."""
+    """Returns the parts of a row that do not exist, or ""."""
     file, before, _, test = ROWS[name]
     path = root / file
     places = path.read_text().count(before) if path.exists() else 0
@@ -89,7 +88,7 @@ def try_row(copy, name):
         failed = copy.build(test)
         if failed:
             return "it does not build:\n" + failed[-2000:]
-        # Some faults show by chance.
+        # Some faults show only by chance, so the test is repeated.
         return "" if any(copy.failure(test) for _ in range(TRIES)) else "NOT NOTICED"
     finally:
         path.write_text(good)

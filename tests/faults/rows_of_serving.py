@@ -1,6 +1,6 @@
-"""What broken.py breaks of answering, of the web configuration, and of what is fetched and handed on."""
+"""Rows of broken.py about answers, the web configuration, fetching and forwarding."""
 
-# name: (file, what stands there, what is put there, test: unit:NAME of build/check, or FILE[:NAME] of tests/e2e)
+# name: (file, old text, new text, test: unit:NAME of build/check, or FILE[:NAME] of tests/e2e)
 ROWS = {
     "a server stays root": (
         "exporter/lifecycle/switch_user.c", "setresuid(a->uid, a->uid, a->uid) == 0)", "setresuid(0, 0, 0) == 0)",

@@ -1,4 +1,5 @@
-"""What broken.py breaks of looking at processes, of jobs and their wrappers, and of the history. As in rows_of_serving.py."""
+"""Rows of broken.py about reading processes, jobs and their wrappers, and the history. The format is that of
+rows_of_serving.py."""
 
 ROWS = {
     "one user's names keep out all others'": (

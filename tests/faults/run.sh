@@ -30,7 +30,7 @@ generations() {
 		Shapes.test_many_generations
 }
 
-# Three quarters of the numbers that threads and processes share.
+# Three quarters of the pids that threads and processes share.
 threads() {
 	most=$(cat /proc/sys/kernel/pid_max)
 	[ "$most" -le 43690 ] || most=43690

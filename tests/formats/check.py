@@ -1,4 +1,5 @@
-"""Reads what write_formats wrote with the system that it is for: check.py FORMAT FOLDER.
+"""Reads the files of write_formats with the system for which they are made: check.py FORMAT FOLDER. Prints the reader.
+Exit code 77: the system is not installed.
 
 Prints what read it. Exit code 77: that system is not there.
 """
@@ -19,7 +20,7 @@ GPU = {"cores": 2.25, "cpus": 3, "memory": 3584 * MIB, "gpus": 1, "disk": 20480 
 CPU = {"cores": 0.5, "cpus": 1, "memory": 512 * MIB, "gpus": 0, "disk": 0, "memory_limit": 704 * MIB,
        "attempts": [mib * MIB for mib in (512, 900, 1600, 2800)]}
 GPU["attempts"] = [GPU["memory"] << i for i in range(4)]
-# The caller asks for a CPU limit, a container called my-app, a Nextflow process and disk on the node.
+# The caller requests a CPU limit, a container called my-app, a Nextflow process and disk on the node.
 ASKED = {**CPU, "cores_limit": 4}
 
 
@@ -53,7 +54,7 @@ def text_of(kind):
 
 
 def imported(source):
-    """A module of that text; libraries look their decorators' sources up in its file."""
+    """Returns a module made from a text. Libraries read the sources of their decorators from its file."""
     place = pathlib.Path(tempfile.mkdtemp(), "pasted.py")
     place.write_text(source)
     spec = importlib.util.spec_from_file_location(f"pasted_{place.parent.name}", place)
@@ -78,7 +79,8 @@ def flow(text):
 
 
 def effective(text, compute):
-    """Returns the attributes that Metaflow's compute decorator gives a step with this text, when it runs --with it."""
+    """Returns the attributes that Metaflow's compute decorator gives a step with this text, when the flow runs --with
+    it."""
     from metaflow.plugins.aws.batch.batch_decorator import BatchDecorator
     from metaflow.plugins.kubernetes.kubernetes_decorator import KubernetesDecorator
     decorators = list(imported(flow(text)).SomeFlow.start.decorators)
@@ -92,7 +94,7 @@ def effective(text, compute):
 
 
 def metaflow(gpu, cpu):
-    """The line takes effect where it is pasted, and the comment names the one for AWS Batch."""
+    """The line has an effect where it is pasted, and the comment names the line for AWS Batch."""
     for text, wanted in ((gpu, GPU), (cpu, CPU)):
         megabytes = -(-wanted["memory"] // 10**6)
         found = effective(text, "kubernetes")
@@ -220,7 +222,7 @@ def template_of(body):
             "spec": {"templates": [{"name": "fit", **body}]}}
 
 
-# What the schema wants of a container besides.
+# Keys of a container that the schema requires in addition.
 FRAME = {"name": "main", "image": "image"}
 
 
@@ -246,7 +248,7 @@ def argo_patch(gpu, cpu):
         container = pod["spec"]["containers"][0]
         equal(container["name"], container_of(wanted), "container")
         resources = container["resources"]
-        # null removes a limit; a pod has none.
+        # null removes a limit. A pod has no null.
         resources["limits"] = {key: value for key, value in resources["limits"].items() if value is not None}
         by += "; " + read_by_schema("Pod", pod, "spec")
         check_resources(resources, wanted, parse_quantity)
@@ -296,7 +298,7 @@ def kubeflow(gpu, cpu):
 
 # ---- schedulers and runtimes ----
 
-# Notes what it was given, and fails until the fourth attempt.
+# Writes its parameters to a file, and fails until the fourth attempt.
 RULE = """rule fit:
     output: 'done'
 {advice}    shell: 'echo {{threads}} {{resources.mem_mb}} >> given; [ $(wc -l < given) = 4 ] && touch {{output}}'
@@ -325,7 +327,7 @@ def ray(gpu, cpu):
     return version_of("ray")
 
 
-# Prints what the driver and one executor were given.
+# Prints the parameters of the driver and of one executor.
 SPARK_JOB = """
 from pyspark import SparkContext
 sc = SparkContext()
@@ -338,10 +340,10 @@ for of in ("driver", "executor"):
 
 
 def spark_of(text, of, wanted):
-    """Spark starts with these settings, and reads heap and overhead as meant."""
+    """Spark starts with these settings, and reads heap and overhead as intended."""
     with tempfile.TemporaryDirectory() as place:
         settings, job = pathlib.Path(place, "spark.conf"), pathlib.Path(place, "job.py")
-        # A GPU needs a script of the cluster that finds it.
+        # A GPU needs a script of the cluster that finds GPUs.
         settings.write_text("".join(line for line in text.splitlines(True) if "gpu" not in line) + "spark.ui.enabled false\n")
         job.write_text(SPARK_JOB)
         submit = pathlib.Path(importlib.util.find_spec("pyspark").origin).parent / "bin" / "spark-submit"
@@ -368,7 +370,7 @@ def spark_driver(gpu, cpu):
 # ---- clouds ----
 
 def valid_call(service, operation, parameters):
-    """The parameters are those of a call of the AWS API."""
+    """The parameters are valid for a call of the AWS API."""
     import botocore.session
     from botocore.validate import ParamValidator
     model = botocore.session.get_session().get_service_model(service).operation_model(operation)
@@ -447,7 +449,7 @@ def dask(gpu, cpu):
 
 
 def docker(gpu, cpu):
-    """Its flags are read before it looks for a daemon, or for the image."""
+    """Docker reads its flags before it looks for a daemon or an image."""
     name = program("docker", "podman")
 
     def refuses(text):
@@ -503,7 +505,7 @@ def slurm(gpu, cpu):
         return run(name, "--version", env=environment).stdout.strip() + ", sbatch --test-only"
 
 
-# Two processes note what they are given. `fit` ends with the code of its attempt.
+# Two processes write their parameters to files. `fit` exits with the code of its attempt.
 PIPELINE = """
 process fit {
     script:
@@ -519,7 +521,7 @@ workflow MAIN { fit(); other() }
 workflow { MAIN() }
 """
 
-# A Slurm whose first job of `fit` starts and is lost: it leaves no exit status, as a killed pod does.
+# A Slurm whose first job of `fit` starts and is lost. It leaves no exit status, as a killed pod does.
 SBATCH = """#!/bin/sh
 for script; do :; done
 echo "Submitted batch job 1"
@@ -552,7 +554,7 @@ def run_pipeline(command, text, codes, executor):
 
 
 def nextflow(gpu, cpu):
-    """A pipeline runs with it, on a machine that is said to be as large as need be."""
+    """A pipeline runs with it. The machine is declared to be as large as necessary."""
     classes = pathlib.Path(sys.argv[2], "nextflow", "lib").resolve()
     command = ["nextflow"]
     if not shutil.which("nextflow"):

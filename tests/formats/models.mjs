@@ -1,6 +1,6 @@
-// Reads {"kind": ..., "document": ..., "advice": [KEY...]} with the OpenAPI schemas that the projects publish of their
-// resources: models.mjs <TEXT. Prints what read it. Those schemas allow keys that they do not name; that each key of
-// the advice is one of theirs is seen by their refusing a wrong value there.
+// Reads {"kind": ..., "document": ..., "advice": [KEY...]} with the OpenAPI schemas that the projects publish for their
+// resources: models.mjs <TEXT. Prints the reader. Those schemas allow unknown keys. To see that each key of the advice
+// is known, a wrong value is put there, which the schema must refuse.
 import {createRequire} from "node:module";
 import {readFileSync} from "node:fs";
 

@@ -1,8 +1,8 @@
 #!/bin/bash
-# Every format of /recommend, read by the system that it is for: tests/formats/run.sh [FORMAT...]. Run by name, for it
-# installs those systems, each in a folder of its own below build/formats (some 3 GB together, by uv or pip, npm and mvn). A
-# system that is not there and cannot be installed so is said to be left out. build/formats/table.txt then has an
-# example of each and what read it.
+# Each format of /recommend is read by its system: tests/formats/run.sh [FORMAT...]. Run by name, because it installs
+# those systems, each in its own folder below build/formats (about 3 GB together, by uv or pip, npm and mvn). A system
+# that is not installed and cannot be installed is reported as left out. build/formats/table.txt then has an example of
+# each format and its reader.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=tests/bench/build.sh
@@ -13,7 +13,8 @@ folder=$PWD/build/formats
 mkdir -p "$folder/texts"
 "$build/tests/formats/write_formats" "$folder/texts" || exit 1
 
-# format Python packages that read it | those of npm | the project that Maven brings; none: a program of the system does.
+# format Python packages that read it | those of npm | the Maven project that reads it. None of these: an installed
+# program reads it.
 formats='
 metaflow metaflow
 metaflow-kubernetes metaflow
@@ -54,7 +55,7 @@ install() {
 	fi && touch "$place/installed"
 }
 
-# install_node PACKAGE...: all in one folder; their versions are pinned above.
+# install_node PACKAGE...: installs all packages in one folder. Their versions are pinned above.
 install_node() {
 	local place=$folder/node
 	mkdir -p "$place"
@@ -62,7 +63,7 @@ install_node() {
 	npm install --prefix "$place" --no-audit --no-fund --loglevel=error "$@"
 }
 
-# install_maven PROJECT: once. Without Maven, a system of that name may be installed all the same.
+# install_maven PROJECT: installs it once. Without Maven, an installed system of that name may be used.
 install_maven() {
 	local place=$folder/${1%.xml}
 	[ -e "$place/installed" ] && return
@@ -70,7 +71,7 @@ install_maven() {
 	mvn -q -B -f "tests/formats/$1" dependency:copy-dependencies -DoutputDirectory="$place/lib" && touch "$place/installed"
 }
 
-# prepare PYTHON_PACKAGES NODE_PACKAGES MAVEN_PROJECT: sets python to what has them.
+# prepare PYTHON_PACKAGES NODE_PACKAGES MAVEN_PROJECT: sets `python` to a Python that has the packages.
 prepare() {
 	local place
 	python=python3

@@ -33,7 +33,7 @@ def counted(build, path):
 
 
 def lines_of(build, parser):
-    """The path in "FILE" or "FILE: FUNCTION...", and its counted lines."""
+    """Returns the path in "FILE" or "FILE: FUNCTION...", and its counted lines."""
     path, _, names = parser.partition(": ")
     of_file = counted(build, path)
     if not names:

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# How many lines of each parser the corpus of its fuzz target runs, in one table. Fails below 90 % (tests/fuzz/coverage.py).
+# Prints a table: how many lines of each parser the corpus of its fuzz target runs. Fails below 90 %
+# (tests/fuzz/coverage.py).
 #
 # Usage: tests/fuzz/coverage.sh [TARGET...]        for example: tests/fuzz/coverage.sh jobs netlink
 set -euo pipefail

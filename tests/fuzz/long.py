@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""Long runs of the fuzz targets, in slices, the one that had the least first.
+"""Runs the fuzz targets for a long time, in slices. The target with the least time comes first.
 
-Usage: long.py BUILD CPU-SECONDS|keep [TARGET...]     BUILD is one of preset fuzz; exit code 1 when something was found
+Usage: long.py BUILD CPU-SECONDS|keep [TARGET...]     BUILD is one of preset fuzz; exit code 1 when a fault was found
 
-What each target had stands in tests/fuzz/hours.tsv, with the version of its parsers, and counts as long as they are the
-same. Reading the inputs that are known, with which each slice begins, does not count. What was run since the last "keep" stands in BUILD/long/log. "keep" adds the one to the other, and to the corpus
-those inputs that reach code which no other input reaches.
-"""
+tests/fuzz/hours.tsv has the time of each target with the version of its parsers. The time counts as long as the version
+is the same. Each slice begins by reading the known inputs, which does not count. BUILD/long/log has the runs since the
+last "keep". "keep" adds the log to hours.tsv, and adds to the corpus the inputs that reach code which no other input
+reaches."""
 import json
 import math
 import os
@@ -35,11 +35,11 @@ def cpu_of(pid):
 
 
 class Slice:
-    """One run of a target: what it said, and what it cost and executed once it knew all inputs."""
+    """One run of a target: its output, its CPU time, and the executions after it had read all known inputs."""
 
     def __init__(self, command):
         before, lines = cpu_of_children(), []
-        read, read_seconds = 0, None  # the inputs that are known
+        read, read_seconds = 0, None  # the known inputs
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace",
                               preexec_fn=lambda: os.nice(19)) as process:
             for line in process.stderr:
@@ -73,7 +73,7 @@ class Long:
         self.log = self.folder / "log"
 
     def entries(self, target):
-        """What is known of the target as it is now: what was kept, and what was logged since."""
+        """Returns the rows about the current version of the target: the kept ones, and those logged since."""
         now = version(target)
         lines = self.log.read_text().splitlines() if self.log.exists() else []
         return [e for e in (*kept(), *map(json.loads, lines)) if e["target"] == target and e["version"] == now]
@@ -96,7 +96,8 @@ class Long:
         HOURS.write_text("\n".join(lines) + "\n")
         self.log.unlink(missing_ok=True)
         for target in targets:
-            # By edges alone: how often each was taken would make thousands of files of it.
+            # Counts only edges. If it also counted how often each edge was taken, the corpus would get thousands of
+            # files.
             own = self.folder / target
             if own.exists():
                 subprocess.run([self.build / "tests/fuzz" / f"fuzz_{target}", "-merge=1", "-use_counters=0",
@@ -112,7 +113,7 @@ class Long:
                   + " ".join(str(self.found / name) for name in self.findings(target)), flush=True)
 
     def run(self, target, wanted):
-        # What there is more of than wanted is lacking where other targets wait.
+        # If a target gets more than wanted, other targets that wait lack it.
         seconds = min(SLICE_SECONDS, math.ceil(wanted - self.seconds(target)))
         own = self.folder / target
         own.mkdir(exist_ok=True)
@@ -146,7 +147,7 @@ def main():
         every.tell_findings(target)
     wanted = 0 if sys.argv[2] == "keep" else float(sys.argv[2])
     while True:
-        # What has a finding is not run on: it would find the same again.
+        # A target with a finding is not run again, because it would find the same fault.
         left = [t for t in targets if every.seconds(t) < wanted and not every.findings(t)]
         if not left:
             break

@@ -1,4 +1,4 @@
-"""Which fuzz target is for what: a file, or those functions of it that read what comes from outside."""
+"""Lists the parsers of each fuzz target: a file, or the functions of a file that read text from outside."""
 import hashlib
 import pathlib
 import re
@@ -77,7 +77,7 @@ PARSERS = {
 
 
 def functions(path):
-    """{name: range of its lines}; a function begins at the margin and ends with a brace there."""
+    """Returns {name: range of its lines}. A function begins at the margin, and ends with a brace there."""
     found, name, first = {}, None, 0
     for number, line in enumerate((ROOT / path).read_text().splitlines(), 1):
         head = re.match(r"[a-z].*?(\w+)\(", line)
@@ -90,7 +90,8 @@ def functions(path):
 
 
 def version(target):
-    """Changes with the parsers of a target and with the target itself: time spent on others does not count."""
+    """Returns a version that changes with the parsers of a target and with the target itself. Time spent on other
+    versions does not count."""
     digest = hashlib.sha256((ROOT / "tests/fuzz" / f"fuzz_{target}.c").read_bytes())
     for parser in PARSERS[target]:
         path, _, names = parser.partition(": ")

@@ -1,5 +1,5 @@
-// Checks dashboards against the types that @grafana/schema publishes: unknown or misspelt keys, wrong values, options of
-// each kind of panel; and what types cannot say: numbers that are there twice, panels that overlap.
+// Checks dashboards against the types that @grafana/schema publishes: unknown or misspelt keys, wrong values, options
+// of each kind of panel. Also checks rules that types cannot express: repeated ids, and panels that overlap.
 // Usage: node check.mjs DASHBOARD.json...        in a folder with node_modules
 import fs from 'node:fs';
 import { execFileSync } from 'node:child_process';
@@ -18,7 +18,7 @@ type Choice = Json<VariableModel> & { definition?: string };
 type Rest = Json<Omit<Dashboard, 'panels' | 'templating' | 'annotations'>>;
 `;
 
-// All panels, those of collapsed rows included.
+// All panels, including those of collapsed rows.
 const allOf = panels => panels.flatMap(panel => [panel, ...panel.panels ?? []]);
 
 function typescriptOf(dashboard) {

@@ -10,10 +10,10 @@ const [folder, prometheus, instance, job, backfilledInstance, backfilledJob, end
 const TYPES = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.json': 'application/json', '.css': 'text/css', '.svg': 'image/svg+xml' };
 const PAGE = '<!doctype html><meta charset=utf-8><link rel=icon href=data:,><link rel=stylesheet href=page.css>' +
 	'<style>body{background:#111217;margin:8px;overflow:auto}</style><div id=root></div><script type=module src=page.js></script>';
-// A minute of real data; more would only be the same job.
+// A minute of real data. A longer time would only show the same job.
 const LIVE_SECONDS = Number(process.env.LIVE_SECONDS ?? 60);
 
-// Icons are Grafana's; fonts are left out, since the browser's own do.
+// Icons are Grafana's. Fonts are left out, because the fonts of the browser are enough.
 const ICONS = 'public/build/img/';
 function contentOf(name) {
 	if (name === '') return PAGE;

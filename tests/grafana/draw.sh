@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Draws every dashboard twice: of real jobs, and of the backfilled series, which no panel lacks. Called by the end-to-end
-# test while its Prometheus runs (see run.sh): draw.sh PROMETHEUS INSTANCE JOB BACKFILLED-INSTANCE BACKFILLED-JOB END
+# Draws every dashboard twice: from real jobs, and from the backfilled series, which have data for every panel. Called
+# by the end-to-end test while its Prometheus runs (see run.sh): draw.sh PROMETHEUS INSTANCE JOB BACKFILLED-INSTANCE
+# BACKFILLED-JOB END
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/../../build/grafana"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Checks the dashboards against Grafana's published types, and draws them with Grafana's own components in Chromium, on
-# what a real Prometheus scraped of real jobs. Run by name: it needs npm, chromium and 700 MB in build/grafana.
+# Checks the dashboards against Grafana's published types, and draws them with Grafana's own components in Chromium,
+# from data that a real Prometheus scraped from real jobs. Run by name: it needs npm, chromium and 700 MB in
+# build/grafana.
 #
 # Usage: tests/grafana/run.sh [FOLDER]       pictures go to FOLDER (default: build/grafana/pictures)
 #

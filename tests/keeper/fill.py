@@ -17,7 +17,7 @@ MODELS = {"country": tables.Country, "compliance_framework": tables.ComplianceFr
           "server": tables.Server, "server_price": tables.ServerPrice, "benchmark": tables.Benchmark,
           "benchmark_score": tables.BenchmarkScore}
 
-# The Keeper shows one row of these tables as an example in its description, and does not start without.
+# The Keeper shows one row of these tables as an example in its API description. It does not start without a row.
 SHOWN = {
     tables.ServerDescription: {
         "vendor_id": "aws", "server_id": "aws-00000", "page": ["p"], "description": "d", "og_description": "o",

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The double of the Keeper and our catalogue beside the real Keeper, on the same made-up tables.
+"""Compares the double of the Keeper and our catalogue with the real Keeper, on the same made-up tables.
 
     real.py PYTHON EXPORTER
 
@@ -45,7 +45,7 @@ QUERIES = [
     "/servers?best_price_allocation=NONE", "/servers?currency=ZZZ", "/servers?order_by=nothing", "/healthcheck",
 ]
 HEADERS = ("Cache-Control", "X-RateLimit-Limit", "X-RateLimit-Cost", "X-Total-Count", "ETag", "Retry-After")
-# A price on demand, or of a spot server, that the catalogue must have: the lowest of the vendor's regions or of one.
+# A price on demand or on spot that the catalogue must have: the lowest of the vendor's regions, or of one region.
 TRUTH = """SELECT vendor_id, server_id, lower(allocation), min(round(price * CASE currency WHEN 'EUR' THEN :euro ELSE 1 END,
 4)) FROM server_price JOIN server USING (vendor_id, server_id) WHERE server_price.status = 'ACTIVE' AND server.status =
 'ACTIVE' AND unit = 'HOUR' AND (:region = '' OR region_id = :region) GROUP BY 1, 2, 3"""
@@ -60,7 +60,7 @@ def expect(what, found, right):
 
 @contextlib.contextmanager
 def listening(command, **environment):
-    """A server as a process that prints its URL; it ends with the block."""
+    """Starts a server process that prints its URL. It ends with the block."""
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                           stderr=subprocess.DEVNULL, env={**os.environ, **environment}) as process:
         try:
@@ -83,7 +83,7 @@ def ask(url):
 
 
 def leaves(value, at=""):
-    """{path: value} of a JSON value, so that a difference is one key."""
+    """Returns {path: value} of a JSON value, so that each difference is one key."""
     if isinstance(value, dict):
         return {name: leaf for key in value for name, leaf in leaves(value[key], f"{at}.{key}").items()} or {at: {}}
     if isinstance(value, list):
@@ -102,9 +102,9 @@ def compare(double, real):
         if status != 200 or right != 200:
             continue
         found, truth = json.loads(body), json.loads(right_body)
-        if query == "/benchmark_configs":  # in the order of the Keeper's pages, which nobody relies on
+        if query == "/benchmark_configs":  # in the order of the Keeper's pages, on which no client relies
             found, truth = (sorted(rows, key=json.dumps) for rows in (found, truth))
-        if "order_by=vendor_id" in query:  # which server of the vendor comes first is not said
+        if "order_by=vendor_id" in query:  # the Keeper does not define which server of the vendor comes first
             found, truth = ([row["vendor_id"] for row in rows] for rows in (found, truth))
         found, truth = leaves(found), leaves(truth)
         expect(f"{query}: keys", sorted(found.keys() - truth.keys()), sorted(truth.keys() - found.keys()))
@@ -115,7 +115,7 @@ def compare(double, real):
 
 
 def prices(cache, region):
-    """{(vendor, server, allocation): price in dollars} of our catalogue."""
+    """Returns {(vendor, server, allocation): price in dollars} of our catalogue."""
     found = collections.defaultdict(set)
     for vendor, server, allocation, price, currency in cache.execute(
             "SELECT vendor_id, server_id, allocation, price, currency FROM server_price WHERE coalesce(region_id, '') = ?",
@@ -126,7 +126,7 @@ def prices(cache, region):
 
 
 def check_prices(cache, keeper, euro):
-    """The catalogue has each lowest price, and nothing else; reserved prices only as prices of any allocation."""
+    """The catalogue has each lowest price, and no other price. Reserved prices are only prices of any allocation."""
     for region, vendor in (("", None), ("1100", "gcp"), ("us-east-1", "aws")):
         truth = {}
         for owner, server, allocation, price in keeper.execute(TRUTH, {"euro": euro, "region": region}):

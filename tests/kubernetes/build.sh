@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds API server, controllers, scheduler and kubelet of Kubernetes 1.20 from Debian 12's own source package, which has
-# all that it needs, with Debian's Go; nothing comes from anywhere else. Does nothing when they are there.
+# Builds API server, controllers, scheduler and kubelet of Kubernetes 1.20 from Debian 12's own source package with
+# Debian's Go. No other source is used. Does nothing when the programs exist.
 #
 # Usage: tests/kubernetes/build.sh FOLDER        gives FOLDER/bin; takes 3 GB, and ten minutes or more
 set -euo pipefail
@@ -31,13 +31,13 @@ if [ ! -e source/Makefile ]; then
 	unset APT_CONFIG
 	rm -rf source
 	dpkg-source -x kubernetes_*.dsc source
-	# The copy of reflect2 in there breaks maps with Go 1.18 and later; Debian has one that does not.
+	# Its copy of reflect2 breaks maps with Go 1.18 and later. Debian has a version that does not.
 	reflect2=source/vendor/github.com/modern-go/reflect2
 	rm -f "$reflect2"/*.go "$reflect2"/*.s
 	cp /usr/share/gocode/src/github.com/modern-go/reflect2/*.{go,s} "$reflect2/"
 fi
 
-# Its makefiles ask git for the version, and want to lie in a Go workspace.
+# Its makefiles ask git for the version, and must be in a Go workspace.
 printf '%s\n' KUBE_GIT_COMMIT=debian KUBE_GIT_TREE_STATE=archive KUBE_GIT_VERSION=v1.20.2 KUBE_GIT_MAJOR=1 \
 	KUBE_GIT_MINOR=20 >version.sh
 mkdir -p home source/.go/src/k8s.io

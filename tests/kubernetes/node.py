@@ -1,8 +1,6 @@
-"""A node of Kubernetes for tests: containerd, the kubelet, a network of their own, and what is asked of its pods.
-
-Whoever uses it is root in mount, network and PID namespaces of its own, or in a virtual machine: ports and folders such
-as /run belong to the test alone, and whatever it starts ends with it.
-"""
+"""A node of Kubernetes for tests: containerd, the kubelet, their own network, and queries to its pods. The test is root
+in its own mount, network and PID namespaces, or in a virtual machine. Ports and folders such as /run belong to the test
+alone, and all processes that it starts end with it."""
 import json
 import os
 import pathlib
@@ -20,20 +18,21 @@ BINARIES, TOOLS = pathlib.Path(os.environ["KUBERNETES_BIN"]), pathlib.Path(os.en
 IMAGE, JOB_IMAGE, PAUSE = os.environ["RIGHTSIZE_IMAGE"], os.environ["JOB_IMAGE"], os.environ["PAUSE"]
 IMAGES, LOGS = os.environ["KUBERNETES_IMAGES"], pathlib.Path(os.environ["KUBERNETES_LOGS"])
 ADDRESS, BRIDGE = "10.88.5.1", "rightsize0"
-SLOW = int(os.environ.get("SLOW", "300"))  # a machine that does much else at the same time, or is emulated
-SCRAPE_INTERVAL = os.environ.get("SCRAPE_INTERVAL", "1s")  # in which an answer must come, too
+SLOW = int(os.environ.get("SLOW", "300"))  # for a machine that is busy or emulated
+SCRAPE_INTERVAL = os.environ.get("SCRAPE_INTERVAL", "1s")  # time limit of an answer
 MIB = 1 << 20
 
-# Two busy processes, one of which keeps 60 MiB; long enough for several scrapes, also where our container comes late.
+# Two busy processes, of which one keeps 60 MiB. They run long enough for several scrapes, even if our container starts
+# late.
 WORK_SECONDS = os.environ.get("WORK_SECONDS", "40")
 WORK = f"""timeout {WORK_SECONDS} dd if=/dev/zero of=/dev/null bs=60M 2>/dev/null &
 timeout {WORK_SECONDS} sh -c 'while :; do :; done' &
 wait; true"""
-# A child needs more than the job may have, and the job says so; or the job is killed itself.
+# A child needs more memory than the job may have, and the job reports this. Or the job itself is killed.
 HUNGRY = "sleep 10; dd if=/dev/zero of=/dev/null bs=300M count=1; exit 137"
 KILLED = "sleep 10; exec dd if=/dev/zero of=/dev/null bs=300M count=1"
 
-# What the kubelet sets for the whole machine goes into copies.
+# Settings that the kubelet makes for the whole machine go into copies.
 MACHINE_SETTINGS = ("vm/overcommit_memory", "vm/panic_on_oom", "kernel/panic", "kernel/panic_on_oops",
                     "kernel/keys/root_maxkeys", "kernel/keys/root_maxbytes")
 
@@ -63,7 +62,7 @@ def sh(*command, **options):
 
 
 def get(url):
-    """The body of an answer; None while there is none."""
+    """Returns the body of an answer; None while there is none."""
     try:
         with urllib.request.urlopen(url, timeout=30) as answer:
             return answer.read().decode()
@@ -78,7 +77,7 @@ def show(title, rows):
 
 
 class Programs:
-    """What was started, and ends with the test."""
+    """The started programs, which end with the test."""
 
     def __init__(self):
         self.running = []
@@ -98,7 +97,7 @@ class Programs:
 
 
 def isolate():
-    """Folders and network that programs insist on, private to this test."""
+    """Makes the folders and the network that programs require, private to this test."""
     sh("mount", "--make-rprivate", "/")
     sh("mount", "-t", "tmpfs", "tmpfs", "/run")
     sh("mount", "-t", "tmpfs", "tmpfs", "/var/log")
@@ -108,7 +107,7 @@ def isolate():
             copy = pathlib.Path("/run", setting.replace("/", "_"))
             copy.write_text(file.read_text())
             sh("mount", "--bind", copy, file)
-    # The kubelet hands volumes to containers by mounts that spread; only as far as this namespace.
+    # The kubelet passes volumes to containers by shared mounts, which are shared only within this namespace.
     sh("mount", "--make-rshared", "/")
     sh("ip", "link", "set", "lo", "up")
     sh("ip", "link", "add", BRIDGE, "type", "bridge")
@@ -141,25 +140,25 @@ def start_kubelet(programs, folder, configuration, *flags):
 
 
 def prepare(pod, script, memory, flags):
-    """The spec of the classic sidecar's pod, with images that are here and another job."""
+    """Returns the spec of the classic sidecar's pod, with local images and another job."""
     main, sidecar = ({c["name"]: c for c in pod["containers"]}[name] for name in ("main", "rightsize"))
     main.update(image=JOB_IMAGE, imagePullPolicy="Never", command=["/bin/sh", "-c", script])
     main["resources"] = {"requests": {"cpu": "10m", "memory": "16Mi"}, "limits": {"cpu": "100m", "memory": memory}}
     sidecar.update(image=IMAGE, imagePullPolicy="Never")
     keep_runs_here(pod, sidecar)
-    # Whether it ends with the job is up to the test. Prometheus is to see the last values.
+    # The test decides whether it ends with the job. Prometheus must scrape the last values.
     sidecar["args"] = [a for a in sidecar["args"] if a != "--exit-with-job"] + ["--web.linger=30s"] + flags
 
 
 def keep_runs_here(pod, exporter):
-    """There is no central exporter to forward to, and no secret with its token."""
+    """There is no central exporter for forwarded runs, and no secret with its token."""
     exporter["args"] = [a for a in exporter["args"] if not a.startswith("--forward.")]
     exporter["volumeMounts"] = [m for m in exporter["volumeMounts"] if m["name"] != "token"]
     pod["volumes"] = [v for v in pod["volumes"] if v["name"] != "token"]
 
 
 class Prometheus:
-    """Scrapes what targets() was told last."""
+    """Scrapes the targets that the last call of targets() set."""
 
     def __init__(self, programs, folder):
         self.file = folder / "targets.json"

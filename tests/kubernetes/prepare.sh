@@ -13,7 +13,7 @@ fi
 KUBERNETES_BIN=$(realpath "$KUBERNETES_BIN")
 export KUBERNETES_BIN
 
-# Unpacked and not installed: they would come with services.
+# Unpacked, not installed, because an installation would start services.
 tools=$folder/tools
 if [ ! -e "$tools/usr/bin/kubectl" ]; then
 	(cd "$folder/packages" && apt-get download -q containerd etcd-server kubernetes-client)
@@ -22,8 +22,8 @@ fi
 
 . tests/pod/images.sh
 
-# What holds the pod's namespaces, as Kubernetes' own image does: one static program called pause. And what the manifest's
-# job runs on, from Debian's busybox.
+# The image that holds the pod's namespaces has one static program called pause, like Kubernetes' own image. The image
+# of the manifest's job is made from Debian's busybox.
 export PAUSE=localhost/pause:test JOB_IMAGE=localhost/busybox:test
 rm -rf "$folder/pause" "$folder/busybox"
 install -D "$(command -v catatonit)" "$folder/pause/pause"

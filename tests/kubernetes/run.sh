@@ -12,10 +12,11 @@ cd "$(dirname "$(realpath "$0")")/../.."
 . tests/kubernetes/prepare.sh
 
 printf '== Node\n'
-# Cgroups are the machine's: one node at a time.
+# Control groups belong to the whole machine, so only one node can run at a time.
 exec 9>"$folder/lock"
 flock 9
-# The namespaces end with the test and take along what it has started. Left are cgroups, which belong to the machine.
+# The namespaces end with the test, and with them all its processes. Only control groups remain, which belong to the
+# machine.
 remove_cgroups() {
 	find /sys/fs/cgroup -depth -type d -path '*/kubepods*' -exec rmdir {} + 2>/dev/null || true
 }

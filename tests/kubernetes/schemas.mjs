@@ -1,5 +1,5 @@
-// Makes tests/kubernetes/schemas.json, by which check.py knows valid manifests without a network: JSON schemas of the
-// kinds named below, from the types that manifests.sh fetches (kubernetes-types, Prometheus operator's of
+// Makes tests/kubernetes/schemas.json, with which test_manifests.py checks manifests without a network: JSON schemas of
+// the kinds named below, from the types that manifests.sh fetches (kubernetes-types, Prometheus operator's of
 // kubernetes-models). Only names and types of fields are taken, no descriptions.
 //
 // Usage: node schemas.mjs MODULES >schemas.json        MODULES: folder with node_modules
@@ -15,7 +15,7 @@ const kinds = {
   "networking/v1": ["NetworkPolicy"],
   "monitoring.coreos.com/v1": ["PodMonitor", "PrometheusRule", "ServiceMonitor"],
 };
-// What types cannot say.
+// Rules that types cannot express.
 const exact = {
   Quantity: { type: ["string", "number"], pattern: "^[+-]?([0-9]+|[0-9]+[.][0-9]*|[.][0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$" },
   IntOrString: { type: ["string", "integer"] },
@@ -42,7 +42,7 @@ function fields(node) {
   return required.length ? { ...schema, required } : schema;
 }
 
-// A named type is written once; its name has the place of its file, because names occur twice.
+// A named type is written once. Its name has the path of its file, because two files may have types of one name.
 function reference(node) {
   const name = node.typeName.getText();
   if (exact[name]) return exact[name];

@@ -1,4 +1,4 @@
-"""What a sidecar's pod must show, on whatever node it runs: in Prometheus, in the run's history, in its own end."""
+"""Results that a sidecar's pod must show on any node: in Prometheus, in the run's history, and at its end."""
 import contextlib
 import datetime
 import json
@@ -9,7 +9,8 @@ from node import HUNGRY, KILLED, MIB, SLOW, TOOLS, WORK, Group, get, sh, show, w
 
 CPU_LIMIT = 0.1
 PORT = 9877
-# How a process of somebody else ended, the kernel tells from 6.15 on (PIDFD_GET_INFO); else it is unknown, not guessed.
+# Since Linux 6.15 the kernel reports how a process of another parent ended (PIDFD_GET_INFO). On older kernels it is
+# unknown, and not guessed.
 KERNEL = tuple(map(int, re.match(r"(\d+)\.(\d+)", platform.release()).groups()))
 ENDED_WELL = "succeeded" if KERNEL >= (6, 15) else "unknown"
 
@@ -20,7 +21,7 @@ def seconds_of(text):
 
 class SidecarCases:
     """
-    Tests; a class that has them as well gives
+    Tests. A class that uses them defines
       self.prometheus
       self.play(name, script, memory, flags)   starts a pod with our manifest's sidecar, flags added to its own, and has
                                                it scraped
@@ -53,10 +54,9 @@ class SidecarCases:
                           f"{container} of {name} to end", SLOW)
 
     def most_cpu(self, name, job, sidecar):
-        """
-        Waits for both ends, and gives what the job may have used at most: the pod's account after the job's end less the
-        sidecar's so far. The quota is no bound: the kernel lets each period run over by what its clock cannot tell.
-        """
+        """Waits for both ends, and returns the most CPU time that the job may have used: the pod's usage after the
+        job's end, minus the sidecar's so far. The quota is not a bound, because the kernel lets each period exceed it
+        by less than its clock can measure."""
         pod, others, most = job.parent(), 0, []
 
         def job_ended():
@@ -75,11 +75,11 @@ class SidecarCases:
         return most[0], ended
 
     def value(self, query, least=0):
-        """The first value that is not less."""
+        """Returns the first value that is at least this large."""
         return wait_until(lambda: (v := self.prometheus.ask(query)) is not None and v >= least and (v,), query, SLOW)[0]
 
     def newest_run(self, name):
-        """As the sidecar's own history has it, once it has ended."""
+        """Returns the run from the sidecar's own history, after the sidecar has ended."""
         address = self.address(name)
 
         def run():
@@ -98,7 +98,7 @@ class SidecarCases:
         kernel, pages = job.account(), sidecar.working_set()
         most_cpu, ended = self.most_cpu("load", job, sidecar)
         took = seconds_of(ended["main"]["finishedAt"]) - seconds_of(ended["main"]["startedAt"]) + 2
-        queries = (  # what, query, at least, at most
+        queries = (  # text, query, minimum, maximum
             ("CPU time, s", f"max_over_time(rightsize_job_cpu_seconds_total{{{named}}}[1h])",
              kernel["CPU time, s"], most_cpu),
             ("throttled periods", f"max_over_time(rightsize_job_cpu_throttled_periods_total{{{named}}}[1h])",

@@ -1,7 +1,6 @@
 """The classic sidecar's pod under a kubelet without an API server, which reads it from a file.
 
-Run by run.sh --vm, in a virtual machine with nothing but cgroup v2: there an API server would take minutes to start.
-"""
+run.sh --vm runs it in a virtual machine with only cgroup v2, where an API server would take minutes to start."""
 import json
 import pathlib
 import shutil

@@ -25,15 +25,16 @@ COLLECTORS = set(re.findall(r"struct collector collector_(\w+) = {", "".join(
 OPTIONS = set(re.findall(r'"([a-z][a-z.-]+)"', TABLE)) | {f"collector.{name}" for name in COLLECTORS}
 HISTORY_DEFAULT = re.search(r'history_max_size, "history.max-size", "(\w+)"', TABLE)[1]
 HISTORY_FOLDER = "/var/lib/rightsize-exporter"
-# Of a volume at most: --history.max-size bounds what is in the file. Beside it are the -wal, which grows while somebody reads,
-# and what was set aside as damaged, which is as large. Kubernetes evicts a pod, with its job, that exceeds a sizeLimit.
+# Share of a volume: --history.max-size limits only the content of the file. Beside the file are the -wal, which grows
+# during a long read, and a damaged history that was set aside, which is as large. Kubernetes evicts a pod with its job
+# when the pod exceeds a sizeLimit.
 HISTORY_SHARE = 0.4
 UNITS = {"": 1, "m": 1e-3, "k": 1e3, **{f"{unit}{i}": (1024 if i else 1000) ** power
                                         for power, unit in enumerate("KMGTPE", 1) for i in ("", "i") if unit + i != "K"}}
 
 
 class StrictLoader(yaml.SafeLoader):
-    """A key that is there twice is a mistake, of which Kubernetes takes the last."""
+    """A repeated key is a mistake. Kubernetes uses the last one."""
 
     def construct_mapping(self, node, deep=False):
         keys = [key.value for key, _ in node.value]
@@ -50,7 +51,7 @@ def kustomization(folder, it):
 
 
 def kinds_of(folder):
-    """The kinds of all objects that a kustomization has."""
+    """Returns the kinds of all objects of a kustomization."""
     kinds = set()
     for name in yaml.safe_load((folder / "kustomization.yaml").read_text())["resources"]:
         if (folder / name).is_dir():
@@ -90,7 +91,7 @@ def in_bytes(text, units):
 
 
 def bound_of(volume, claims):
-    """Bytes that fit, or None where nothing says so."""
+    """Returns the bytes that fit, or None if there is no limit."""
     size = volume.get("emptyDir", {}).get("sizeLimit")
     size = size or claims.get(volume.get("persistentVolumeClaim", {}).get("claimName"))
     return size and in_bytes(size, UNITS)
@@ -102,7 +103,7 @@ def history_faults(container, volumes, claims):
         return
     for mount in container.get("volumeMounts", []):
         room = bound_of(volumes[mount["name"]], claims) if mount["mountPath"] == HISTORY_FOLDER else None
-        # Of several the last counts.
+        # If an option is repeated, the last one counts.
         size = re.findall(r"^--history\.max-size=(.*)", "\n".join(container.get("args", [])), re.MULTILINE)
         size = (size or [HISTORY_DEFAULT])[-1]
         if room and in_bytes(size, UNITS) > room * HISTORY_SHARE:
@@ -124,7 +125,7 @@ def by_reference(it, claims):
 
 
 def faults(text, folder=MANIFESTS):
-    """What is wrong with the objects in the text of a file; what has the wrong form is not followed further."""
+    """Returns the faults of the objects in the text of a file. An object of the wrong form is not checked further."""
     try:
         objects = [it for it in yaml.load_all(text, StrictLoader) if it]
     except yaml.YAMLError as error:
@@ -150,7 +151,7 @@ class Manifests(unittest.TestCase):
                 self.assertEqual(faults(file.read_text(), file.parent), [])
 
     def test_advice_finds_the_job_beside_the_exporter(self):
-        """Formats for Kubernetes name the container main."""
+        """Formats for Kubernetes call the container main."""
         for file in sorted((MANIFESTS / "sidecar").glob("*.yaml")):
             for it in yaml.safe_load_all(file.read_text()):
                 if it.get("kind") == "Job":
@@ -158,7 +159,8 @@ class Manifests(unittest.TestCase):
                     self.assertNotIn("rightsize", images["main"], file.name)
 
     def test_what_is_applied_by_default_needs_no_operator_and_locks_nobody_out(self):
-        """The overlay of a cluster is made of kinds that each Kubernetes has, and a Prometheus without a label reaches it."""
+        """The overlay of a cluster uses only kinds that every Kubernetes has, and a Prometheus without a label reaches
+        it."""
         self.assertEqual(kinds_of(MANIFESTS / "overlays/cluster") & {"ServiceMonitor", "PodMonitor", "NetworkPolicy"}, set())
         self.assertLess({"Deployment", "DaemonSet", "Service"}, kinds_of(MANIFESTS / "overlays/cluster"))
         self.assertLess({"ServiceMonitor", "PodMonitor", "DaemonSet"}, kinds_of(MANIFESTS / "overlays/operator"))
@@ -181,7 +183,8 @@ class Manifests(unittest.TestCase):
             self.assertNotIn("linger", text, file.name)
 
     def test_history_of_the_chart_is_bounded_by_its_volume(self):
-        """Read as it stands: wherever the chart asks for room of a size, the history takes its share of the same value."""
+        """Reads the templates as text: wherever the chart requests a volume of a size, the history gets its share of
+        the same value."""
         share = re.search(r'define "rightsize.historySize".*?mulf .* ([0-9.]+)\)', (CHART / "templates/_helpers.tpl").read_text(), re.DOTALL)
         self.assertLessEqual(float(share[1]), HISTORY_SHARE)
         sizes = []

@@ -119,7 +119,7 @@ class Node(SidecarCases, unittest.TestCase):
         cls.prometheus = node.Prometheus(programs, folder)
 
     def play(self, name, script, memory, flags):
-        """deploy/kubernetes/sidecar/classic.yaml with images that are here, and a job of ours."""
+        """Runs deploy/kubernetes/sidecar/classic.yaml with local images and a job of the test."""
         job = yaml.safe_load((MANIFESTS / "sidecar/classic.yaml").read_text())
         job["metadata"]["name"] = name
         job["spec"]["backoffLimit"] = 0
@@ -130,7 +130,7 @@ class Node(SidecarCases, unittest.TestCase):
         self.scrape(name)
 
     def delete(self, name):
-        """While the node still runs, so that nothing of the pod stays behind."""
+        """Deletes the pod while the node still runs, so that nothing of the pod remains."""
         self.cluster.answers("delete", "job", name, "--cascade=foreground", "--grace-period=1", "--timeout=60s")
         wait_until(lambda: not self.cluster.get("pods")["items"], "the pod's end", SLOW)
 
@@ -144,7 +144,7 @@ class Node(SidecarCases, unittest.TestCase):
         self.assertEqual(self.pod("load")["status"]["phase"], "Succeeded")
 
     def test_the_api_server_takes_the_manifests(self):
-        """But for the native sidecar and the monitors, which it does not know."""
+        """The API server accepts all manifests except the native sidecar and the monitors, whose kinds it lacks."""
         self.cluster.kubectl("create", "namespace", "rightsize")
         for file in sorted(f for folder in ("central", "daemonset", "networkpolicy") for f in (MANIFESTS / folder).glob("[!k]*.yaml")):
             self.cluster.kubectl("apply", "--dry-run=server", "--namespace=rightsize", "-f", file)

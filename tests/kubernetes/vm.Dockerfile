@@ -1,4 +1,4 @@
-# The disk of the VM: what runs and asks pods, besides the kubelet.
+# The disk of the VM. It has the programs that run and query pods, besides the kubelet.
 ARG BASE
 FROM ${BASE}
 RUN printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d && chmod 755 /usr/sbin/policy-rc.d && apt-get update -q && \

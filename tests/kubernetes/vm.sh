@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Proves the classic sidecar where there is cgroup v2 and nothing else: a virtual machine without hardware acceleration
-# (QEMU, Debian's cloud kernel) with containerd and the kubelet of Kubernetes 1.20, which plays our manifest's pod. By name
+# Proves the classic sidecar on a machine with only cgroup v2: a virtual machine without hardware acceleration (QEMU,
+# Debian's cloud kernel) with containerd and the kubelet of Kubernetes 1.20, which plays our manifest's pod. By name
 # only: takes ten minutes, besides what run.sh builds once.
 #
 # Usage: tests/kubernetes/vm.sh         as root, on Debian 12
@@ -23,7 +23,7 @@ container=$(podman create --quiet localhost/rightsize-vm:test true)
 podman export "$container" | tar -C "$root" -x
 podman rm "$container" >/dev/null
 fetch_kernel "$vm"
-# What mounts the disk comes with the kernel's first file system, the rest is on the disk.
+# The modules that mount the disk are in the initial RAM disk. All others are on the disk.
 first=$vm/first
 rm -rf "$first"
 mkdir -p "$first"/{bin,proc,dev,disk}

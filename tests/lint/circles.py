@@ -17,7 +17,7 @@ sys.dont_write_bytecode = True
 
 
 def objects(build):
-    """{source path: object} of our libraries and of main."""
+    """Returns {source path: object} of our libraries and of main."""
     for top in rooms.TOPS:
         for path in sorted((build / top).rglob("*.c.o")):
             parts = path.relative_to(build).parts
@@ -28,7 +28,7 @@ def objects(build):
 
 
 def symbols(found):
-    """({symbol: the file that defines it}, {file: symbols that it needs})."""
+    """Returns ({symbol: the file that defines it}, {file: symbols that it needs})."""
     defines, needs = {}, collections.defaultdict(set)
     for source, path in found:
         for line in subprocess.run(["nm", "-gP", path], check=True, capture_output=True, text=True).stdout.splitlines():
@@ -41,7 +41,7 @@ def symbols(found):
 
 
 def circles(graph):
-    """Strongly connected parts of more than one file (Tarjan)."""
+    """Returns the strongly connected parts of more than one file (Tarjan)."""
     order, low, stack, found = {}, {}, [], []
 
     def visit(node):

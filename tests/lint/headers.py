@@ -20,7 +20,7 @@ DEFINED = re.compile(r"^\s*(?:static\s+)?(?:const\s+)?(struct|union|enum)\s+(\w+
 
 
 def first_error(root, headers):
-    """The compiler's first error about a file that includes these headers; None: it compiles."""
+    """Returns the compiler's first error about a file that includes these headers; None = it compiles."""
     text = "".join(f'#include "{header}"\n' for header in headers)
     said = subprocess.run(COMPILER, input=text, cwd=root, capture_output=True, text=True, check=False)
     if said.returncode == 0:

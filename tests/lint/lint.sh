@@ -11,8 +11,8 @@ format)
 		xargs -0 clang-format --dry-run -Werror
 	;;
 tidy)
-	# Reads compile_commands.json there. The tool prints much beside what it found: that stays in the log. Of what is
-	# installed only: the tests, which are half of the files, would double the minutes.
+	# Reads compile_commands.json there. The tool prints much besides its findings. That output stays in the log. Only
+	# installed code is checked: the tests are half of the files, and would double the time.
 	log=$2/clang-tidy.log
 	if ! run-clang-tidy -quiet -p "$2" '/(collectors|recommender|exporter)/([a-z_]+/)?[^/]+\.c$' >"$log" 2>&1; then
 		sed -i 's/\x1b\[[0-9;]*m//g' "$log"
@@ -21,7 +21,7 @@ tidy)
 	fi
 	;;
 cppcheck)
-	# NULL ends our argument lists: where this program runs, it is a pointer.
+	# NULL ends our argument lists. It is a pointer on all systems on which this program runs.
 	cppcheck -q -j2 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 --std=c11 \
 		--suppress=varFuncNullUB -I. -D_GNU_SOURCE collectors recommender exporter
 	;;
@@ -29,7 +29,7 @@ shell)
 	find .ci deploy tests \( -name __pycache__ -o -name corpus \) -prune -o -type f -print0 | xargs -0 grep -lZE "^(#!.*[/ ](ba)?sh|# shellcheck shell=.*)$" | xargs -0 shellcheck -x
 	;;
 example)
-	# The collector that CONTRIBUTING.md shows compiles.
+	# Compiles the collector that CONTRIBUTING.md shows.
 	fence='\x60\x60\x60'
 	sed -n "/^${fence}c\$/,/^$fence\$/{/^$fence/d;p}" CONTRIBUTING.md |
 		gcc -x c -std=gnu17 -D_GNU_SOURCE -I. -include collectors/base/banned.h -Wall -Wextra -Werror -fsyntax-only -

@@ -36,7 +36,7 @@ def rooms_of(top):
 
 
 def threads():
-    """{(name, file)} of all threads that the code starts."""
+    """Returns {(name, file)} of all threads that the code starts."""
     found = set()
     for path in (path for top in TOPS for path in (ROOT / top).rglob("*.c")):
         text, where = path.read_text(encoding="utf-8"), str(path.relative_to(ROOT))

@@ -51,7 +51,7 @@ class Table:
                     yield f"{self.name}: {room} may not include {other}: its row does not stand above that of {room}"
 
     def fault_of_ours(self, room, name):
-        """What is wrong with #include "name" in a file of room; None: nothing."""
+        """Returns the fault of #include "name" in a file of a room; None = no fault."""
         if not name.startswith(tuple(top + "/" for top in TOPS)):
             return f'"{name}" does not begin with {", ".join(TOPS)}: write the path from the top of the project'
         other = room_of(pathlib.PurePath(name))

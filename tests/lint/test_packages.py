@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""deploy/packages.sh forbids daemons while it installs, and not a moment longer, also when it is killed: with an apt-get that only
-pretends, and a folder of its own mounted over /usr/sbin."""
+"""deploy/packages.sh forbids daemons only while it installs, even if it is killed. The test has a fake apt-get, and
+mounts its own folder over /usr/sbin."""
 import itertools
 import os
 import pathlib
@@ -43,7 +43,7 @@ class Policy(unittest.TestCase):
         done = subprocess.run([*MOUNTS, "sh", "-c", 'mount --bind "$0" /usr/sbin && exec "$@"', self.sbin, "bash", SCRIPT, "try"],
                               env=environment, capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode == 0, not killed and not code, done.stderr)
-        # Whenever something is installed no daemon may be started.
+        # During each installation, no daemon may be started.
         self.assertEqual(set(self.said.read_text().split()), {"101"})
 
     def files(self):

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Each rule of rooms.py and circles.py meets files that break it, and files that keep it."""
+"""Tests each rule of rooms.py and circles.py with files that break it, and with files that keep it."""
 import pathlib
 import subprocess
 import sys
@@ -19,7 +19,7 @@ KEPT = {
     "exporter/history/read.c": '#include "collectors/base/err.h"\n#include <sqlite3.h>',
     "exporter/http/http.c": '#include "collectors/host.h"\n#include "exporter/history/read.h"\n#include <microhttpd.h>',
 }
-# What a file that breaks a rule holds, and what is said of it then.
+# The content of a file that breaks a rule, and the expected message.
 BROKEN = [
     ("collectors/base/a.c", '#include "collectors/host.h"', "collectors/base may include no other room"),
     ("exporter/history/a.c", '#include "exporter/http/http.h"', "exporter/history may include collectors/base"),

@@ -1,7 +1,5 @@
-"""Two rounds of schemathesis against a server that has a run: drive.py SCHEMATHESIS SECONDS.
-
-The first round knows no name of a job, so most answers are errors. In the second one every request names the run.
-"""
+"""Runs two rounds of schemathesis against a server that has a run: drive.py SCHEMATHESIS SECONDS. The first round uses
+no job name, so most answers are errors. In the second one every request names the run."""
 import pathlib
 import subprocess
 import sys
@@ -13,7 +11,8 @@ from support import EXPORTER, Process, clean_environment, python_job  # noqa: E4
 
 CHECKS = ("not_a_server_error", "status_code_conformance", "content_type_conformance", "response_headers_conformance",
           "response_schema_conformance", "negative_data_rejection", "unsupported_method", "allow_header_conformance")
-# A text of the longest length in characters may have more bytes. That is why positive_data_acceptance is not here.
+# A text of the maximum number of characters may have more bytes than allowed. Therefore positive_data_acceptance is not
+# in this list.
 REFUSED = """
 [checks.negative_data_rejection]
 expected-statuses = ["400", "401", "403", "404", "405", "409", "413", "414", "415", "422", "429", "431", "5xx"]

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Builds the Debian package, and installs, upgrades, removes and purges it in a fresh Debian 12 made by debootstrap.
 #
-# Usage: tests/package/run.sh            as root, with debootstrap; lintian is asked when it is there
+# Usage: tests/package/run.sh            as root, with debootstrap; lintian checks it if installed
 #
-# Nothing of this machine changes but build/package; the Debian is removed at the end.
+# Only build/package of this machine changes. The Debian is removed at the end.
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/../.."
 
-# What is mounted for the Debian goes with the namespace.
+# The mounts for the Debian end with the namespace.
 if [ -z "${RIGHTSIZE_PACKAGE_INSIDE-}" ]; then
 	[ "$(id -u)" = 0 ] || { echo 'package: run as root: it installs into a folder as apt does' >&2; exit 1; }
 	RIGHTSIZE_PACKAGE_INSIDE=1 exec unshare --mount "$BASH" "$0" "$@"

@@ -1,4 +1,4 @@
-"""The kernel's own account of a container: what the exporter says is held against it."""
+"""The kernel's own account of a container. The tests compare the exporter's numbers with it."""
 import copy
 import pathlib
 
@@ -11,7 +11,7 @@ class Group:
         self.v1 = "memory" in self.paths
 
     def parent(self):
-        """That of the pod, whose account keeps what containers used that have ended."""
+        """The group of the pod, whose account keeps the usage of containers that have ended."""
         above = copy.copy(self)
         above.paths = {name: str(pathlib.PurePosixPath(path).parent) for name, path in self.paths.items()}
         return above
@@ -38,7 +38,7 @@ class Group:
         }
 
     def working_set(self):
-        """What counts against the limit, less what the kernel drops first."""
+        """The memory that counts against the limit, minus the memory that the kernel drops first."""
         stat = self.keys("memory", "memory.stat")
         usage = int(self.read("memory", "memory.usage_in_bytes" if self.v1 else "memory.current"))
         return usage - stat["total_inactive_file" if self.v1 else "inactive_file"]

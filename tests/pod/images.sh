@@ -4,7 +4,7 @@
 
 : "${folder:?}"
 
-# Where not even root may raise limits, podman's own defaults are refused; crun refuses hosts with both cgroup versions.
+# If not even root may raise limits, podman's own defaults are refused. crun refuses hosts with both cgroup versions.
 cat >"$folder/containers.conf" <<-'CONF'
 	[containers]
 	default_ulimits = ["nofile=20000:20000", "nproc=20000:20000"]

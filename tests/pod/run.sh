@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Proves the sidecar in real pods: builds the image from deploy/Dockerfile, plays pods with a shared PID namespace, a
-# job with limits and the exporter beside it, and asks a real Prometheus what arrived. By name only: takes minutes.
+# job with limits and the exporter beside it, and queries a real Prometheus for the results. Run by name, because it
+# takes minutes.
 #
 # Usage: tests/pod/run.sh [TEST...]        for example: tests/pod/run.sh Rights; as root
 #
@@ -20,6 +21,6 @@ cmake --preset e2e >"$folder/cmake.log"
 cmake --build --preset e2e --target rightsize-exporter >>"$folder/cmake.log"
 export RIGHTSIZE_EXPORTER=$PWD/build/e2e/exporter/rightsize-exporter
 tests=$PWD/tests/pod
-# What supervises containers writes notes of those killed for memory into the folder that it is started in.
+# The supervisor of containers writes notes about processes killed for memory into its current folder.
 cd "$folder"
 exec /usr/bin/python3 -B "$tests/test_pod.py" "$@"

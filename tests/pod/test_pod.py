@@ -1,8 +1,7 @@
 """The sidecar in real pods, as podman plays them from Kubernetes' own manifests; run by run.sh, which makes the images.
 
 Each pod has one PID namespace, a job with limits, and the exporter with a read-only root and no capability that the
-test does not give it. What arrives is asked of a real Prometheus.
-"""
+test does not give it. A real Prometheus is queried for the results."""
 import contextlib
 import datetime
 import json
@@ -30,7 +29,7 @@ GRACE_SECONDS = 60  # as in the manifests
 WORK = """perl -e '$n = 60 << 20; $x = "a"; $x x= $n; $t = time + %(seconds)d; 1 while time < $t' &
 perl -e '$t = time + %(seconds)d; 1 while time < $t' &
 wait"""
-# What needs more than the job may have is a child of the job, which says so, or the job itself.
+# A child of the job needs more memory than the job may have, and the job reports this. Or the job itself needs it.
 HUNGRY = """perl -e 'sleep 3; $n = 300 << 20; $x = "a"; $x x= $n'; exit 137"""
 KILLED = """exec perl -e 'sleep 3; $n = 300 << 20; $x = "a"; $x x= $n'"""
 
@@ -49,7 +48,7 @@ def podman(*arguments, **options):
 
 
 class Pod:
-    """A job and its sidecar. Fields of the manifest that tests change are arguments."""
+    """A job and its sidecar. The arguments are the fields of the manifest that tests change."""
 
     def __init__(self, name, script, port, flags=(), job=None, sidecar=None, cpu="500m", memory="128Mi", more=()):
         self.name, self.port = name, port
@@ -76,7 +75,7 @@ class Pod:
                 "volumes": [{"name": "state", "emptyDir": {}}],
             },
         }
-        # Other containers as the job's, but for what they do.
+        # Other containers are like the job's, except for their commands.
         self.manifest["spec"]["containers"] += [
             {**self.manifest["spec"]["containers"][1], "name": other, "command": command}
             for other, command in more]
@@ -117,7 +116,8 @@ class Pod:
 class PodCase(support.Case):
     def play(self, *arguments, started=True, **options):
         pod = Pod(*arguments, port=free_port(), **options)
-        # An emptyDir of podman belongs to root, and it knows no fsGroup: a folder of the sidecar's user.
+        # An emptyDir of podman belongs to root, and podman ignores fsGroup. The volume is therefore a folder of the
+        # sidecar's user.
         state = self.folder / f"{pod.name}-state"
         state.mkdir(mode=0o700)
         os.chown(state, pod.manifest["spec"]["containers"][0]["securityContext"]["runAsUser"], -1)
@@ -149,7 +149,7 @@ class PodCase(support.Case):
             return []
 
     def ask(self, query):
-        """The value of a query that has one; None without an answer."""
+        """Returns the value of a query that has one; None = no answer."""
         result = self.results(query)
         return float(result[0]["value"][1]) if result else None
 
@@ -163,7 +163,7 @@ class PodCase(support.Case):
 
 
 def seconds_of(text):
-    """Of a time in ISO 8601; Python knows no nanoseconds."""
+    """Returns the seconds of a time in ISO 8601. Python reads no nanoseconds."""
     return datetime.datetime.fromisoformat(re.sub(r"(\.\d{1,6})\d*", r"\1", text).replace("Z", "+00:00")).timestamp()
 
 
@@ -178,7 +178,7 @@ class Sidecar(PodCase):
         central = self.central()
         seconds, limit = 16, 0.05
         began = time.time()
-        # Far less than a busy machine leaves it, so that it is held back anywhere.
+        # The quota is far below the CPU time that a busy machine leaves, so the job is throttled anywhere.
         work = self.play("work", WORK % {"seconds": seconds}, cpu="50m", flags=[
             "--exit-with-job", "--web.linger=10s", f"--forward.url=http://host.containers.internal:{central.port}"])
         self.prometheus(work)
@@ -188,7 +188,7 @@ class Sidecar(PodCase):
         pages, kernel = work.group("rightsize").working_set(), job.account()
         wait_until(lambda: work.state("rightsize")["Status"] == "exited", "the sidecar's end after the job")
         self.assertEqual(work.state("rightsize")["ExitCode"], 0, work.log())
-        # The job's group is older than the job: what starts the container is held back in it as well.
+        # The job's group is older than the job. The process that starts the container is throttled in it, too.
         took = seconds_of(work.state("job")["FinishedAt"]) - began
         queries = {
             "CPU time, s": ("rightsize_job_cpu_seconds_total", 1, kernel["CPU time, s"], limit * took + 0.5),
@@ -291,7 +291,7 @@ class Sidecar(PodCase):
             podman("stop", "--time", str(GRACE_SECONDS), pod.container("rightsize"))
             took = time.monotonic() - started
             self.assertLess(took, 20)
-            # Who takes longer than the grace period is killed.
+            # A process that takes longer than the grace period is killed.
             self.assertEqual(pod.state("rightsize")["ExitCode"], 0, pod.log())
             self.assertEqual(pod.state("job")["Status"], "running")
             run = central.get(f"/runs?job_name=pods/{pod.name}").json["runs"][0]
@@ -312,21 +312,21 @@ READABLE = {
     "CPU limit": "rightsize_job_cpu_limit_cores",
     "throttling": "rightsize_job_cpu_throttled_seconds_total",
 }
-# The number of descriptors is the size of a folder, which Linux 6.2 and later tell everybody.
+# The number of descriptors is the size of a folder, which Linux 6.2 and later show to all users.
 ALWAYS = {"CPU time", "memory, RSS", "peak of a process", "descriptors"}
 ALL = set(READABLE)
 NOBODY = {"runAsUser": 65532, "runAsGroup": 65532, "capabilities": {"drop": ["ALL"]}}
 ROOT = {"runAsUser": 0, "capabilities": {"drop": ["ALL"]}}
 PTRACE = {"runAsUser": 0, "capabilities": {"drop": ["ALL"], "add": ["SYS_PTRACE"]}}
 BOTH = {"runAsUser": 0, "capabilities": {"drop": ["ALL"], "add": ["SYS_PTRACE", "DAC_READ_SEARCH"]}}
-# As the DaemonSet's.
+# The same capabilities as in the DaemonSet.
 BECOMES = {"runAsUser": 0, "capabilities": {"drop": ["ALL"], "add": ["SYS_PTRACE", "DAC_READ_SEARCH", "SETUID", "SETGID", "CHOWN"]}}
 GROUP = {"runAsUser": 65532, "runAsGroup": 0, "capabilities": {"drop": ["ALL"]}}
 OTHER = {"runAsUser": 1000, "capabilities": {"drop": ["ALL"]}}
 
 
 class Rights(PodCase):
-    """What a sidecar sees of a job, by what both may: the table of deploy/manual/kubernetes.md."""
+    """The numbers of a job that a sidecar can read, by the rights of both: the table of deploy/manual/kubernetes.md."""
 
     modes = (
         ("other user, no capability", NOBODY, OTHER, ALWAYS),
@@ -343,7 +343,7 @@ class Rights(PodCase):
         for i, (mode, sidecar, job, expected, *flags) in enumerate(self.modes):
             pod = self.play(f"rights-{i}", "sleep 1000", sidecar=sidecar, job=job, flags=flags)
             wait_until(lambda p=pod: p.value("rightsize_job_cpu_seconds_total") is not None, mode)
-            # The second reading has all that needs two.
+            # The second reading has all numbers that need two readings.
             time_of = ("rightsize_snapshot_timestamp_seconds", frozenset())
             first = pod.metrics()[time_of]
             wait_until(lambda p=pod, f=first: p.metrics()[time_of] > f + 1, "a later reading")
@@ -365,7 +365,7 @@ class Rights(PodCase):
 
 class Arm64(support.Case):
     def test_the_program_for_arm64_runs(self):
-        """Emulated, when an image was built with --platform linux/arm64 as IMAGE-arm64."""
+        """Runs emulated, if an image was built with --platform linux/arm64 as IMAGE-arm64."""
         image = f"{IMAGE}-arm64"
         if subprocess.run(["podman", "image", "exists", image], check=False).returncode:
             self.skipTest(f"there is no {image}")

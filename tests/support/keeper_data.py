@@ -1,8 +1,6 @@
-"""Made-up tables of sc-data, small, with every odd value that the real ones have.
-
-The double of the Keeper answers from them, and the proof with the real Keeper (tests/keeper/real.py) fills its database
-with them. Rows have the names and values of the Keeper's JSON.
-"""
+"""Small made-up tables of sc-data, with every odd value of the real tables. The double of the Keeper answers from them,
+and tests/keeper/real.py fills the database of the real Keeper with them. Rows have the names and values of the Keeper's
+JSON."""
 
 OBSERVED = "2026-08-22T00:00:00"
 # vendor: country, billing increment and minimum in seconds, currency, frameworks
@@ -49,7 +47,8 @@ def price(item, region, amount, allocation="ondemand", zone=1, **more):
 
 
 def prices_of(item, number):
-    """Every combination of allocations: by the number, some servers have only one, or dearer spot prices."""
+    """Covers every combination of allocations: depending on the number, a server has only one allocation, or a higher
+    spot price."""
     vendor = item["vendor_id"]
     regions = [region for owner, region in REGIONS if owner == vendor]
     amount = round(0.01 * item["vcpus"] + 0.001 * (number % 10) + 0.0001, 4)
@@ -57,14 +56,15 @@ def prices_of(item, number):
     rows = []
     for nth, region in enumerate(regions):
         here = round(amount * (1 + nth / 4), 4)
-        if kind not in (8, 12) and not (kind == 7 and nth):  # 8: only spot; 12: only reserved; 7: nowhere but first
+        # 8: only spot; 12: only reserved; 7: only in the first region
+        if kind not in (8, 12) and not (kind == 7 and nth):
             rows.append(price(item, region, here))
             rows.append(price(item, region, round(here * 1.1, 4), zone=2))
         if kind == 12:
             rows.append(price(item, region, round(here * 0.6, 4), "reserved"))
         if vendor != "hcloud" and (kind == 8 or kind % 2 and not nth):
             rows.append(price(item, region, round(here * (1.5 if kind == 3 else 0.3), 4), "spot"))
-    if kind == 4:  # prices that do not hold any more
+    if kind == 4:  # prices that are no longer valid
         rows.append(price(item, regions[0], 0.0001, "ondemand", 3, status="inactive"))
         rows.append(price(item, regions[0], 0.0001, "spot", 3, status="inactive"))
     if kind == 6:  # the first hours of a month cost more than those above a cap
@@ -79,7 +79,7 @@ def scores_of(item, number):
                 "config": config, "score": float(score), "framework_version": None, "kernel_version": None,
                 "score_breakdown": None, "note": None, "status": "active", "observed_at": OBSERVED}
 
-    if number % 5 == 4:  # was never measured
+    if number % 5 == 4:  # not measured
         return []
     return [row("stress_ng:best1", 1000 + number, {}), row("stress_ng:bestn", 1000 * item["vcpus"], {}),
             row("geekbench:hdr", 2000 + number, {"cores": "single"}),
@@ -88,7 +88,7 @@ def scores_of(item, number):
 
 
 def tables(count):
-    """`count` active servers of each vendor, and one that is no longer rented out."""
+    """Returns `count` active servers of each vendor, and one that is no longer for rent."""
     made = {"country": [{"country_id": key, "continent": value, "status": "active", "observed_at": OBSERVED}
                         for key, value in COUNTRIES.items()],
             "compliance_framework": [{"compliance_framework_id": key, "name": key.upper(), "abbreviation": key,

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""A double of the Spare Cores Keeper: speaks its HTTP API on made-up servers, and misbehaves on request.
+"""A double of the Spare Cores Keeper. It has the same HTTP API with made-up servers, and makes faults on request.
 
     keeper_double.py [--port N] [--servers N] [--fault KIND --at N --times N] [--credits N] [--etag]
                      [--certificate FILE --key FILE]
 
-Prints "listening URL" and serves until its standard input closes. What it knows: /healthcheck, the tables,
+Prints "listening URL" and serves until its standard input closes. It supports /healthcheck, the tables,
 /benchmark_configs and /servers with paging, places, frameworks, allocations, parameter checks, rate limit headers,
 Cache-Control, gzip and X-Total-Count, as the Keeper answers them. tests/keeper/run.sh compares it with the real one.
 
-The calls are counted from 1; those from --at on, --times of them, get the fault. /_calls answers what was asked.
-"""
+The calls are counted from 1. The fault applies to --times calls, beginning with call --at. /_calls returns the list of
+calls."""
 
 import argparse
 import gzip
@@ -45,7 +45,7 @@ class Refusal(Exception):
 
 
 def monthly(row):
-    """A month at a price on demand, with the tiers of the price."""
+    """Returns the price of a month on demand, with the tiers of the price."""
     if not row["price_tiered"]:
         return round(row["price"] * MONTH, 2)
     left, sum_ = float(MONTH), 0.0
@@ -56,7 +56,7 @@ def monthly(row):
 
 
 class Data:
-    """The tables, and what /servers needs of them."""
+    """The tables, and the data that /servers needs from them."""
 
     def __init__(self, args):
         self.rate = {"USD": 1.0, "EUR": args.euro}
@@ -75,7 +75,7 @@ class Data:
         return round(amount * self.rate[row["currency"]], digits)
 
     def minima(self, rows):
-        """The lowest prices of all, of spot, on demand, and of a month on demand."""
+        """Returns the lowest prices: of all, of spot, on demand, and of a month on demand."""
         def lowest(allocation, digits=4, amount=lambda row: row["price"]):
             found = [self.dollars(row, amount(row), digits) for row in rows
                      if allocation in (None, row["allocation"])]
@@ -85,7 +85,7 @@ class Data:
                 "min_price_ondemand_monthly": lowest("ondemand", 2, monthly)}
 
     def within(self, key, query):
-        """The minima in the places of the query: None = no place is asked for."""
+        """Returns the minima in the places of the query; None = the query names no place."""
         countries, regions = query.get("countries", []), query.get("regions", [])
         places = [tuple(value.split("~", 1)) for value in query.get("vendor_regions", [])]
         if not (countries or regions or places):
@@ -102,7 +102,7 @@ class Data:
 
 
 def item_of(data, row, query):
-    """One item of /servers, and the price that counts."""
+    """Returns one item of /servers, and the price that counts."""
     key = row["vendor_id"], row["server_id"]
     anywhere = data.anywhere.get(key)
     within = data.within(key, query)
@@ -116,7 +116,7 @@ def item_of(data, row, query):
                                               "compute_min_price_ondemand_monthly", *BREAKDOWN))}
     if not anywhere:
         return item, best
-    # A place without a price of this kind is filled with the lowest price anywhere: the Keeper does so.
+    # If a place has no price of this kind, the lowest price anywhere is used, as in the Keeper.
     for name, amount in anywhere.items():
         item[name] = amount if within is None or within[name] is None else within[name]
     item["price_breakdown"] = {**{"compute_" + name: item[name] for name in anywhere}, **dict.fromkeys(BREAKDOWN, 0.0)}
@@ -134,7 +134,7 @@ def item_of(data, row, query):
 
 
 def spoilt(item, kind):
-    """An item with odd values."""
+    """Returns an item with odd values."""
     if kind == "nulls":
         item = {**item, **dict.fromkeys(OPTIONAL), "vcpus": None, "memory_amount": None, "cpu_allocation": None,
                 "vendor": None, "gpus": None}
@@ -148,7 +148,7 @@ def spoilt(item, kind):
 
 
 def whole(query, name, fallback, least=None, most=None):
-    """A whole number among the parameters, checked as FastAPI does."""
+    """Reads a whole number from the parameters, with the checks of FastAPI."""
     text = query.get(name, [str(fallback)])[-1]
     try:
         value = int(text)
@@ -167,7 +167,7 @@ def check_words(query, name, known):
 
 
 def check(data, query):
-    """Refuses what the Keeper refuses."""
+    """Refuses the same requests as the Keeper."""
     check_words(query, "vendor", data.vendors)
     check_words(query, "vendor_regions", {"%s~%s" % key for key in data.countries})
     check_words(query, "regions", {region for _, region in data.countries})
@@ -186,7 +186,7 @@ def check(data, query):
 
 
 def servers(data, query, args, headers):
-    """/servers."""
+    """Answers /servers."""
     vcpus_min = whole(query, "vcpus_min", 1, 1, 256)
     limit, page = whole(query, "limit", 25), whole(query, "page", 1)
     check(data, query)
@@ -194,7 +194,7 @@ def servers(data, query, args, headers):
     if frameworks:
         vendors &= {row["vendor_id"] for row in data.tables["vendor_compliance_link"]
                     if row["compliance_framework_id"] in frameworks}
-        vendors = vendors or set(data.vendors)  # the Keeper forgets a filter that nobody meets
+        vendors = vendors or set(data.vendors)  # the Keeper ignores a filter that no server meets
     order = query.get("order_by", ["min_price"])[-1]
     found = []
     for row in data.tables["server"]:
@@ -216,13 +216,13 @@ def servers(data, query, args, headers):
 
 
 def benchmark_configs(data):
-    """/benchmark_configs, one row for each configuration that has a score."""
+    """Answers /benchmark_configs: one row for each configuration that has a score."""
     found = {(row["benchmark_id"], json.dumps(row["config"])) for row in data.tables["benchmark_score"]}
     return [{"benchmark_id": benchmark, "config": config, "category": "Other"} for benchmark, config in sorted(found)]
 
 
 def answer(path, query, double, headers):
-    """The body of a path."""
+    """Returns the body of a path."""
     args, data = double.args, double.data
     if path == "/healthcheck":
         if args.broken_health:
@@ -263,7 +263,7 @@ class Double(BaseHTTPRequestHandler):
         self.connection.shutdown(socket.SHUT_RDWR)
 
     def misbehave(self, kind, headers, body):
-        """True when the fault has answered already; the body that is sent else."""
+        """Returns True when the fault has already sent an answer, else the body to send."""
         if kind == "429":
             told = {"Retry-After": self.server.args.retry_after} if self.server.args.retry_after else {}
             self.send(429, {"X-RateLimit-Limit": "60", "X-RateLimit-Cost": "3", "X-RateLimit-Remaining": "0",
@@ -367,7 +367,7 @@ class Double(BaseHTTPRequestHandler):
 
 
 class DoubleServer(ThreadingHTTPServer):
-    """What the connections share."""
+    """The data that the connections share."""
 
     daemon_threads = True
 
@@ -382,7 +382,7 @@ class DoubleServer(ThreadingHTTPServer):
             self.socket = context.wrap_socket(self.socket, server_side=True)
 
     def handle_error(self, request, client_address):
-        """A client that hung up is no news."""
+        """Ignores a client that closed the connection."""
 
 
 def main():

@@ -2,9 +2,9 @@
 
     with MetadataDouble("aws") as double: ...
 
-Serves on the vendor's own link-local address, port 80, which must be an address of this network namespace. What a
-vendor refuses is refused: a missing token or header, an unknown path. double.asked holds "METHOD path" of each request.
-"""
+Serves on the vendor's own link-local address, port 80, which must be an address of this network namespace. It refuses
+the same requests as the vendor: a missing token or header, an unknown path. double.asked holds "METHOD path" of each
+request."""
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -93,7 +93,7 @@ def vultr(handler, method, path):
 
 
 def silent(handler, method, path):
-    """Takes the connection and never answers."""
+    """Accepts the connection and never answers."""
     handler.server.closing.wait()
     return 500, ""
 
@@ -133,10 +133,11 @@ class Handler(BaseHTTPRequestHandler):
 
 class Server(ThreadingHTTPServer):
     daemon_threads = True
-    request_queue_size = 128  # all vendors are asked at once: of 7 connections, a queue of 5 (the default) drops the last
+    # all vendors are queried at once: a queue of 5 (the default) would drop the last of 7 connections
+    request_queue_size = 128
 
     def handle_error(self, request, client_address):
-        """Whoever asks may go away; that is no news."""
+        """Ignores a client that closed the connection."""
 
 
 class MetadataDouble:

@@ -1,9 +1,9 @@
-"""The verdict of each cell, as the kernel's rules give it. The first row that matches decides.
+"""The verdict of each cell, which follows from the kernel's rules. The first row that matches decides.
 
-exact: cpu_seconds is within 2 % or 20 ms of the truth. bounded: the truth is within cpu_seconds - cpu_foreign_seconds and
-cpu_seconds + cpu_missed_seconds, and neither bound is wide. wide: bounded, but by all that the machine did meanwhile, because
-nothing else tells of a process that ended between two looks. refused: no CPU numbers, and the reason.
-"""
+exact: cpu_seconds is within 2 % or 20 ms of the truth. bounded: the truth is within cpu_seconds - cpu_foreign_seconds
+and cpu_seconds + cpu_missed_seconds, and neither bound is wide. wide: bounded, but only by the CPU time of the whole
+machine, because no other source shows a process that ended between two samples. refused: no CPU numbers, and the
+reason."""
 PLACES = ("plain", "hidepid=1", "hidepid=2", "pid", "pid, outer /proc", "user", "nested", "podman", "host pid", "gvisor")
 WATCHERS = ("wrapper", "wrapper 65534", "serve", "serve 65534")
 GROUPS = ("own", "shared", "root")
@@ -11,7 +11,7 @@ JOBS = ("waited", "unwaited")
 ANY = None
 SERVE = ("serve", "serve 65534")
 
-# places, watchers, groups, jobs, verdict, and why: ANY of them, one, or several.
+# places, watchers, groups, jobs, verdict, and the reason. Each of the first four is ANY, one, or several.
 TABLE = (
     (ANY, ("wrapper", "wrapper 65534"), ANY, "waited", "exact",
      "wait4(2) adds the whole time of a child that was waited for, down the tree, whoever sees what"),
@@ -52,7 +52,7 @@ def matches(value, row):
 
 
 def expected(cell):
-    """(verdict, why) of (place, watcher, group, job)."""
+    """Returns (verdict, reason) of (place, watcher, group, job)."""
     for *row, verdict, why in TABLE:
         if all(map(matches, cell, row)):
             return verdict, why

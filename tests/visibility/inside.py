@@ -52,9 +52,10 @@ def job(spec, *gate):
 
 
 def options(spec, enters):
-    """How a process is started: in the job's group, or as the watcher's user, or both."""
+    """Returns how a process is started: in the job's group, or as the watcher's user, or both."""
     def enter():
-        # The time since the kernel last looked is charged to the group that is entered. Reading the clock, it looks.
+        # The kernel charges CPU time since its last update to the group that is entered. Reading the clock makes the
+        # kernel update.
         time.process_time()
         for descriptor in spec["group"] if enters else ():
             os.write(descriptor, b"0")

@@ -34,9 +34,9 @@ NOBODY = 65534
 AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
 SKIPPED = 77  # CTest's SKIP_RETURN_CODE
 SHARE, SECONDS = 0.02, 0.02
-# By its own word a job lacks how it was started, and how it ended.
+# The job's own report lacks its start and its end.
 PLAUSIBLE_SECONDS = 0.05
-# Clocks of ended processes lack their exit, and /proc tells times in ticks of 10 ms.
+# Clocks of ended processes lack their exit. /proc has times in ticks of 10 ms.
 SLACK = 0.01
 WIDTH, WIDTH_SECONDS = 3, 0.1
 DEADLINE = 60
@@ -58,7 +58,7 @@ while True:
 
 
 class Skip(Exception):
-    """Why a place cannot be made here."""
+    """The reason why a place cannot be made here."""
 
 
 def kill(process):
@@ -71,7 +71,7 @@ def kill(process):
 
 @contextlib.contextmanager
 def neighbours(group):
-    """A busy and a littering one, in a group or, for None, in the group of this program."""
+    """A busy and a littering neighbour, in a group or, for None, in the group of this program."""
     with contextlib.ExitStack() as stack:
         for code in (BUSY, LITTER):
             process = subprocess.Popen([PYTHON, "-S", "-E", "-c", code], preexec_fn=group and group.enter)
@@ -82,10 +82,10 @@ def neighbours(group):
 # ---- places ----
 
 class Place:
-    """The command that enters a place, and what the program has to be told there."""
+    """The command that enters a place, and the options that the program needs there."""
 
     flags = ()
-    container = None  # a group that the place is in
+    container = None  # the group that contains the place
 
     def __init__(self, base):
         self.base = base
@@ -94,7 +94,7 @@ class Place:
         return []
 
     def close(self):
-        """Takes down what was made."""
+        """Removes the place."""
 
 
 class Unshared(Place):
@@ -191,7 +191,7 @@ class Podman(Place):
                 f"HOME={self.home}", f"XDG_RUNTIME_DIR={self.home}", "podman"]
 
     def close(self):
-        # Ends the process that holds the user namespace between two containers.
+        # Ends the process that keeps the user namespace between two containers.
         subprocess.run([*self.podman(), "system", "migrate"], check=False, capture_output=True)
         shutil.rmtree(self.home, ignore_errors=True)
 
@@ -222,8 +222,8 @@ MAKERS = dict(zip(table.PLACES, (Place, HidePid1, HidePid2, PidNamespace, OuterP
 # ---- groups ----
 
 class Group(groups.Group):
-    """Also in the hierarchy of pids, as groups of containers are: pids.current counts whom cgroup.procs leaves out, since
-    they are in no PID namespace of the reader's."""
+    """A group that is also in the hierarchy of pids, like the groups of containers. pids.current counts processes that
+    cgroup.procs leaves out, because they are not in the reader's PID namespace."""
 
     def __init__(self, relative):
         super().__init__(groups.ROOT / "cpuacct" / relative, groups.ROOT / "cpu" / relative, 1)
@@ -245,7 +245,7 @@ def make_group():
 
 @contextlib.contextmanager
 def beside_neighbours(kind, container):
-    """The group that jobs are to enter, None = they stay; the neighbours are in it or around it."""
+    """Returns the group that jobs enter; None = they stay. The neighbours are in it or around it."""
     group = None
     if kind != "root":
         group = container.below(f"job-{next(numbers)}") if container else make_group()
@@ -260,7 +260,7 @@ def beside_neighbours(kind, container):
 
 @contextlib.contextmanager
 def descriptors_of(group):
-    """Descriptors of cgroup.procs, opened with our rights, with numbers that no other descriptor takes."""
+    """Returns descriptors of cgroup.procs, opened with our rights. Their numbers collide with no other descriptor."""
     opened = []
     try:
         for folder in group.folders if group else ():
@@ -276,7 +276,7 @@ def descriptors_of(group):
 # ---- one cell ----
 
 class Told:
-    """The program's word of a run, and the truth."""
+    """The program's report about a run, and the truth."""
 
     def __init__(self, truth, run, error):
         self.truth, self.run = truth, run or {}
@@ -285,7 +285,8 @@ class Told:
         self.missed, self.foreign = (self.run.get(f"cpu_{what}_seconds") for what in ("missed", "foreign"))
 
     def verdict(self, wanted):
-        """One of the four, or the promise that is broken. Exactness by luck is no broken bound."""
+        """Returns one of the four verdicts, or the promise that is broken. An exact result by luck does not break a
+        bound."""
         if self.cpu is None:
             return "refused" if self.refusal else "no numbers, no reason"
         wrong = abs(self.cpu - self.truth)
@@ -323,7 +324,7 @@ def run_cell(place, cell, group):
         moved = isinstance(place, Podman)
         spec = {"watcher": what, "exporter": str(place.base / "exporter"), "job": job,
                 "group": [3 + i for i in range(len(opened))] if moved else opened,
-                # In a user namespace of nobody, nobody is 0.
+                # In a user namespace of nobody, the user nobody is 0.
                 "user": NOBODY if nobody and not isinstance(place, UserNamespace) else None,
                 "flags": [f"--history.path={folder}/history.db", *place.flags]}
         before = group.usage() if group else 0
@@ -358,7 +359,7 @@ HEAD = (f"{'place':<17} {'watcher':<14} {'group':<7} {'job':<9} {'truth':>6} {'g
 
 
 def as_expected(wanted, got):
-    """A wide bound is narrow when the machine happens to be idle, or when the last look came in time."""
+    """A wide bound is narrow if the machine happens to be idle, or if the last sample came in time."""
     return got == wanted or (wanted == "wide" and got in ("bounded", "exact"))
 
 
@@ -378,7 +379,7 @@ def perf_is_offered():
 
 @contextlib.contextmanager
 def place_for(name):
-    """A place, in a folder that anybody may enter, with the program and what runs inside."""
+    """Makes a place, in a folder that all users may enter, with the program and the scripts that run inside."""
     base = pathlib.Path(tempfile.mkdtemp(prefix="rightsize-visibility-"))
     try:
         base.chmod(0o755)
@@ -400,9 +401,11 @@ def skip_reason(cell):
 
 
 def results(cells):
-    """Runs the cells of one place: gives (cell, Told, verdict expected, why, verdict), or (cell, reason to skip it)."""
+    """Runs the cells of one place. Yields (cell, Told, expected verdict, reason, verdict), or (cell, reason to skip
+    it)."""
     with place_for(cells[0][0]) as place:
-        # A group of its own is a new one for each job: earlier use of it may be the job's, or may not.
+        # Each job gets a new group of its own. Otherwise it would be unknown whether earlier use of the group is the
+        # job's.
         for (kind, *_), some in itertools.groupby(cells, key=lambda cell: (cell[2], *cell) if cell[2] == "own" else (cell[2],)):
             with beside_neighbours(kind, place.container) as group:
                 for cell in some:
@@ -416,7 +419,7 @@ def results(cells):
 
 
 def table_of(cells, explain):
-    """Prints the cells of one place; gives those whose verdict is another one."""
+    """Prints the cells of one place. Returns the cells with an unexpected verdict."""
     failed = []
     try:
         for cell, told, *verdicts in results(cells):

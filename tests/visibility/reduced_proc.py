@@ -1,8 +1,6 @@
-"""A /proc with as little as that of gVisor, as a FUSE file system: reduced_proc.py FOLDER, until it is unmounted.
-
-Left out: the lines NSpid and alike of status, the files cgroup, children and smaps_rollup. /proc/stat has zeros for
-CPUs and processes, as pkg/sentry/fsimpl/proc/tasks_files.go of gVisor writes it.
-"""
+"""Serves a /proc as reduced as that of gVisor, as a FUSE file system: reduced_proc.py FOLDER, until it is unmounted. It
+lacks the lines NSpid and alike of status, the files cgroup, children and smaps_rollup. /proc/stat has zeros for CPUs
+and processes, as pkg/sentry/fsimpl/proc/tasks_files.go of gVisor writes it."""
 import errno
 import os
 import re
@@ -68,7 +66,7 @@ class ReducedProc(fusepy.Operations):
         return self.next
 
     def read(self, path, size, offset, fh):
-        # A file that stays open is read again from its start: it tells what is true now.
+        # A file that stays open is read again from its start, and gives the current values.
         path, text = self.open_files[fh]
         if offset == 0:
             again = self.open(path, os.O_RDONLY)

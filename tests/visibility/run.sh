@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Compares the CPU time that a watcher tells of a job with the truth: in containers, behind a hidden /proc, as other users,
-# in shared groups. Takes root, control groups v1 and about five minutes. The place "podman" takes a user with a range in
-# /etc/subuid.
+# Compares the CPU time that a watcher reports for a job with the truth: in containers, behind a hidden /proc, as other
+# users, and in shared groups. Needs root, control groups v1 and about five minutes. The place "podman" needs a user
+# with a range in /etc/subuid.
 #
 # Usage: tests/visibility/run.sh [--place=NAME]... [--watcher=NAME]... [--group=NAME]... [--job=NAME]... [--why]
 set -euo pipefail

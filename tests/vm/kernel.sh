@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # For scripts that boot Debian's cloud kernel in QEMU: where it comes from, and which of its modules a disk needs.
 
-# fetch_kernel FOLDER: the kernel that the package of that name stands for now, unpacked and not installed.
+# fetch_kernel FOLDER: unpacks the current kernel package, without installing it.
 fetch_kernel() {
 	local package
 	mkdir -p "$1/kernel"
@@ -16,7 +16,8 @@ kernel_version() {
 	basename "$1"/kernel/lib/modules/*
 }
 
-# add_modules FOLDER ROOT MODULE...: into ROOT/modules, with all that they need, and their order.
+# add_modules FOLDER ROOT MODULE...: copies the modules and all modules that they need into ROOT/modules, with their
+# order.
 add_modules() {
 	local folder=$1 root=$2 module file name
 	shift 2
@@ -33,8 +34,8 @@ add_modules() {
 	done
 }
 
-# boot FOLDER SECONDS ARGUMENT...: the console goes to FOLDER/console and, from its first "== " on, to stdout; ends with
-# the number that the line "== ended with NUMBER" has.
+# boot FOLDER SECONDS ARGUMENT...: the console goes to FOLDER/console and, from its first "== " on, to stdout. Returns
+# the number in the line "== ended with NUMBER".
 boot() {
 	local folder=$1 seconds=$2 code
 	shift 2

@@ -1,9 +1,9 @@
-# What is asserted inside of the VM: sh of busybox.
+# The assertions inside the VM, for the shell of busybox.
 G=/sys/fs/cgroup
 FAILED=0
 N=0
 
-# is WHAT VALUE OPERATOR NUMBER [NUMBER]: says it, and remembers when it is not so. ~ is within 2 % and 20 ms.
+# is WHAT VALUE OPERATOR NUMBER [NUMBER]: prints the assertion, and remembers a failure. ~ means within 2 % and 20 ms.
 is() {
 	if awk -v v="$2" -v n="$4" -v m="$5" "BEGIN {
 		if (v == \"\" || v == \"null\") exit 1
@@ -40,7 +40,7 @@ group() {
 	HERE=$G/g$N
 }
 
-# Runs the rest in the group, with a cgroup namespace of its own: as in a container.
+# Runs the rest in the group, with its own cgroup namespace, as in a container.
 contained() {
 	sh -c 'echo $$ >'"$HERE"'/cgroup.procs
 		exec unshare.real -C -m sh -c "umount /sys/fs/cgroup && mount -t cgroup2 cgroup2 /sys/fs/cgroup && exec \"\$@\"" - "$@"' - "$@"
@@ -60,11 +60,11 @@ echo "-- run, inside of a container: CPU time, quota"
 for flags in "" "--no-run.cgroup"; do
 	group
 	echo "50000 100000" >"$HERE/cpu.max"
-	# The job's own account of it, as the last that it does: in an emulated machine the kernel takes as long as the
-	# program, and what others on the host take, too.
+	# The job's own report of its CPU time, written at its end. In an emulated machine, the kernel takes as long as the
+	# program, and so do other tasks of the host.
 	wrapped "busy$flags" "$flags" sh -c "read -r used </proc/\$\$/stat; echo \"\$used\" >/tmp/before; cat /sys/fs/cgroup/cpu.stat >/tmp/first; accuracy_job busy 0.5; cat /sys/fs/cgroup/cpu.stat >/tmp/last
 		read -r used </proc/\$\$/stat; echo \"\$used\" >/tmp/used"
-	# Before the command the process was the wrapper's copy, which is none of the job's.
+	# Before the command, the process was a copy of the wrapper. That time is not part of the job's.
 	before=$(awk '{ print ($14 + $15 + $16 + $17) / 100 }' /tmp/before)
 	used=$(awk '{ print ($14 + $15 + $16 + $17) / 100 }' /tmp/used)
 	held=$(echo "$(counted /tmp/first throttled_usec) $(counted /tmp/last throttled_usec)" | awk '{ print ($2 - $1) / 1e6 }')
@@ -88,7 +88,7 @@ for place in "" "unshare.real -pmf --mount-proc" "unshare.real -pf"; do
 		--history.path=/tmp/h.db --quiet -- accuracy_job busy 0.3
 	says "${place:-plain}: exit code" $? 0
 	rightsize-exporter runs "--job-name=beside $place" --history.path=/tmp/h.db >/tmp/answer
-	# The neighbour has as much of the machine as the job.
+	# The neighbour uses as much of the machine as the job.
 	is "${place:-plain}: CPU seconds, of two threads that burn 0.3 s each" "$(of cpu_seconds)" in 0.58 0.9
 	is "${place:-plain}: of others at most" "$(of cpu_foreign_seconds)" "<=" 0.2
 done

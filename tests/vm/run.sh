@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Proves on a real kernel with cgroup v2 (memory, cpu, io, pids, PSI) what is read there: boots Debian's cloud kernel in
-# QEMU without hardware acceleration, with nothing in it but busybox and our programs, and runs prove.sh as its only
-# job, or tests/e2e/test_faults_memory.py and what is about a full control group of test_faults_limits.py. Its exit code is
-# that of the job. Not part of CI: takes root, Debian 12 and two to six minutes.
+# Proves the readings on a real kernel with cgroup v2 (memory, cpu, io, pids, PSI). Boots Debian's cloud kernel in QEMU
+# without hardware acceleration, with only busybox and our programs, and runs prove.sh as its only job. With "memory",
+# runs tests/e2e/test_faults_memory.py and the tests of test_faults_limits.py about a full control group. The exit code
+# is that of the job. Not part of CI: needs root, Debian 12 and two to six minutes.
 #
 # Usage: tests/vm/run.sh [prove|memory]
 set -euo pipefail
@@ -22,7 +22,7 @@ fetch_kernel "$vm"
 # A disk, for I/O that is counted.
 add_modules "$vm" "$root" virtio_pci virtio_blk
 
-# Programs with the libraries that they name, at the same places.
+# Programs with their libraries, at the same paths.
 add() {
 	cp -L "$1" "$root/bin/"
 	ldd "$1" 2>/dev/null | { grep -o '/[^ ]*' || true; } | while read -r library; do
@@ -35,12 +35,12 @@ for program in build/e2e/exporter/rightsize-exporter build/e2e/tests/accuracy/ac
 	/usr/bin/unshare; do
 	add "$program"
 done
-# The shell would take its own.
+# The shell would use its own command.
 mv "$root/bin/unshare" "$root/bin/unshare.real"
 cp tests/vm/init "$root/init"
 cp tests/vm/prove.sh "$root/prove.sh"
 if [ "${1:-prove}" = memory ]; then
-	# The test itself, which takes Python.
+	# The test itself, which needs Python.
 	mkdir -p "$root/usr/bin" "$root/usr/lib" "$root/tests" "$root/exporter"
 	cp -rL /usr/lib/python3.11 "$root/usr/lib/"
 	rm -rf "$root"/usr/lib/python3.11/{test,idlelib,tkinter,lib2to3,ensurepip,config-*}

@@ -1,7 +1,5 @@
-"""Histories to look at: written straight into the exporter's own SQLite file, as a thousand jobs would have done.
-
-What is drawn here is invented, but all of it is repeatable: the same seed gives the same file.
-"""
+"""Makes histories to look at, written directly into the exporter's own SQLite file, like those of a thousand jobs. The
+data is invented, but repeatable: the same seed gives the same file."""
 import json
 import math
 import random
@@ -13,7 +11,7 @@ HOSTILE = '<img src=x onerror=alert(1)>"\'&amp;\u202e\u05d0\u05d1\u05d2/' + "x" 
 
 
 def hostile_name():
-    """HTML, a switch to right-to-left and 199 bytes, which is the most that a name may have."""
+    """HTML, a switch to right-to-left, and 199 bytes, which is the maximum length of a name."""
     name = HOSTILE
     while len(name.encode()) < 199:
         name += "y"
@@ -38,7 +36,7 @@ class History:
         return self.db.execute("SELECT id FROM job WHERE name = ?", (name,)).fetchone()[0]
 
     def run(self, job_name, started_at, seconds, memory, cores, outcome="succeeded", samples=0, **more):
-        """A run with its statistics; more: columns of the table run, and stats={column: (mean, max, sum)}."""
+        """Adds a run with its statistics. more: columns of the table run, and stats={column: (mean, max, sum)}."""
         job = self.job(job_name)
         stats = {
             "cpu_seconds": (None, None, cores * seconds),
@@ -72,7 +70,7 @@ class History:
         return row["run_id"]
 
     def samples(self, run_id, n, interval, value):
-        """n samples; value(i, share of the run) gives {column: number}."""
+        """Adds n samples. value(i, share of the run) returns {column: number}."""
         run, started_at = self.db.execute("SELECT id, started_at FROM run WHERE run_id = ?", (run_id,)).fetchone()
         names = list(value(0, 0.0))
         unknown = set(names) - set(self.columns)

@@ -1,4 +1,4 @@
-// Drives the page in a real Chromium. Reads from stdin where everything is (page.py); a check that fails is said and counted.
+// Drives the page in a real Chromium. Reads the addresses from stdin (page.py). A failed check is printed and counted.
 import { createRequire } from "node:module";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 
@@ -8,7 +8,7 @@ const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const told = JSON.parse(readFileSync(0, "utf8"));
 const PATIENCE = 60000;
 let failed = 0;
-const only = process.env.WEB_ONLY; // the name of one part, for the time between
+const only = process.env.WEB_ONLY; // the name of a single part to run
 
 function check(holds, what) {
 	console.log(`${holds ? "ok  " : "FAIL"} ${what}`);
@@ -20,7 +20,7 @@ mkdirSync(told.screenshots, { recursive: true });
 const browser = await chromium.launch({ executablePath: "/usr/bin/chromium",
 	args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"] });
 
-// A page whose complaints are collected; expected: what it may say.
+// A page whose console messages are collected. expected: the allowed messages.
 async function open(url, { phone = false, dark = false, expected = null } = {}) {
 	const context = await browser.newContext({ viewport: phone ? { width: 390, height: 800 } : { width: 1440, height: 900 },
 		colorScheme: dark ? "dark" : "light", isMobile: phone, hasTouch: phone, permissions: ["clipboard-read", "clipboard-write"] });
@@ -45,7 +45,7 @@ async function accessible(page, what) {
 	check(violations.length === 0, `${what}: accessible to axe${words.length ? ": " + words.join("; ") : ""}`);
 }
 
-// What every view has to stand; then it is closed.
+// Checks that every view must pass. Then the page is closed.
 async function finish(page, what, { shot = true } = {}) {
 	if (shot)
 		await page.screenshot({ path: `${told.screenshots}/${what.replaceAll(/[^a-z0-9]+/g, "-")}.png`, fullPage: true });
@@ -83,7 +83,7 @@ async function thousandJobs() {
 	console.log(`     the page is ${own} bytes compressed, its data ${data}; interactive after ${ready.toFixed(0)} ms`);
 	check(own < 150 * 1024, "1,000 jobs: the page is smaller than 150 KiB");
 	check(ready < 5000, "1,000 jobs: interactive within 5 s on a busy machine");
-	// The work alone; when the picture comes is up to a machine that may have other things to do.
+	// Measures only the work. The time of the picture depends on the machine, which may be busy.
 	const timed = act => page.evaluate(`(() => { const t = performance.now(); ${act}; return performance.now() - t; })()`);
 	const search = await timed(`const i = document.querySelector("input[type=search]"); i.value = "etl load"; i.dispatchEvent(new Event("input"))`);
 	const names = await page.$$eval("tbody th", all => all.map(e => e.textContent));
@@ -125,7 +125,7 @@ async function thousandJobs() {
 	await finish(phone, "jobs phone");
 }
 
-/* What somebody types, or a mail program makes of a link. */
+/* Addresses that a person types, or that a mail program makes from a link. */
 async function wrongAddresses() {
 	for (const [hash, says] of [["#/job/%E0%A4%A", "There is no such page"], ["#/nonsense", "There is no such page"], ["#/job/nobody", "no job"],
 		["#/run/%3Cscript%3Ealert(1)%3C%2Fscript%3E", "<script>"], ["#/job/" + "x".repeat(3000), "bytes"]]) {
@@ -180,7 +180,7 @@ async function oneJob() {
 	}
 }
 
-// A number as people read it, within half of its last digit: "−0.0291 USD", "21 min 12 s", "55 %".
+// Reads a number as people write it, within half of its last digit: "−0.0291 USD", "21 min 12 s", "55 %".
 function reads(text, value) {
 	const units = { ms: 1e-3, s: 1, min: 60, h: 3600, USD: 1, EUR: 1, "%": 1 };
 	const parts = [...text.matchAll(/([+−]?)([\d,]*\.?\d+) (ms|s|min|h|USD|EUR|%)/g)];
@@ -192,7 +192,7 @@ function reads(text, value) {
 	return Math.abs(number - value) <= off;
 }
 
-// The rows of the list of servers, by their headings.
+// Returns the rows of the list of servers, by their headings.
 const serverRows = page => page.$$eval("[aria-label=servers] table", ([table]) => {
 	const heads = [...table.querySelectorAll("thead th")].map(e => e.textContent);
 	return [...table.querySelectorAll("tbody tr")].map(tr => Object.fromEntries([...tr.children].map((e, i) => [heads[i], e.innerText.replaceAll(/\s+/g, " ")])));
@@ -225,7 +225,7 @@ async function sameNumbers(page, advice, what) {
 	check(faults.length === 0, `${what}: says the numbers of /recommend${faults.length ? ": " + faults.join(" | ") : ""}`);
 }
 
-// States in which there is little to say, and none of it may be made up.
+// States with little data. None of it may be made up.
 async function sparse() {
 	const one = await open(jobUrl(told.many, "demo/short"));
 	await one.waitForSelector(".money");
@@ -447,7 +447,7 @@ async function reports() {
 		check(words.includes(part), `report without JavaScript: shows "${part}"`);
 	const paths = await still.$$eval("#charts path[class=use]", all => all.map(e => e.getAttribute("d").length));
 	check(paths.filter(n => n > 1000).length >= 2, "report without JavaScript: CPU and memory are drawn");
-	// Corners of a path, "V" being a step at the x before. Both series have the same samples.
+	// Returns the corners of a path; "V" is a step at the previous x. Both series have the same samples.
 	const corners = await still.$$eval("#charts figure:nth-of-type(2) path[class]:not(.sign path)", all => Object.fromEntries(all.map(e => {
 		let x = 0;
 		return [e.getAttribute("class"), [...e.getAttribute("d").matchAll(/([MLV])([\d.]+)(?: (\d+))?/g)].map(([, kind, a, b]) => kind === "V" ? [x, +a] : [x = +a, +b])];

@@ -18,7 +18,7 @@ sys.path.insert(0, str(HERE.parent / "e2e"))
 from history import History, hostile_name  # noqa: E402
 from support import EXPORTER, Process, clean_environment, python_job  # noqa: E402
 
-# Grows until it is told to end, so that its page has something to follow.
+# Grows until it is told to end, so that its page has new data.
 LIVE_JOB = """
 import os, sys, time
 kept = []
@@ -39,7 +39,7 @@ REGIONS = {"us-east-1": ("us-east-1", "US East (N. Virginia)", "US"), "us-centra
 
 
 def offer(vendor, server, vcpus, score1, region, price, allocation="ondemand", architecture="x86_64", cpu="Dedicated", currency="USD"):
-    """A row of a table of servers, as Keeper has them."""
+    """Returns a row of a table of servers, in the Keeper's format."""
     region_id, name, country = REGIONS.get(region, ("", "", None))
     return {"vendor_id": vendor, "server_id": server, "cpu_architecture": architecture, "cpu_allocation": cpu, "vcpus": vcpus,
             "memory_amount": 4096 * vcpus, "score": score1 * vcpus, "score1": score1, "region_id": region_id or None, "price": price,
@@ -58,7 +58,7 @@ PRICES = [
 
 
 class World:
-    """Exporters in the background, each with a history of its own, which all end with it."""
+    """Exporters in the background, each with its own history. They all end with the test."""
 
     def __init__(self, folder, stack):
         self.folder, self.stack = pathlib.Path(folder), stack
@@ -85,7 +85,7 @@ class World:
 
 
 def priced(world, told, now):
-    """Jobs whose costs are known: one on a server that is too large and dear, one on the best there is."""
+    """Jobs with known costs: one on a server that is too large and expensive, and one on the best server."""
     table = world.folder / "prices.json"
     table.write_text(json.dumps(PRICES), encoding="ascii")
     world.run("prices", "demo/short", ["true"])
@@ -107,7 +107,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="rightsize-web-") as folder, contextlib.ExitStack() as stack:
         world = World(folder, stack)
         now = time.time()
-        # Real runs make the file, its schema and its columns.
+        # Real runs create the file, its schema and its columns.
         world.run("many", "demo/short", ["sleep", "1.5"])
         world.run("many", "demo/fails", ["sh", "-c", "sleep 1.2; exit 3"])
         history = History(world.path("many"))
@@ -127,7 +127,7 @@ def main():
             history.run(told["steady"], now - (20 - i) * 3600, 600, 2e9 + i % 3 * 1e7, 1.5)
         history.close()
         priced(world, told, now)
-        shutil.copy(world.path("many"), world.path("dying"))  # a history has one server at a time
+        shutil.copy(world.path("many"), world.path("dying"))  # only one server at a time uses a history
         _, told["empty"] = world.serve("empty")
         _, told["many"] = world.serve("many")
         dying, told["dying"] = world.serve("dying")
