@@ -10,21 +10,21 @@ cpu_manufacturer, vcpus, cpu_cores, memory_mib, gpu_*, storage_*, score1, score.
 server_prices.csv: vendor_id, region (api_reference, or * for the lowest price anywhere), api_reference, allocation, price,
 currency, source. regions.csv: vendor_id, region_id, api_reference, country_id, city.
 
-Taken is every type that a vendor offers today, with each price by region. Where no region is known, the vendor's lowest
-price is taken, and its region is empty. What is left out is counted on stderr, with its reason.
+The pack has every type that a vendor offers today, with its price in each region. If no region is known, it has the vendor's
+lowest price, with an empty region. Types and prices that are left out are counted on stderr, each with the reason.
 
-The pack is zlib data of tables, column by column, because equal columns lie side by side and pack well:
+The pack is zlib data of tables. They are stored column by column, because similar values side by side compress well:
     source NUL date NUL
     4 tables, each: name NUL rows columns (numbers), then for each column: name NUL, length in bytes (number)
                     then the cells of each column, each cell with a NUL
     the prices of each row of the table "price": one number for each server of its vendor
 Numbers are unsigned, 7 bits a byte, lowest first; the high bit says that more follow. 0 says that there is no price. Any
-other number is 1 + the zigzag code of a difference: price in units of 1e-7 minus the price that is expected there. Expected
+other number is 1 + the zigzag code of a difference: the price in units of 1e-7, minus the expected price. The expected price
 is the price of the server before, times the ratio of the two servers' prices in the first row of the same vendor and
-allocation. Where one of these is not known, the price of the server before is expected, at the start 0.
+allocation. If one of these is not known, it is the price of the server before; for the first server, it is 0.
 
-A unit of 1e-7 an hour is exact for prices of up to 7 decimals. The table has longer ones, computed of prices by vCPU and
-GiB; they change by at most 5e-8 an hour, which is 0.00004 in a month.
+A unit of 1e-7 an hour is exact for prices of up to 7 decimals. The table has longer prices, computed from prices per vCPU
+and GiB. Rounding changes them by at most 5e-8 an hour, which is 0.00004 in a month.
 """
 
 import csv

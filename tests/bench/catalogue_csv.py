@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""The tables of Spare Cores as one catalogue file: input of bench_catalogue.
+"""Joins the tables of Spare Cores to one catalogue file: input of bench_catalogue.
 
     tests/bench/catalogue_csv.py servers.csv server_prices.csv[.gz] regions.csv > all.csv
 
-Takes every server and every price; the tables' columns are those that recommender/catalogue/select_servers.py describes, and
-vendor_id, region_id, api_reference, country_id of regions.csv.
+Every server and every price is taken. recommender/catalogue/built_in.py describes the columns of the tables.
 """
 
 import csv

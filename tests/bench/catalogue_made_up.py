@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A made-up catalogue as large as the real one of November 2026, the same each time: input of recommend.py.
+"""Makes up a catalogue as large as the real one of November 2026, the same each time: input of recommend.py.
 
     tests/bench/catalogue_made_up.py [SERVERS [PRICES]] > all.csv        default: 5873 and 92000
 
-Sizes, families and prices are spread as clouds spread them, by powers of two and about in proportion; every server has a price
-on demand, and others in more regions or on the spot market.
+Sizes, families and prices are similar to those of clouds: sizes are powers of two, and prices are about in proportion to them.
+Every server has an on-demand price. Some servers have more prices, in more regions or on the spot market.
 """
 import csv
 import random

@@ -4,13 +4,16 @@ Markdown table and a plot.
 
     tests/bench/compare.py --build=DIRECTORY --peers=DIRECTORY [--plot=FILE.svg] [--seconds=20] [PROCESSES...]
 
-All of them, and the floors (bench_meter: a loop that only reads the children and stat files, and one that reads what else
-the exporter has open as well), look at one tree once a second in the same stretch of time; then they are scraped once a second; then hurried by
-1, 8 and 64 connections (wrk: the next request as soon as there is an answer, so that latencies are those of a machine without
-a free CPU), and who can do it is asked 10,000 times a second, spread evenly (h2load). Whoever is not hurried is stopped meanwhile.
---peers is what tests/bench/peers.sh made; what is not there is left out, and named below the table. Ratios hold from
-one machine to the next, the other figures do not: the load of this one stands beside them. Exit code 1: something that is
-aimed at (AIMS of compare_report.py) was missed, or was not measured although all that it takes is installed.
+There are two floors (bench_meter): a loop that reads only the children and stat files, and one that also reads the other files
+that the exporter has open. Three measurements are made of all programs and floors:
+1. They watch one tree once a second, all at the same time.
+2. They are scraped once a second.
+3. One after the other, they are scraped as fast as possible by 1, 8 and 64 connections (wrk: the next request follows each answer
+   at once, so these latencies are those of a machine without a free CPU). Programs that can do it are also asked 10,000 times a
+   second, spread evenly (h2load). All other programs are stopped meanwhile.
+--peers is the folder that tests/bench/peers.sh filled. A program that it lacks is left out, and named below the table. Ratios
+are comparable between machines; the other figures are not, so this machine's load is printed beside them. Exit code 1: one of
+the aims (AIMS of compare_report.py) was missed, or was not measured although everything that it needs is installed.
 """
 import argparse
 import contextlib

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# What being watched costs, beside process-exporter, node_exporter, netdata's apps.plugin, resource-tracker (Python and
-# Rust) and the floor: on the same processes, at the same interval, in the same minutes. Markdown tables and a plot; then
-# what is aimed at, what the history of a day, a month and a year takes, and /recommend with 50 runs and 5,873 servers.
+# Measures the cost of watching, compared with process-exporter, node_exporter, netdata's apps.plugin, resource-tracker
+# (Python and Rust) and the floor: on the same processes, at the same interval, in the same minutes. Writes Markdown tables
+# and a plot; then the aims, the cost of a history of a day, a month and a year, and /recommend with 50 runs and 5,873 servers.
 #
-# Usage: tests/bench/compare.sh FOLDER [PROCESSES...]        some seventeen minutes; not part of the tests
+# Usage: tests/bench/compare.sh FOLDER [PROCESSES...]        takes about seventeen minutes; not part of the tests
 # FOLDER holds the other programs (tests/bench/peers.sh fills it), and afterwards table.md and plot.svg. RIGHTSIZE_TABLES: a
-# folder with servers.csv, server_prices.csv.gz and regions.csv of Spare Cores, in place of a catalogue that is made up.
-# Exit code 1: something that is aimed at was missed, or was not measured although all that it takes is installed.
+# folder with servers.csv, server_prices.csv.gz and regions.csv of Spare Cores, instead of a catalogue that is made up.
+# Exit code 1: an aim was missed, or was not measured although everything that it needs is installed.
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/../.."
 

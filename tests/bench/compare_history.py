@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""What the history of a day, a month and a year takes: size of the file, time of /stats and /recommend, and what watching takes.
+"""Measures a history of a day, a month and a year: its file size, the time of /stats and /recommend, and the cost of watching.
 
     tests/bench/compare_history.py --build=DIRECTORY [--catalogue=FILE] [--seconds=12] [--wrk-seconds=2]
 
-One job that always runs, a run a day (bench_history), with the limits as they are by default but that no run is removed.
-First: the first answer; then: the median of those after it. CPU is that of the server, so that a busy machine does not count.
+bench_history writes one job that always runs, one run a day. The limits of the history are the defaults, except that no run is
+removed. For each path, the first answer is measured, and then the median of later answers. CPU time is that of the server, so that
+a busy machine does not change it.
 
-Then `rightsize-exporter run` goes on with each of these histories, and with an empty one, one after the other, as two at once share
-pages that one alone has for itself. It watches a tree of 100 processes once a second, and is measured as compare.py does it. Exit
-code 1: something of that could not be measured. Some three minutes in all.
+Then `rightsize-exporter run` continues each of these histories, and an empty one, one after the other: two at once would share
+pages of memory. It watches a tree of 100 processes once a second, and is measured as in compare.py. Exit code 1: a part of that
+could not be measured. The whole takes about three minutes.
 """
 import argparse
 import math

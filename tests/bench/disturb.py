@@ -1,35 +1,37 @@
 #!/usr/bin/env python3
-"""Is a job slower because it is watched? What it gets done around each tick, beside what it does between ticks.
+"""Measures whether a job is slower because the exporter watches it: the job's work around each tick, compared with its work
+between ticks.
 
     tests/bench/disturb.py EXPORTER BENCH_DISTURB [--minutes=10] [--interval=1s] [--job=calls|maps]
 
-calls: caches and system calls. maps: a process with 2 GiB in a loop of mmap and munmap. The job tells the clock and its CPU
-time after each of its units, which are equal work of about a millisecond, and `rightsize-exporter run` watches it. From the
-history it is known when it did: what a watcher does, it does at its ticks, and sleeps between them. So each tick has a
-window, a tenth of the interval long, which begins a little earlier than the tick, and beside it, as many before as after, the
-time between it and the windows of its neighbours. The job's units in the one are compared with those in the other.
+The job "calls" uses caches and system calls. The job "maps" is a process with 2 GiB in a loop of mmap and munmap. A job works
+in equal units of about a millisecond. After each unit it records the clock and its CPU time. `rightsize-exporter run` watches
+the job. It works at its ticks and sleeps between them, and its history says when each tick was. Each tick has a window, which
+is a tenth of the interval long and begins a little before the tick. The time between this window and the windows of the
+neighbouring ticks is the comparison: as much time before the window as after it. The units in the window are compared with
+the units in the comparison.
 
-Why not whole runs, or blocks of seconds, watched and not? Because everything else that happens to a job changes by 5 %
-within seconds, here as on other machines that one shares, so that it would take hours to tell 0.5 %. A tick takes a
-thousandth of a second: what it costs is in a window of a tenth, where it is ten times as large a part. That it ends there is
-not taken for granted: "profile" tells each tenth of the interval. The window is where the tick was due, not where it was:
-on a busy machine it begins when a CPU is free, and then the job has one, too.
+Whole runs, or blocks of seconds, with and without the exporter would take hours to show a change of 0.5 %: everything else
+that happens to a job changes its speed by 5 % within seconds, on this machine and on other shared machines. A tick takes a
+thousandth of a second. Its cost is ten times as large a part of a window as it is of the interval. "profile" prints the
+change in each tenth of the interval, and so shows whether the cost ends with the window. A window lies where the tick was due,
+not where it began: on a busy machine a tick begins when a CPU is free, and then the job has a free CPU too.
 
-CPU: the change of CPU time a unit. Work: how much less is done in the time that passes, by waiting too. Told is the mean,
-times the share that windows have of the time: no tick is left out, and no median taken, as what happens at few of them must
-count. Now and then the exporter is stopped for a random part of the interval, so that its ticks are at no fixed phase to
-whatever else has a period; ticks between two stops are a group. The 95 % interval is Student's t over the means of the
-groups: they are independent, as their phases are, and many. "noise" is the same, half an interval after each tick.
+CPU: the change of the CPU time of a unit. Work: the decrease of the units done in a second, which includes waiting. The
+printed value is the mean, times the windows' share of the time. No tick is left out, and no median is taken, because a cost at
+few ticks must count. Now and then the exporter is stopped for a random part of the interval, so that its ticks keep no fixed
+phase to other periodic work. The ticks between two stops are a group. The 95 % interval is Student's t over the means of the
+groups; they are independent because their phases are. "noise" is the same calculation, half an interval after each tick.
 
-So that a bench which sees nothing is not taken for a job that nothing disturbs, "control" is the job maps while its
-smaps_rollup is read once an interval: that costs a lot, and must be seen, or nothing is told.
+"control" proves that the bench can see a disturbance: the job "maps" runs while another process reads its smaps_rollup once
+an interval, which costs much. If the bench does not see that, it gives no verdict.
 
-The verdict goes by the interval: all of it below 0.5 %, all of it above (disturbed), or not told, as it is on both sides or
-the control was not seen. What this cannot show is what is there between ticks as well: see disturb_pairs.py; nor what
-leaves no time between ticks, as ten of them a second do: see disturb_turns.py.
+The verdict follows from the 95 % interval. Within: all of it is below 0.5 %. Disturbed: all of it is above. Not told: it
+includes 0.5 %, or the control was not seen. The bench cannot show a cost that is the same at ticks and between them: see
+disturb_pairs.py. It cannot show a cost that leaves no time between ticks, as ten ticks a second do: see disturb_turns.py.
 
-Exit code 0: all within 0.5 %. 1: disturbed. 2: not told, of something at least, and nothing disturbed. disturb_pairs.py and
-disturb_turns.py end likewise.
+Exit code 0: all within 0.5 %. 1: disturbed. 2: at least one verdict is "not told", and none is "disturbed". disturb_pairs.py
+and disturb_turns.py have the same exit codes.
 """
 import argparse
 import array

@@ -1,23 +1,24 @@
 #!/usr/bin/env python3
-"""Is a job slower because it is watched? The same job, watched and not, in turns.
+"""Measures whether a job is slower because the exporter watches it: the same job, watched and not watched, in turns.
 
     tests/bench/disturb_pairs.py EXPORTER BENCH_DISTURB [--minutes=9] [--interval=1s] [--seconds=3] [--slice=0.3]
                                  [--job=calls|maps|switch|fork]... [--nobody] [-- OPTIONS OF run...]
 
-disturb.py beside it compares the time around ticks with that between them, in which the job is watched too. This tells
-what is there all the time, such as an inherited perf counter, which costs something at each switch of contexts and each
-fork. Jobs: see disturb.c.
+disturb.py compares the time around ticks with the time between them, and the exporter watches the job in both. This bench
+also sees costs that are there all the time: an inherited perf counter, for example, costs something at each context switch and
+each fork. disturb.c describes the jobs.
 
-A set is the same job three times, all on one CPU, started anew: two that nobody watches, and one under `rightsize-exporter
-run`. They take turns of a slice, in an order drawn anew for each round; who has no turn is stopped, the exporter with its
-job, so that an unwatched one is. CPU: how much more CPU time a unit of work took than the mean of the two took. Work: how
-much less was done in a second of its own turns. "null" compares the two with each other: what is smaller than that is not
-told. As a process may have luck with its addresses for as long as it lives, the set is the unit of the statistics: told are
-the mean over sets and Student's 95 % interval. The exporter is told twice the interval: a tick that came due while it was
-stopped comes at its next turn, so that there is one in each interval of the time in which its job runs (printed).
+A set is three new processes of the same job on one CPU: two that are not watched, and one under `rightsize-exporter run`. They
+take turns of a slice, in an order that is drawn anew for each round. All others are stopped meanwhile, and the exporter is
+stopped with its job. CPU: how much more CPU time a unit of the watched job took than the mean of the other two. Work: how much
+less it did in a second of its own turns. "null" compares the two jobs that are not watched with each other: a smaller change
+than that means nothing. The addresses of a process may make it faster or slower for its whole life, so the set is the unit
+of the statistics: the mean over sets and Student's 95 % interval are printed. The exporter gets twice the interval as its
+option: a tick that became due during a stop comes in the exporter's next turn. So there is one tick in each interval of
+the job's own time; the number of ticks is printed.
 
-Who watches how is printed too: the source of the CPU time, and whether the counter stays open. --nobody: as a user without
-rights, with whom it does where there is no other account. Exit codes are those of disturb.py.
+The source of the CPU time is printed too, and whether the perf counter stays open. --nobody: runs as a user without rights.
+The exit codes are those of disturb.py.
 """
 import argparse
 import json

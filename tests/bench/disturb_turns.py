@@ -1,28 +1,30 @@
 #!/usr/bin/env python3
-"""Is a job slower because it is watched ten times a second? One job, watched and not, in turns.
+"""Measures whether a job is slower because the exporter watches it ten times a second: one job, watched and not, in turns.
 
     tests/bench/disturb_turns.py EXPORTER BENCH_DISTURB [--minutes=6] [--interval=100ms] [--slice=0.2] [--job=calls|maps]...
 
-disturb.py beside it compares the time around ticks with that between them, of which there is none at ten ticks a second.
-disturb_pairs.py starts three processes anew for each set, whose luck with addresses is a few percent. Here there is one
-process, which nobody ever stops, under one `rightsize-exporter run`: the exporter alone is stopped and goes on, in turns of a
-slice. The job tells the clock and its CPU time after each of its units, so that what it did in a slice is known.
+disturb.py compares the time around ticks with the time between them; ten ticks a second leave no such time. disturb_pairs.py
+starts three new processes for each set, and their addresses change their speed by a few percent. This bench has one process,
+which is never stopped, under one `rightsize-exporter run`. The exporter alone is stopped and continued, in turns of a slice.
+The job records the clock and its CPU time after each of its units, so that its work in each slice is known.
 
-Two slices side by side are a pair: one watched, one not, in random order, so that what changes meanwhile has no preference for
-either. CPU: how much more CPU time a unit took in the watched one. Work: how much less was done in a second. Told is the mean
-over pairs, and Student's 95 % interval: as orders are drawn for each alone, pairs are independent. Every third pair is one of
-"null", and either watched in both slices or in none; which of them counts as watched is drawn. What is smaller than null's is not told.
+Two neighbouring slices are a pair: one watched, one not, in random order, so that slow changes favour neither. CPU: how much
+more CPU time a unit took in the watched slice. Work: how much less was done in a second. The mean over pairs and Student's
+95 % interval are printed; pairs are independent because each has its own random order. Every third pair belongs to "null":
+both of its slices are watched, or neither is, and one of them is drawn to count as watched. A smaller change than that of
+"null" means nothing.
 
-All of a slice counts. It begins right before the signal is sent: what going on takes the exporter is in the watched slice, and the
-end of a system call at hand when it is stopped, some microseconds, in the other. A tick that came due meanwhile is not lost: what was
-left of the exporter's wait passes when it goes on, so that a second of watched time has as many ticks as the interval says. They are
-counted in the history and printed, with those of other time, of which there are none. A slice is as long as given, give or take
-a fifth, so that turns have no period. Shorter slices tell more in the same minutes, as what else happens to the job changes less
-from one to the next; but each costs a signal.
+All of a slice counts. It begins right before the signal is sent. So the cost of continuing the exporter is in the watched slice.
+The other slice has the end of the system call in which the exporter was stopped, some microseconds. A tick that becomes due during
+a stop is not lost: the rest of the exporter's wait passes when it continues, so that a second of watched time has as many ticks as
+the interval says. The ticks of both kinds of slices are counted in the history and printed; slices that are not watched have none.
+The length of a slice varies by up to a fifth, so that turns have no period. Shorter slices give a narrower interval in the same
+minutes, because the speed of the job changes less from one slice to the next; but each slice costs a signal.
 
-The control is the job maps, whose smaps_rollup a process that is stopped and goes on likewise reads once an interval. That must be
-seen, or nothing is told. What stays while the exporter is stopped this cannot show: an inherited perf counter, for which see
-disturb_pairs.py, and what the kernel writes to the disk later. Exit codes are those of disturb.py.
+The control is the job "maps", whose smaps_rollup another process reads once an interval; that process is stopped and continued in
+the same way. If the control is not seen, there is no verdict. This bench cannot show a cost that remains while the exporter is
+stopped: an inherited perf counter (see disturb_pairs.py), or later writes of the kernel to the disk. The exit codes are those of
+disturb.py.
 """
 import argparse
 import bisect

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How long /recommend takes with many runs and many servers: the first answer, and the middle and slowest ones after it.
+"""Measures how long /recommend takes with many runs and many servers: the first answer, and median and maximum of later ones.
 
     tests/bench/recommend.py --build=DIRECTORY [--catalogue=SERVERS.csv] [--runs=50] [--asked=2000] [--p99=MILLISECONDS]
 
-One job that ran once a day (bench_history), asked by one connection after the other and by one that stays. CPU is that of
-the server, so that a busy machine does not count; catalogue_csv.py makes a catalogue of the tables of Spare Cores,
-catalogue_made_up.py one that is as large. Exit code 1: an answer that was none, or a p99 above --p99.
+bench_history writes one job that ran once a day. It is asked by one new connection after the other, and by one that stays open.
+CPU time is that of the server, so that a busy machine does not change it. catalogue_csv.py makes a catalogue from the tables of
+Spare Cores; catalogue_made_up.py makes up one of the same size. Exit code 1: a request failed, or the p99 is above --p99.
 """
 import argparse
 import http.client

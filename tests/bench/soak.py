@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Does the exporter stay as it is? Half an hour of real time, or what bench_soak wrote, as one table and a verdict.
+"""Checks that the exporter's memory and descriptors do not grow: in half an hour of real time, or from files of bench_soak.
 
     tests/bench/soak.py real EXPORTER BENCH_CHURN [--minutes=30] [--processes=1000] [--churn=50]
     tests/bench/soak.py judge [--settled=0.2] [--allocated] FILE...
 
-real: follows that many processes, of which so many a second are replaced, ten times a second, and scrapes once a
-second; so does `serve`, beside it, which looks for jobs as it does by default, and another without what glibc keeps of
-freed memory for each thread, in which what grows is a leak. FILE: CSV with the columns seconds,
+real: starts --processes processes, and replaces --churn of them each second. `run` watches them ten times a second and is
+scraped once a second. Two `serve` do the same for the jobs that they recognise by default. The second `serve` runs without the
+freed memory that glibc keeps for each thread, so any growth of it is a leak. FILE: CSV with the columns seconds,
 resident_bytes, descriptors, allocated_bytes.
 
-Flat memory: the slope over what follows the first part of the time, in which caches fill (--settled, a part of it), is zero within its own
-error, taken from the means of ten stretches, or comes to less than 64 KiB (16 pages) in all. No leak of descriptors: the fewest in the last stretch are no
-more than the fewest in another before it; a look that goes on has some open for a moment, so the most tell nothing.
-Ticks: at most one in a thousand may be missed, and as many as fit into the time that the sampler waited for a CPU that
-others had (of which the exporter's figures are printed).
+Flat memory: the first part of the time, in which caches fill, does not count (--settled, a share). The slope over the rest is zero
+within its own error, which comes from the means of ten stretches; or the growth is less than 64 KiB (16 pages) in all. No leak of
+descriptors: the minimum of the last stretch is at most the minimum of an earlier stretch. (A tick opens some descriptors for a
+moment, so maxima say nothing.) Ticks: at most one in a thousand may be missed, plus as many as fit into the time that the sampler
+waited for a CPU. The exporter's waiting time is printed.
 """
 import argparse
 import csv

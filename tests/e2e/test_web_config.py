@@ -279,7 +279,7 @@ class WebConfig(WebConfigured):
         for suffix in ("crt", "key"):
             os.replace(self.folder / f"other.{suffix}", self.folder / f"server.{suffix}")
         self.wait_for(200, "the new certificate", trusted)
-        # So does the list of authorities for clients.
+        # The list of authorities for clients is changed in the same way.
         self.write(self.PAIR + "  client_auth_type: RequireAnyClientCert\n")
 
         def refused():

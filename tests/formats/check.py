@@ -193,7 +193,7 @@ def kubernetes_patch(gpu, cpu):
 
 
 def read_by_schema(kind, document, *advice):
-    """What read it; advice: where in the document that is, of which each key must be known."""
+    """Returns the reader. advice: the path of the advice in the document; every key of the advice must be known."""
     program("node")
     folder = pathlib.Path(sys.argv[2], "node")
     shutil.copy(pathlib.Path(__file__).parent / "models.mjs", folder)
