@@ -1,4 +1,4 @@
-/* Questions to the exporter. The page may lie below any path: all addresses are relative. */
+/* Requests to the exporter. The page may be served below any path, so all addresses are relative. */
 
 const routes = new Set([...document.querySelectorAll("#routes a")].map(a => a.getAttribute("href")));
 
@@ -33,7 +33,7 @@ async function askText(path, parameters, signal) {
 	try {
 		error = JSON.parse(text).error || {};
 	} catch {
-		/* Something between us and the exporter answered: its status has to do. */
+		/* A proxy in between has answered, without an error in JSON: only its status is known. */
 	}
 	throw new Refused(error, answer.status);
 }
@@ -42,7 +42,7 @@ async function ask(path, parameters, signal) {
 	return JSON.parse(await askText(path, parameters, signal));
 }
 
-/* null where the exporter has no such route or nothing to say. */
+/* Returns null if the exporter has no such route, or no content. */
 async function askIfAny(path, parameters, signal) {
 	if (!routes.has(path))
 		return null;

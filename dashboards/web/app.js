@@ -1,4 +1,4 @@
-/* Which view is shown, how it looks, and what happens when the exporter is away. */
+/* Chooses the view, its theme, and the message when the exporter cannot be reached. */
 
 const main = document.getElementById("main"), notice = document.getElementById("notice");
 const RETRY_SECONDS = 5;
@@ -31,7 +31,7 @@ function refused(e) {
 		h("p", null, h("a", {href: "#/"}, "All jobs")));
 }
 
-/* Looks again after a while, as long as the view is shown and the page is seen. */
+/* Repeats a refresh after a while, as long as this view is shown and the page is visible. */
 function later(view, mine) {
 	timer = setTimeout(async () => {
 		if (mine !== visits)
@@ -56,7 +56,7 @@ function later(view, mine) {
 	}, (view.refresh || RETRY_SECONDS) * 1000);
 }
 
-/* An address that somebody typed, or a mail program cut off, may end in the middle of a letter. */
+/* An address may end within an encoded character: a person typed it, or a mail program cut it off. */
 function isEncoded(text) {
 	try {
 		decodeURIComponent(text);
@@ -66,7 +66,8 @@ function isEncoded(text) {
 	}
 }
 
-/* Behind a question mark the address says how a view is set: its zoom, its filter. Names have none: they are encoded. */
+/* The part of the address after a question mark has the settings of the view: its zoom, its filter. Names have no
+ * question mark, because they are encoded. */
 async function viewOf(hash) {
 	const [path, query] = addressParts(hash);
 	for (const [pattern, view] of VIEWS) {
@@ -77,7 +78,7 @@ async function viewOf(hash) {
 	return {title: "Not found", node: refused(new Refused({message: "There is no such page"}))};
 }
 
-/* arrived: a person followed a link, so that the heading is read next. */
+/* arrived: a person followed a link, so a screen reader reads the heading next. */
 async function show(arrived) {
 	const mine = ++visits;
 	let view;

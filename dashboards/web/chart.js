@@ -1,12 +1,12 @@
-/* Charts over time that share their cursor and their zoom, on uPlot. */
+/* Charts over time on uPlot. They share one cursor and one zoom. */
 
 const fontOf = (size, bold) => `${bold ? "600 " : ""}${size * devicePixelRatio}px system-ui, sans-serif`;
 const FONT = "12px system-ui, sans-serif";
 
-/* Pixels at the right of a chart for the names of its lines; a phone has none. */
+/* Pixels at the right of a chart for the names of its lines; none on a phone. */
 const END_ROOM = 172;
 
-/* Three lines that no two of which look alike, also without colour. */
+/* Three line styles that can be told apart without colour. */
 const LEVELS = {
 	limit: {label: "limit", colour: "bad", width: 1.75, dash: []},
 	request: {label: "requested", colour: "ink", width: 1.75, dash: [7, 4]},
@@ -24,7 +24,7 @@ function levelPen(ctx, level) {
 	ctx.setLineDash(level.dash.map(d => d * devicePixelRatio));
 }
 
-/* The names of lines at their right ends; on a phone above them. all: [{y, text, level}]. None covers another. */
+/* The names of lines at their right ends; on a phone, above them. all: [{y, text, level}]. No name covers another. */
 function drawEnds(u, all) {
 	const {ctx, bbox} = u, right = bbox.left + bbox.width, roomy = u.width * devicePixelRatio - right > 60 * devicePixelRatio;
 	let free = -Infinity;
@@ -41,7 +41,7 @@ function drawEnds(u, all) {
 	ctx.restore();
 }
 
-/* Every second phase on a tinted ground, with its number. */
+/* Draws every second phase on a tinted ground, with its number. */
 function drawPhases(u, phases) {
 	const {ctx, bbox} = u;
 	ctx.save();
@@ -56,7 +56,7 @@ function drawPhases(u, phases) {
 		ctx.fillStyle = colour(i % 2 ? "phase-odd" : "phase-even");
 		ctx.fillRect(x0, bbox.top, x1 - x0, bbox.height);
 		ctx.fillStyle = colour("dim");
-		/* The whole name where it fits, else the number. */
+		/* Writes the whole name if it fits, and otherwise the number. */
 		const text = [`Phase ${i + 1}`, String(i + 1)].find(s => ctx.measureText(s).width + 10 * devicePixelRatio < x1 - x0);
 		if (text)
 			ctx.fillText(text, x0 + 6 * devicePixelRatio, bbox.top + 3 * devicePixelRatio);
@@ -64,7 +64,7 @@ function drawPhases(u, phases) {
 	ctx.restore();
 }
 
-/* Times below a chart, in the zone of the browser; the first of a day has its date beneath. */
+/* Labels below the time axis, in the browser's time zone. The first label of a day has its date beneath. */
 function timeLabels(u, all, axisIndex, space, step) {
 	let before = "";
 	return all.map(v => {
@@ -106,7 +106,7 @@ class TimeChart {
 					values: (u, all) => all.map(about.write)})],
 			series: [{}, ...this.shown.map(s => ({label: s.label, stroke: colour(s.colour), width: s.width || 1.75, dash: s.dash,
 				fill: s.fill ? colour(s.fill) : undefined, spanGaps: true, points: {show: data.n < 2}, show: !s.hidden,
-				/* Up first, then across: a mark of the highest value is never below the value. */
+				/* Steps go up first and then across, so that the line of a highest value never lies below the value. */
 				paths: s.step ? uPlot.paths.stepped({align: -1}) : undefined}))],
 			cursor: {sync: {key: this.group.name, filters: {pub: type => type === "mousemove" || type === "mouseleave"}},
 				drag: {x: true, y: false, setScale: false}, bind: {dblclick: () => () => this.group.reset()},
@@ -133,7 +133,7 @@ class TimeChart {
 		this.plot.setData(this.values(data), false);
 	}
 
-	/* The most that is drawn, of the series that are switched on. */
+	/* The highest drawn value of the series that are switched on. */
 	top() {
 		return largest(this.shown.filter(s => !s.hidden).map(s => largest(this.data.columns[s.key] || []))) || 0;
 	}
@@ -188,7 +188,7 @@ class TimeChart {
 		this.showCursor(this.plot);
 	}
 
-	/* The text that a screen reader reads for the picture. */
+	/* The description of the chart for a screen reader. */
 	describe(data) {
 		this.box.setAttribute("aria-label", this.about.title + ": " + [...this.shown.map(s => {
 			const v = data.columns[s.key] || [];
@@ -232,10 +232,8 @@ class TimeChart {
 
 let groups = 0;
 
-/*
- * Charts of one run. onPoint(time) is told where the keys moved the time line. onZoom(from, to), or null and null for the whole, may fetch finer data and give it to
- * setData. phases: [{from, to}] in seconds since 1970.
- */
+/* Charts of one run. onPoint(time) is called when the keys have moved the time line. onZoom(from, to), or null and null
+ * for the whole, may fetch finer data and give it to setData. phases: [{from, to}] in seconds since 1970. */
 class ChartGroup {
 	constructor(abouts, data, phases, onZoom, onPoint) {
 		this.name = "group" + groups++;
@@ -253,7 +251,7 @@ class ChartGroup {
 		this.hasMore = more.length > 0;
 	}
 
-	/* Moves the time line by so many points; it begins at the first one seen. */
+	/* Moves the time line by a number of points. It begins at the first visible point. */
 	point(by) {
 		const {data, cursor} = this.charts[0].plot, [min, max] = this.range || this.whole(), at = data[0];
 		const first = at.findIndex(t => t >= min), end = at.length - 1 - at.slice().reverse().findIndex(t => t <= max);
@@ -267,7 +265,7 @@ class ChartGroup {
 		this.onPoint(time);
 	}
 
-	/* Once the node is in the page and has a width. */
+	/* Call it when the node is in the page and has a width. */
 	start() {
 		this.charts.forEach(c => c.start(this.data));
 	}
@@ -288,7 +286,7 @@ class ChartGroup {
 		this.onZoom(...this.range || [null, null]);
 	}
 
-	/* Keys and buttons: by < 1 is closer; shift is a share of what is seen. */
+	/* Zooms or moves by keys and buttons: by < 1 zooms in; shift is a share of the visible range. */
 	move(by, shift) {
 		const [from, to] = this.range || this.whole(), middle = (from + to) / 2 + shift * (to - from);
 		this.zoom(middle - (to - from) / 2 * by, middle + (to - from) / 2 * by);
@@ -306,14 +304,14 @@ class ChartGroup {
 			c.plot.setScale("x", {min, max});
 	}
 
-	/* detail: finer points of the range, or null for those of the whole. */
+	/* detail: finer points of the range, or null to show the points of the whole run. */
 	setDetail(detail) {
 		for (const c of this.charts)
 			c.setData(detail || this.data);
 		this.show();
 	}
 
-	/* More of the whole came. */
+	/* New points of the whole run arrived. */
 	setData(data) {
 		this.data = data;
 		for (const c of this.charts) {

@@ -1,5 +1,5 @@
 "use strict";
-/* Elements without a framework. Text is always text, never markup, whatever a job is called. */
+/* Makes elements without a framework. Text is never read as markup, whatever the name of a job contains. */
 
 function fill(element, attributes, children) {
 	for (const [name, value] of Object.entries(attributes || {})) {
@@ -14,7 +14,8 @@ function fill(element, attributes, children) {
 	return element;
 }
 
-/* h("a", {href: "#/"}, "Jobs"): an attribute that is null is left out, one that begins with on listens. */
+/* h("a", {href: "#/"}, "Jobs"). An attribute that is null is left out. An attribute that begins with "on" is an event
+ * listener. */
 function h(name, attributes, ...children) {
 	return fill(document.createElement(name), attributes, children);
 }
@@ -23,12 +24,12 @@ function svg(name, attributes, ...children) {
 	return fill(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
 }
 
-/* A name from outside: it may be written from right to left, and must not turn its neighbours around. */
+/* A name from outside may be written from right to left. It must not change the direction of the text around it. */
 function named(text) {
 	return h("bdi", {class: "name"}, text);
 }
 
-/* The Content-Security-Policy forbids style attributes, but not this. */
+/* The Content-Security-Policy forbids style attributes, but allows styles that a script sets. */
 function styled(element, property, value) {
 	element.style.setProperty(property, value);
 	return element;
@@ -38,7 +39,7 @@ function colour(name) {
 	return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
 }
 
-/* A definition list of [term, value, hint]; what is null is left out. */
+/* A definition list of [term, value, hint]. A null entry is left out. */
 function facts(...rows) {
 	return h("dl", {class: "facts"}, rows.filter(r => r && r[1] !== null && r[1] !== undefined).map(([term, value, hint]) =>
 		h("div", {title: hint}, h("dt", null, term), h("dd", null, value))));
@@ -48,13 +49,14 @@ function card(title, ...children) {
 	return h("section", {class: "card"}, title && h("h2", null, title), children);
 }
 
-/* A link to a dashboard, where the list of routes says which Grafana has it (--web.grafana-url); else null. */
+/* Returns a link to a dashboard if the list of routes has the address of Grafana (--web.grafana-url), and otherwise
+ * null. */
 function dashboardLink(title, path) {
 	const grafana = document.getElementById("grafana");
 	return grafana && h("a", {href: grafana.href.replace(/\/+$/, "") + path, target: "_blank", rel: "noopener"}, title);
 }
 
-/* A button that puts text on the clipboard, or selects it where that is not allowed. */
+/* A button that copies a text to the clipboard. If that is not allowed, it selects the text. */
 function copyButton(text, source) {
 	const button = h("button", {class: "main", onclick: async () => {
 		try {
@@ -69,26 +71,26 @@ function copyButton(text, source) {
 	return button;
 }
 
-/* Reads a value that the browser keeps or, with `value`, keeps it. Returns null if there is none, also
- * where the browser has no storage. */
+/* Reads a value that the browser keeps, or, with `value`, stores it. Returns null if there is none, or if the browser
+ * has no storage. */
 function stored(name, value) {
 	try {
 		if (value === undefined)
 			return localStorage.getItem(name);
 		localStorage.setItem(name, value);
 	} catch {
-		/* Nothing is kept. */
+		/* The browser has no storage: the value is lost. */
 	}
 	return null;
 }
 
-/* The address behind the #: its path, and the settings of the view behind a question mark. */
+/* The part of the address after the #: its path, and after a question mark the settings of the view. */
 function addressParts(hash) {
 	const at = hash.indexOf("?");
 	return at < 0 ? [hash, new URLSearchParams()] : [hash.slice(0, at), new URLSearchParams(hash.slice(at + 1))];
 }
 
-/* Keeps settings of the view in the address, without a visit; null takes one away. */
+/* Writes settings of the view to the address, without a new entry in the browser's history. null removes a setting. */
 function setAddress(settings) {
 	const [path, query] = addressParts(location.hash || "#/");
 	for (const [name, value] of Object.entries(settings))

@@ -1,4 +1,4 @@
-/* Numbers for people. What is not known is said to be so, and is never 0. */
+/* Formats values for people. An unknown value is written as unknown, never as 0. */
 
 const UNKNOWN = "unknown";
 const isKnown = v => typeof v === "number" && isFinite(v);
@@ -26,9 +26,9 @@ const plural = (v, one, many) => digits(v) + (digits(v) === "1" ? one : many);
 const cores = known(v => plural(v, " core", " cores"));
 const count = known(v => v.toLocaleString("en"));
 const percent = known(v => digits(v * 100) + " %");
-/* Two digits of a share in percent: a forecast has no more. */
+/* Two digits of a share in percent: a forecast is not more precise. */
 const roughly = known(v => digits(Number((v * 100).toPrecision(2))) + " %");
-/* As requests are written: "4 CPUs". */
+/* Writes amounts as requests have them: "4 CPUs". */
 const cpus = known(v => plural(v, " CPU", " CPUs"));
 const gpus = known(v => plural(v, " GPU", " GPUs"));
 
@@ -46,7 +46,8 @@ const seconds = known(v => {
 	return digits(v / 86400) + " days";
 });
 
-/* A run may cost a few millionths, and a vendor's price has three digits: three are left, and none that say nothing. */
+/* A run may cost a few millionths, and a vendor's price has three digits. So three significant digits are written,
+ * without zeros at the end. */
 function money(v, currency) {
 	if (!isKnown(v))
 		return UNKNOWN;
@@ -60,16 +61,16 @@ function amount(v) {
 	return v.toFixed(decimals).replace(/(\.\d\d.*?)0+$/, "$1");
 }
 
-/* Less has the sign of a minus, more that of a plus. */
+/* A decrease has a minus sign, an increase a plus sign. */
 function signed(v, write) {
 	return (v > 0 ? "+" : v < 0 ? "−" : "") + write(Math.abs(v));
 }
 
-/* As addresses have times: in UTC, to the millisecond. */
+/* Writes a time for an address: in UTC, with milliseconds. */
 const iso = v => new Date(v * 1000).toISOString();
 const instant = text => text ? Date.parse(text) / 1000 : NaN;
 
-/* Times are those of the browser's zone, dates are ISO 8601, hours go to 24. */
+/* Times are in the browser's time zone, dates in ISO 8601, hours from 0 to 23. */
 const two = n => String(n).padStart(2, "0");
 const date = known(v => {
 	const d = new Date(v * 1000);
@@ -104,18 +105,18 @@ function outcomeText(name) {
 	return (OUTCOMES[name] || OUTCOMES.unknown)[1];
 }
 
-/* The sign and the word say the same as the colour. */
+/* The sign and the word have the same meaning as the colour. */
 function badge([sign, text, kind]) {
 	return h("span", {class: "badge " + kind}, h("span", {"aria-hidden": "true"}, sign + " "), h("span", {class: "word"}, text));
 }
 
-/* more: a word behind the outcome, such as how long ago. */
+/* more: text after the outcome, such as how long ago the run ended. */
 function outcomeBadge(name, more) {
 	const [sign, text, kind] = OUTCOMES[name] || OUTCOMES.unknown;
 	return badge([sign, more ? `${text} ${more}` : text, kind]);
 }
 
-/* The sign and a short text; the word is still read out. */
+/* The sign and a short text. A screen reader also reads the word. */
 function shortBadge([sign, word, kind], text) {
 	return h("span", {class: "badge " + kind, title: word}, h("span", {"aria-hidden": "true"}, sign + " "), h("span", {class: "hide"}, word + " "), text);
 }
@@ -126,12 +127,12 @@ const SEVERITIES = {
 	critical: ["✕", "Critical", "bad"],
 };
 
-/* How many warnings there are, with the sign of the most severe. */
+/* The number of warnings, with the sign of the most severe one. */
 function severityBadge(name, n) {
 	return shortBadge(SEVERITIES[name] || SEVERITIES.info, count(n));
 }
 
-/* How a run ended, in words. */
+/* Writes in words how a run ended. */
 function ending(run) {
 	if (isKnown(run.exit_signal))
 		return `signal ${run.exit_signal}`;
@@ -154,7 +155,7 @@ function largest(values) {
 /* "1 run", "36 runs" */
 const runsWord = n => `${count(n)} run${n === 1 ? "" : "s"}`;
 
-/* A chance as people say it: "about 1 run in 50". Above one half, as a percentage. */
+/* Writes a probability in words: "about 1 run in 50"; above one half, as a percentage. */
 function oneIn(chance) {
 	if (chance < 0.0005)
 		return "fewer than 1 run in 2000";

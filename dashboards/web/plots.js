@@ -1,11 +1,11 @@
-/* Small pictures: a share as a bar, dots of cost against duration; and the steps of scales. */
+/* Small pictures: a share as a bar, and dots of cost by duration. Also the steps of their scales. */
 
-/* Distances of the lines of a scale: sizes in powers of two, times in those of clocks. */
+/* Distances of the lines of a scale: powers of two for sizes, the units of clocks for times. */
 const BINARY_STEPS = Array.from({length: 60}, (_, i) => 2 ** i);
 const TIME_STEPS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200,
 	...Array.from({length: 12}, (_, i) => 86400 * 2 ** i)];
 
-/* How much of the whole: share 0 to 1. */
+/* A bar: share is from 0 to 1. */
 function shareBar(share, kind) {
 	return h("span", {class: "share " + (kind || ""), "aria-hidden": "true"},
 		styled(h("span"), "width", Math.max(0, Math.min(1, share)) * 100 + "%"));
@@ -20,14 +20,14 @@ function ticks(least, most, wanted, steps) {
 	return found;
 }
 
-/* Room around the values, so that no dot lies on the frame; from 0 when that is near. */
+/* Adds room around the values, so that no dot lies on the frame. Begins at 0 if the values are near it. */
 function padded(values) {
 	const most = Math.max(...values), least = Math.min(...values);
 	const room = (most - least || most || 1) * 0.12;
 	return [least - room < most * 0.35 ? 0 : least - room, most + room];
 }
 
-/* points: [{x, y, label, kind}]; the table beside it says the same. */
+/* points: [{x, y, label, kind}]. A table beside the picture has the same facts. */
 function scatter(points, {xTitle, yTitle, x: writeX, y: writeY}) {
 	const width = 560, height = 300, left = 84, bottom = 46, top = 12, right = 44;
 	const [x0, x1] = padded(points.map(p => p.x)), [y0, y1] = padded(points.map(p => p.y));

@@ -1,8 +1,8 @@
-/* One run: how it ended and what it cost, its shares of the request, how that went over time, and more. */
+/* One run: its outcome and cost, its usage as shares of the request, charts of the usage, and details. */
 
 const GROUND = {colour: "series-2", width: 1};
 
-/* Which series make which chart. Only those that were measured are drawn. */
+/* The series of each chart. Only measured series are drawn. */
 function runCharts(run, need) {
 	const level = (kind, value) => ({...LEVELS[kind], value});
 	return [
@@ -44,7 +44,7 @@ function runCharts(run, need) {
 	];
 }
 
-/* The runs before and after this one; beyond those that were asked for nothing is known. */
+/* The runs before and after this one, if they are among the runs that were requested. */
 function turnLinks(run, runs) {
 	const at = runs.findIndex(r => r.run_id === run.run_id);
 	const link = (to, text) => to ? h("a", {class: "button", href: runLink(to.run_id)}, text) : h("button", {disabled: true}, text);
@@ -72,9 +72,8 @@ function zoomTools(group, run) {
 			h("a", {href: address("series", {run: run.run_id})}, "JSON")));
 }
 
-/*
- * The page of a run from what was asked before: {series, runs, server, recommend, stats}. onZoom and onPoint as for ChartGroup. A run that goes on is drawn again in parts, by redraw().
- */
+/* The page of a run, from answers of the exporter: {series, runs, server, recommend, stats}. onZoom and onPoint as for
+ * ChartGroup. A run that goes on is drawn again in parts, by redraw(). */
 function runPage(data, onZoom, onPoint) {
 	const run = data.series.run, series = data.series.series;
 	const started = instant(run.started_at);
@@ -108,7 +107,7 @@ function runPage(data, onZoom, onPoint) {
 	return {parts, group, drawn, redraw, columns: Object.keys(series.columns).length};
 }
 
-/* Puts the newer series behind the older one; a column that one of them lacks is unknown there. */
+/* Appends newer points to older ones. A column that one of them lacks is unknown there. */
 function appended(older, newer) {
 	const names = new Set([...Object.keys(older.columns), ...Object.keys(newer.columns)]), columns = {};
 	for (const name of names)
@@ -116,13 +115,14 @@ function appended(older, newer) {
 	return {n: older.n + newer.n, at: [...older.at, ...newer.at], columns};
 }
 
-/* More points than this are asked for again, thinned. */
+/* A run with more points than this is requested again, with fewer points. */
 const LIVE_POINTS = 6000;
 
-/* Seconds between looks at the statistics of a run that goes on; its samples come by themselves. */
+/* Seconds between two requests for the statistics of a running run. Its samples arrive as events. */
 const SUMMARY_SECONDS = 15;
 
-/* The numbers of a run so far, from its samples; the exporter's own follow every SUMMARY_SECONDS. */
+/* Statistics of a running run, computed from its samples. The exporter's own statistics follow every
+ * SUMMARY_SECONDS. */
 function soFar(run, series) {
 	const {columns, at} = series, of = (key, pick, before) => columns[key] && columns[key].some(isKnown) ? pick(columns[key]) : before;
 	return {...run, duration_seconds: at.length ? at[at.length - 1] - instant(run.started_at) : run.duration_seconds,
@@ -131,15 +131,13 @@ function soFar(run, series) {
 		memory_peak_bytes: of("memory_peak_bytes", largest, of("memory_bytes", largest, run.memory_peak_bytes))};
 }
 
-/*
- * Follows a run that goes on: its samples by server-sent events, its other numbers now and then. Where there are too many
- * streams already, or none come through, the page is asked for again instead.
- */
+/* Follows a running run: its samples arrive as server-sent events, and its statistics are requested now and then. If
+ * there are too many event streams, or events do not arrive, the whole page is requested again instead. */
 function follow(id, data, page, signal) {
 	const source = new EventSource(address("events", {run: id, after: data.series.position}));
 	const again = () => { if (!signal.aborted) show(false); };
 	let timer = setInterval(summary, SUMMARY_SECONDS * 1000), came = Date.now(), reached = soFar(data.series.run, data.series.series).duration_seconds;
-	/* The clock goes on from the last sample, not by the browser's idea of when the run began. */
+	/* Continues from the time of the last sample, because the browser's clock may differ from the exporter's. */
 	const ticker = setInterval(() => {
 		if (source.readyState !== EventSource.OPEN)
 			return;
@@ -192,7 +190,7 @@ async function runView(id, signal, query) {
 		[data.recommend, data.stats] = await Promise.all([
 			askIfAny("recommend", {job_name: name, limit: 1, details: 1}, signal), askIfAny("stats", {job_name: name, details: 1}, signal)]);
 
-	/* Finer points of what is zoomed to, where there are any. */
+	/* Requests finer points of the zoomed range, if there are any. */
 	let wanted = 0;
 	async function onZoom(from, to) {
 		setAddress({from: from === null ? null : iso(from), to: to === null ? null : iso(to)});

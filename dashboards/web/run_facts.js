@@ -1,6 +1,6 @@
 /* A run in words and numbers: its sentence, its shares of the request, statistics, server and phases. */
 
-/* The successful runs before this one, as the seeds' card has them: at most five. */
+/* The successful runs before this one, at most five. */
 function earlierRuns(run, runs) {
 	return runs.filter(r => r.outcome === "succeeded" && r.run_id !== run.run_id && r.started_at < run.started_at).slice(0, 5);
 }
@@ -45,7 +45,7 @@ function statisticsCard(run, runs) {
 		facts(...TOTALS.filter(([, key]) => isKnown(run[key]) && run[key] > 0).map(([name, key, write]) => [name, write(run[key])])));
 }
 
-/* A run that does not say on which server it was, was on the one that answers only if it was on that machine. */
+/* A run without a recorded server ran on this exporter's server only if it ran on this machine. */
 function serverCard(run, server) {
 	const s = run.vendor_id || run.instance_type ? run : server && server.host && server.host === run.host ? server : {};
 	return card("Server", facts(
@@ -77,7 +77,7 @@ function requestOf(run) {
 	return parts.length ? parts.join(", ") : null;
 }
 
-/* A short or running run has no phases yet. */
+/* A short or running run has no phases. */
 function phasesOf(run, phases) {
 	return run.outcome !== "running" && run.samples >= 60 ? phases || [] : [];
 }
@@ -96,7 +96,7 @@ function phasesCard(phases) {
 
 /* ---- the first screen ---- */
 
-/* A failure: what happened, whether memory was the cause, what to do. */
+/* Describes a failure: its cause, whether memory ran out, and what to do. */
 function failureStrip(run, advice, links) {
 	const after = `after ${seconds(run.duration_seconds)}`, most = [run.memory_limit_bytes, run.requested_memory_bytes].filter(isKnown)[0];
 	const strip = (sign, word, kind, text, link) => h("div", {class: "alert " + kind, role: "note"}, alertStrip(sign, word, kind, text, link));
@@ -114,7 +114,7 @@ function failureStrip(run, advice, links) {
 	return null;
 }
 
-/* Whether the recommendation would have held this run, and is less than its request. */
+/* Says that the recommendation would have been enough for the run, if it is and if it is below the run's request. */
 function enoughWords(run, advice) {
 	const need = needed(advice), memory = need.memory * MEBIBYTE;
 	const holds = run.memory_peak_bytes <= memory && run.cpu_cores_mean <= need.cpu;
@@ -124,7 +124,7 @@ function enoughWords(run, advice) {
 
 const ENDINGS = {succeeded: "Succeeded", failed: "Failed", oom_killed: "Ran out of memory", interrupted: "Watched until the exporter ended,"};
 
-/* One sentence: what happened, and what it cost. */
+/* One sentence with the outcome and the cost. */
 function leadSentence(run, data) {
 	if (run.outcome === "running") {
 		const outlook = outlookOf(data) || {}, today = data.recommend && data.recommend.today || {};
@@ -137,7 +137,7 @@ function leadSentence(run, data) {
 	return `${ENDINGS[run.outcome] || "Ended"} after ${seconds(run.duration_seconds)}${cost}.${enoughWords(run, data.recommend)}`;
 }
 
-/* A share of the request, or the amount where the request is unknown. */
+/* Writes a share of the request, or the amount if the request is unknown. */
 function figure(title, value, of, write, rest) {
 	const share = value / of, known = isKnown(share) && of > 0;
 	return h("div", {class: "figure"}, h("dt", null, title), h("dd", null,
@@ -147,7 +147,7 @@ function figure(title, value, of, write, rest) {
 			svg("rect", {class: "used", x: 1, y: 1, width: (Math.min(1, share) * 98.5).toFixed(2) + "%", height: 8, rx: 3.5}))));
 }
 
-/* "10.1 of 16 GiB", both in the unit of the larger. */
+/* Writes "10.1 of 16 GiB": both amounts in the unit of the larger one. */
 function memoryOf(value, of) {
 	const unit = bytes(of).replace(/^.* /, ""), step = {B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, TiB: 1024 ** 4}[unit];
 	return isKnown(value) && isKnown(of) ? `${digits(value / step)} of ${bytes(of)}` : null;
@@ -171,7 +171,7 @@ function runFigures(run, data) {
 
 const outlookOf = data => data.stats && (data.stats.running || []).find(r => r.run_id === data.series.run.run_id);
 
-/* A ratio is a multiple: 2 = twice as much is reserved as was used so far. */
+/* A ratio is a multiple: 2 means that twice the used amount is reserved. */
 const unusedOf = ratio => isKnown(ratio) ? roughly(Math.max(0, 1 - 1 / ratio)) : null;
 
 function outlookFacts(r) {

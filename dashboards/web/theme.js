@@ -1,4 +1,4 @@
-/* Dark and light: as the system has it, until a person says otherwise. */
+/* Dark and light theme: that of the system, until a person chooses one. */
 
 function isDark() {
 	return (document.documentElement.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
@@ -18,7 +18,7 @@ function setUpTheme(again) {
 		again();
 	});
 	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { name(); again(); });
-	/* Paper is white. */
+	/* A printed page is always light. */
 	let chosen;
 	addEventListener("beforeprint", () => {
 		chosen = document.documentElement.dataset.theme;

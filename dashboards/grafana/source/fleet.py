@@ -1,4 +1,4 @@
-"""All jobs on all machines: what runs, what it costs, what is wasted, what went wrong."""
+"""All jobs on all machines: running jobs, their costs, unused requests, and failures."""
 import panels
 from panels import BLUE, GREEN, RED, YELLOW, bars, graph, row, stat, steps, table
 from shared import (IN_ROW, IN_SERIES, INSTANCES, JOB_PATH, RATE, annotations, increased, instance_links, instance_variable, job_links,

@@ -1,4 +1,4 @@
-"""One job over time, wherever it ran: what to request, how long, how much, how it ended, where it is going."""
+"""One job over time, on all machines: its recommended requests, durations, costs, outcomes and trends."""
 import panels
 from panels import BLUE, GREEN, ORANGE, RED, YELLOW, graph, page_link, row, stat, steps, table
 from shared import (IN_ROW, JOB, JOB_PATH, RATE, annotations, increased, instance_links, instance_variable, job_links,

@@ -1,4 +1,4 @@
-"""One machine: what is left of it, who waits, and whether the exporter on it is well."""
+"""One machine: its free resources, jobs that wait for them, and whether the exporter on it works."""
 import panels
 from panels import GREEN, RED, YELLOW, graph, page_link, row, stat, steps, table
 from shared import INSTANCES, RATE, annotations, instance_variable, page_variable

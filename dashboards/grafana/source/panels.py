@@ -1,4 +1,5 @@
-"""What all dashboards share: panels as short calls, laid out in rows of 24 columns, and the JSON that Grafana reads."""
+"""Shared by all dashboards: functions that make panels, lay them out in rows of 24 columns, and write the JSON for
+Grafana."""
 import itertools
 import json
 
@@ -9,7 +10,7 @@ GREEN, YELLOW, RED, BLUE, ORANGE = "green", "yellow", "red", "blue", "orange"
 
 
 def steps(*pairs):
-    """Thresholds: a colour from the least on, then (value, colour) ..."""
+    """Returns thresholds from a base colour and pairs of (value, colour). Each colour holds from its value on."""
     first, *rest = pairs
     return {"mode": "absolute", "steps": [{"color": first, "value": None}, *({"value": v, "color": c} for v, c in rest)]}
 
@@ -81,10 +82,8 @@ def bars(title, unit, *queries, help_text="", size=(12, 8), thresholds=None, lin
 
 
 def table(title, columns, help_text="", size=(24, 10), keys=("job_name", "instance"), links=None, sort=None, page=None):
-    """
-    columns: {heading: (expression, unit)}, which all have the labels keys. links: {label: [link ...]}
-    page: (expression, link), a last column with the label page of the expression.
-    """
+    """columns: {heading: (expression, unit)}; all of their series have the labels `keys`. links: {label: [link ...]}.
+    page: (expression, link), for a last column with the label page of the expression."""
     headings = list(columns)
     names = {f"Value #{'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[i]}": heading for i, heading in enumerate(headings)}
     rules = {heading: {"unit": unit} for heading, (_, unit) in columns.items()}
@@ -112,12 +111,14 @@ def table(title, columns, help_text="", size=(24, 10), keys=("job_name", "instan
 
 
 def row(title, collapsed=False):
-    """Takes the panels that follow, up to the next row. collapsed: they are asked for when a person opens the row."""
+    """Begins a row, which takes the following panels. collapsed: the row's data is queried only when a person opens the
+    row."""
     return {"type": "row", "title": title, "collapsed": collapsed, "panels": [], "gridPos": {"h": 1, "w": 24, "x": 0, "y": 0}}
 
 
 def laid_out(panels):
-    """Left to right, a new line where the next does not fit; numbered from 1. Panels of a collapsed row are in the row."""
+    """Places panels from left to right. A panel that does not fit begins a new line. Ids begin at 1. The panels of a
+    collapsed row are inside the row."""
     top, into, closed = [], None, None  # into: the list that takes the next panel
     x = y = height = 0
     for number, made in enumerate(panels, 1):
@@ -140,14 +141,15 @@ def laid_out(panels):
 
 
 def hidden_variable(name, query, regex, help_text):
-    """A value for links that is asked of Prometheus: query is query_result(...), regex picks from its first series."""
+    """A hidden variable for links: query is query_result(...), and regex picks the value from the first series of
+    Prometheus' answer."""
     return {"type": "query", "name": name, "label": name, "description": help_text, "datasource": DATASOURCE,
             "definition": query, "query": {"query": query, "refId": "variable", "qryType": 3}, "regex": regex,
             "refresh": 2, "sort": 0, "multi": False, "includeAll": False, "options": [], "hide": 2, "skipUrlSync": True}
 
 
 def variable(name, label, query, many=True, help_text=""):
-    """A choice that is asked of Prometheus: query is label_values(...)."""
+    """A variable with choices from Prometheus: query is label_values(...)."""
     made = {"type": "query", "name": name, "label": label, "description": help_text, "datasource": DATASOURCE,
             "definition": query, "query": {"query": query, "refId": "variable", "qryType": 1},
             "refresh": 2, "sort": 1, "multi": many, "includeAll": many, "options": [], "hide": 0, "skipUrlSync": False}
@@ -192,7 +194,7 @@ def dashboard(uid, title, help_text, variables, annotations, panels, links=(), s
 
 
 def text_of(made):
-    """One line a panel, so that a change is seen where it is."""
+    """Returns the JSON text with one line for each panel, so that a diff shows the changed panel."""
     def panel_text(made):
         inner = made.get("panels")
         if not inner:

@@ -1,4 +1,5 @@
-"""One run of a job on one machine, while it goes on or later: choose its time, for example from its marks."""
+"""One run of a job on one machine, during the run or later. Its time range is chosen, for example, from its
+annotations."""
 import panels
 from panels import BLUE, GREEN, ORANGE, RED, YELLOW, graph, page_link, row, stat, steps
 from shared import JOB, RATE, annotations, instance_variable, job_variable, page_variable

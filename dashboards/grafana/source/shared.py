@@ -18,19 +18,20 @@ IN_SERIES = {"job": "${__field.labels.job_name:percentencode}", "instance": "${_
 
 
 def pages(selector=INSTANCES):
-    """The URL of each exporter's page, in the label page: --web.external-url, or the address that Prometheus scrapes."""
+    """The URL of each exporter's page, in the label page: from --web.external-url, or else the address that Prometheus
+    scrapes."""
     told = f'max by (instance, page) (rightsize_links_info{{page!="", {selector}}})'
     scraped = f'label_replace(rightsize_build_info{{{selector}}}, "page", "http://$1", "instance", "(.+)")'
     return f"({told} or on (instance) max by (instance, page) ({scraped}))"
 
 
 def with_page(expr):
-    """The expression with the label page, for links of its series."""
+    """Returns the expression with the label page, so that its series can link to the page."""
     return f"({expr}) * on (instance) group_left (page) {pages()}"
 
 
 def to_page(path):
-    """The link of a table's column with pages (panels.table)."""
+    """Returns the link of the table column that has pages (panels.table)."""
     return link("Open the page", "${__value.raw}" + path, new_tab=True)
 
 
@@ -39,7 +40,7 @@ def page_variable():
 
 
 def job_links(labels, page=False):
-    """page: the series has the label page."""
+    """page: whether the series has the label page."""
     links = [link("Job over time", TO_JOB.format(**labels)), link("Open run", TO_RUN.format(**labels))]
     return [*links, link("Page of the job", TO_PAGE.format(**labels), new_tab=True)] if page else links
 
@@ -60,17 +61,17 @@ def instance_variable(many, of_job):
 
 
 def increased(series, window, selector):
-    """
-    How much counters of jobs have grown within the window. One that was not there before has grown from 0 if the exporter
-    was there, or has seen a run of the job end since: an exporter that comes back with old counts is no news.
-    """
+    """Returns the increase of job counters within the window. A counter that is new has increased from 0 if the
+    exporter was there before, or has seen a run of the job end since. An exporter that comes back with old counts adds
+    nothing."""
     recent = f"time() - rightsize_job_last_end_timestamp_seconds{{{selector}}} < {window}"
     return (f"({series} - ({series} offset {window}s or {series} * 0 and on (instance) rightsize_build_info offset {window}s"
             f" or {series} * 0 and on (job_name, instance) {recent}))")
 
 
 def annotations(selector):
-    """Where runs began, ended and were killed, and what fired; selector picks jobs and instances."""
+    """Returns annotations for runs that began, ended or were killed, and for alerts that fired. selector picks jobs and
+    instances."""
     killed = increased(f'rightsize_job_runs_total{{outcome="oom_killed", {selector}}}', 300, selector)
     return [
         annotation("Runs begin", "rgba(115, 191, 105, 0.8)", f"rightsize_job_start_time_seconds{{{selector}}} * 1000",
