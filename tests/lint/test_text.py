@@ -18,6 +18,12 @@ BROKEN = [
     ("history.db", "of a run"),
     ("exporter/a.c", "int f(void)\n{\n" + "\t;\n" * 61 + "}\n"),
     ("exporter/a.c", "/* The reason. */\n" * 96 + ("/* Who" + "ever reads this. */\n/* Of" + " whom. */\n") * 2),
+    ("exporter/a.py", "# The reason.\nf()\n" * 96 + ("# Who" + "ever reads this.\nf()\n") * 4),
+    ("exporter/a.py", '"""The reason."""\n' * 96 + ('    """\n    What' + ' is told.\n    """\n') * 4),
+    ("deploy/a.sh", "f # The reason.\n" * 96 + ("\t# Those" + " who ask.\n\tf\n") * 4),
+    ("exporter/CMakeLists.txt", "# The reason.\n\n" * 96 + ("# Of" + " whom.\n\n") * 4),
+    ("dashboards/a.yml", "# The reason.\n\n" * 96 + ("# Where" + " it is.\n\n") * 4),
+    ("dashboards/a.js", "/* The reason. */\n" * 96 + ("/* So" + " it is. */\n// No" + "body.\n") * 2),
 ]
 FINE = [
     ("recommender/a.c", "#include <jansson.h>"),
@@ -25,6 +31,8 @@ FINE = [
     ("exporter/a.c", "int f(void)\n{\n" + "\t;\n" * 60 + "}\n"),
     ("exporter/a.c", "int f(void)\n{\n\tstatic const int t[] = {\n" + "\t\t1,\n" * 90 + "\t};\n}\n"),
     ("exporter/a.c", "/* The reason. */\n" * 97 + ("/* What" + " is told. */\n") * 3),
+    ("exporter/a.py", "# The reason.\nf()\n" * 97 + ("# What" + " is told.\nf()\n") * 3),
+    ("exporter/a.py", "# The reason\n# What" + " is told.\n\n" * 96),
     ("build/a.c", "TO" + "DO"),
     (".gitignore", "/build/"),
     ("SECURITY.md", "who may do what"),

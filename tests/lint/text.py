@@ -32,8 +32,18 @@ FUNCTION_LINES_MAX = 60
 TOP_LEVEL = {"CMakeLists.txt", "CMakePresets.json", "CONTRIBUTING.md", "LICENSE", "README.md", "SECURITY.md", "collectors",
              "dashboards", "deploy", "exporter", "recommender", "tests"}
 # A comment that begins so has to be read twice: CONTRIBUTING.md, Words.
-COMMENT = re.compile(r"/\*(.*?)\*/|//([^\n]*)", re.DOTALL)
-SLOW_BEGINNINGS = re.compile(r"[\s*/-]*(What|Of|Where|Who|Whose|Whoever|Those|Nobody|So)\b")
+SLASH = r"/\*(.*?)\*/|(?:^|(?<=\s))//([^\n]*)"
+HASH = r"(?:^|(?<=\s))#(?![!{])([^\n]*(?:\n[ \t]*#[^\n]*)*)"
+COMMENTS = {kind: re.compile(pattern, re.DOTALL | re.MULTILINE) for kind, pattern in {
+    "C": SLASH,
+    "Python": r'^[ \t]*"""(.*?)"""|' + HASH,
+    "shell": HASH,
+    "CMake and YAML": HASH,
+    "JavaScript and CSS": SLASH,
+}.items()}
+COMMENT_KIND = {".c": "C", ".h": "C", ".py": "Python", ".sh": "shell", ".cmake": "CMake and YAML", ".yml": "CMake and YAML",
+                ".yaml": "CMake and YAML", ".js": "JavaScript and CSS", ".mjs": "JavaScript and CSS", ".css": "JavaScript and CSS"}
+SLOW_BEGINNINGS = re.compile(r"[\s*/#-]*(What|Of|Where|Who|Whose|Whoever|Those|Nobody|So)\b")
 SLOW_SHARE_MAX = 0.03
 SLOW_COMMENTS_TO_COUNT = 50
 
@@ -93,18 +103,21 @@ def too_long(root):
 
 
 def slow_comments(root):
-    """Comments of C that begin with a word that hides the subject; found where they are more than the share allowed."""
-    found, total = [], 0
-    for path in files(root, "**/*.[ch]"):
-        text = "\n".join(lines_of(root / path))
-        for comment in COMMENT.finditer(text):
-            total += 1
-            if SLOW_BEGINNINGS.match(comment[1] or comment[2] or ""):
+    """Comments that begin with a word that hides the subject, if a kind of file has more than the allowed share of them."""
+    found, total = {kind: [] for kind in COMMENTS}, dict.fromkeys(COMMENTS, 0)
+    for path in files(root, "**/*"):
+        kind = "CMake and YAML" if path.name == "CMakeLists.txt" else COMMENT_KIND.get(path.suffix)
+        text = "\n".join(lines_of(root / path)) if kind else ""
+        for comment in COMMENTS[kind].finditer(text) if kind else ():
+            total[kind] += 1
+            if SLOW_BEGINNINGS.match(next(filter(None, comment.groups()), "")):
                 number = text.count("\n", 0, comment.start()) + 1
-                found.append(f"{path}:{number}: {comment[0].splitlines()[0].strip()}")
-    if total >= SLOW_COMMENTS_TO_COUNT and len(found) > SLOW_SHARE_MAX * total:
-        yield f"{len(found)} of {total} comments begin with a word that hides the subject; at most {SLOW_SHARE_MAX:.0%}:"
-        yield from found
+                found[kind].append(f"{path}:{number}: {comment[0].strip().splitlines()[0]}")
+    for kind, comments in found.items():
+        if total[kind] >= SLOW_COMMENTS_TO_COUNT and len(comments) > SLOW_SHARE_MAX * total[kind]:
+            yield (f"{len(comments)} of {total[kind]} comments of {kind} begin with a word that hides the subject; "
+                   f"at most {SLOW_SHARE_MAX:.0%}:")
+            yield from comments
 
 
 def strangers_at_the_top(root):
