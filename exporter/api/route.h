@@ -116,8 +116,8 @@ int reply_error_list(struct reply *r, int status, const char *code, const char *
 
 struct json_key; /* exporter/core/json_key.h */
 
-/* An error that a route replies with (reply_error). A NULL `code` ends a table. */
 #define ROUTE_ERROR_TEXT "text/plain" /* in place of the code of a reply that is plain text */
+/* An error that a route replies with (reply_error). A NULL `code` ends a table. */
 struct route_error {
 	int status;
 	const char *code;

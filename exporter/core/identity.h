@@ -1,5 +1,5 @@
-/* The identity of this process. The record of a run stores it, so that another exporter finds the
- * run. */
+/* Identity of this process: its boot and its pid namespace. The record of a run stores it with the
+ * pids, so that another exporter can check whether the run goes on. */
 #ifndef EXPORTER_CORE_IDENTITY_H
 #define EXPORTER_CORE_IDENTITY_H
 

@@ -201,10 +201,10 @@ enum history_limit { /* bits */
  * of them should enforce the same limits. The file therefore stores the limits of the server, and
  * whether an exporter forwards runs. Stored settings are valid for 30 days. */
 struct history_limits {
-	/* Ended runs of a job; the oldest are removed. One more stays: the newest successful run
-	 * under a memory limit that differs clearly (RUN_LIMITS_DIFFER) from the newest run's. Without it,
-	 * a job that follows its limit looks like any other job after so many runs under one
-	 * limit. */
+	/* Maximum number of ended runs of a job. The oldest runs above it are removed, except one: the
+	 * newest successful run with a memory limit that differs clearly (RUN_LIMITS_DIFFER) from
+	 * that of the newest run. If all kept runs had the same limit, it would not be known that
+	 * the job's memory follows its limit. */
 	size_t runs_per_job;
 	double retention_seconds; /* maximum age of a run, counted from its end */
 	uint64_t max_bytes;       /* maximum size of the file; see history_prune */

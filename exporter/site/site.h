@@ -48,7 +48,7 @@ struct site *site_new(struct app *app);
 int site_check_options(const struct options *o, struct err *e);
 /* Starts the thread of event streams. Call it before the first request. */
 int site_start(struct site *s, struct err *e);
-void site_stop(struct site *s); /* ends all streams; close them before site_free */
+void site_stop(struct site *s); /* ends all streams; stop libmicrohttpd before site_free */
 void site_free(struct site *s);
 
 /* Describes all routes and pages as OpenAPI 3.1. `metrics_path`: --web.telemetry-path. The caller calls
