@@ -146,9 +146,9 @@ void nvml_processes_done(struct nvml_processes *p);
 int nvml_list_processes(const struct nvml *n, void *device, enum nvml_kind kind,
 	struct nvml_processes *p);
 
-/* Maximum age of the process samples that are read, in microseconds. Drivers take a sample of each GPU at
- * least every second (an H100 with driver 580: every 200 ms), and keep many seconds of samples,
- * which are slow to search. */
+/* Maximum age of the process samples that are read, in microseconds. Drivers take a sample of each
+ * GPU at least every second (an H100 with driver 580: every 200 ms), and keep many seconds of
+ * samples, which are slow to search. */
 #define NVML_SAMPLES_WINDOW_US 2500000
 
 /* Sets the utilization of each process in `p` from the samples that are new since *newest_us; 0 =

@@ -39,8 +39,8 @@ enum tree_counter {
 	TREE_COUNTERS,
 };
 
-/* Files that stay open from tick to tick. They are opened when a process has run at
- * two ticks in a row, because it will probably run at the next tick too. */
+/* Files that stay open from tick to tick. They are opened when a process has run at two ticks in
+ * a row, because it will probably run at the next tick too. */
 struct member_files {
 	struct kept stat, io, children;
 	unsigned *count; /* number of processes with open files, in all runs; borrowed */

@@ -105,8 +105,8 @@ struct cost_terms {
 /* The part of a run's cost that does not depend on a price. It is the same for all spot prices of a
  * server, and the same for all other prices of the server. */
 struct run_bill {
-	/* Billed seconds; NaN = unknown. `seconds`: of a run of forecast.seconds. `mean`: the mean
-	 * over the spread of the duration. `low`, `high`: at the ends of its range. */
+	/* Billed seconds; NaN = unknown. `seconds`: for a run that takes forecast.seconds. `mean`:
+	 * mean over the spread of the duration. `low`, `high`: for the ends of the range of durations. */
 	double seconds, mean, low, high;
 	double disk_gb, sent_gb, addresses; /* billed extras; 0 or less, or NaN = none */
 	unsigned lacks;                     /* COST_LACKS_BILLING or 0 */

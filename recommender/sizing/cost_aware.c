@@ -50,7 +50,7 @@ const double cost_aware_risk_price[RISK_COUNT] = {
 #define ATOMS_MAX (EXPERT_COUNT * RATIOS_MAX)
 
 struct sizer {
-	const struct job_prior *prior; /* NULL = built in */
+	const struct job_prior *prior; /* NULL = the built-in prior */
 	enum risk risk;                /* level that `allocate` uses */
 	struct peaks_seen peaks_seen;
 	uint64_t learnt; /* number of learnt runs, including forgotten ones */

@@ -3,9 +3,9 @@
  * If runs come in random order, the next run needs more cores than all n earlier runs with a
  * probability of 1 / (n + 1). The larger the spread of the earlier runs is, the more cores it may
  * need: above the largest earlier need, the probability falls with the power 1 / spread of the
- * cores. A slowed run counts as a fixed cost, and the cores with the lowest expected cost are chosen. A
- * job of few cores therefore gets room for a run that needs much more. A job of many cores gets
- * little room.
+ * cores. A slowed run counts as a fixed cost, and the cores with the lowest expected cost are
+ * chosen. A job of few cores therefore gets room for a run that needs much more. A job of many
+ * cores gets little room.
  *
  * Only the runs since the last fall of the need count, and at most the newest 20. A job that never
  * used more than one core gets no more than one. */

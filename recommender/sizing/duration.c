@@ -174,8 +174,8 @@ static double mean_size(const double *error, size_t n)
 	return sum / (double)(n + 1);
 }
 
-/* Returns the range of the next error. The range always includes 0. Of n past errors in ascending
- * order, the k-th has a share k / (n + 1) of the next errors below it. */
+/* Returns the range of the next error. The range always includes 0. The next error is below
+ * the k-th smallest of n past errors with the probability k / (n + 1). */
 static void range_of(const struct errors *e, double *low, double *high)
 {
 	double sorted[DURATION_ERRORS];

@@ -88,7 +88,7 @@ double run_needs_vram(const struct run *r);
 double run_needs_disk(const struct run *r);
 /* Returns true if the disk use of one of these runs can contain that of other processes. */
 bool run_needs_disk_shared(const struct runs *used);
-/* Adds a sentence that says so if run_needs_disk_shared is true. */
+/* Adds a sentence about it to the explanation if run_needs_disk_shared is true. */
 void sizing_explain_shared_disk(struct sizing *s, const struct runs *used, struct arena *arena);
 
 /* Returns the limit of a run that was killed for memory, in bytes. Returns its peak if the limit is
