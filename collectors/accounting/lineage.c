@@ -194,7 +194,7 @@ static void put_into(struct lineage *l, unsigned run, unsigned outer)
 	r->before = r->past;
 }
 
-static void leave(struct lineage *l, unsigned run)
+static void leave_run(struct lineage *l, unsigned run)
 {
 	struct run_book *r = &l->run[run];
 
@@ -288,7 +288,7 @@ static bool is_of_run(const struct lineage_entry *e, unsigned run)
 void lineage_forget(struct lineage *l, unsigned run)
 {
 	break_group(l, run);
-	leave(l, run);
+	leave_run(l, run);
 	remove_where(l, is_of_run, run);
 	l->run[run].in_use = false;
 }

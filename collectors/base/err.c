@@ -11,7 +11,7 @@ __attribute__((format(printf, 3, 0))) static void set(struct err *e, int code, c
 	vsnprintf(e->text, sizeof e->text, format, args);
 }
 
-static void add(struct err *e, const char *text)
+static void add_text(struct err *e, const char *text)
 {
 	size_t n = strlen(e->text);
 
@@ -41,7 +41,7 @@ int err_system(struct err *e, int code, const char *format, ...)
 	set(e, code, format, args);
 	va_end(args);
 	snprintf(number, sizeof number, "error %d", code);
-	add(e, words ? words : number);
+	add_text(e, words ? words : number);
 	return code;
 }
 
@@ -57,6 +57,6 @@ int err_wrap(struct err *e, const char *format, ...)
 	va_start(args, format);
 	set(e, e->code, format, args);
 	va_end(args);
-	add(e, inner.text);
+	add_text(e, inner.text);
 	return e->code;
 }

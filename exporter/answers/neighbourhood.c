@@ -65,7 +65,7 @@ static void release(struct shared *s)
 	free(t);
 }
 
-static struct neighbourhood *find(struct neighbourhood_table *t, uint64_t space)
+static struct neighbourhood *find_space(struct neighbourhood_table *t, uint64_t space)
 {
 	for (size_t i = 0; i < t->n; i++)
 		if (t->of[i].space == space)
@@ -75,7 +75,7 @@ static struct neighbourhood *find(struct neighbourhood_table *t, uint64_t space)
 
 static struct neighbourhood *find_or_add(struct neighbourhood_table *t, uint64_t space)
 {
-	struct neighbourhood *found = find(t, space);
+	struct neighbourhood *found = find_space(t, space);
 
 	if (found || t->n == NAMESPACES_MAX)
 		return found;
@@ -210,7 +210,7 @@ static struct neighbourhood_table *hold_current(struct neighbourhoods *c, int64_
 }
 
 /* Stores the table that hold_current told the caller to make. `t` NULL = the reading failed. */
-static void keep(struct neighbourhoods *c, struct neighbourhood_table *t)
+static void keep_table(struct neighbourhoods *c, struct neighbourhood_table *t)
 {
 	struct neighbourhood_table *old = NULL;
 
@@ -256,7 +256,7 @@ static int hold_table(struct neighbourhoods *c, struct history *h, struct neighb
 	int code = make_table(h, ended, ret, e);
 
 	if (c)
-		keep(c, *ret);
+		keep_table(c, *ret);
 	if (code && code != -EBADMSG && c) /* the caller must learn of damage */
 		*ret = hold_previous(c);
 	if (code == -ENOMEM && !*ret)
@@ -276,7 +276,7 @@ int job_neighbours_find(struct app *app, struct history *h, const char *job_name
 		code = hold_table(app->neighbourhoods, h, &t, e);
 	if (code)
 		return code;
-	const struct neighbourhood *b = find(t, namespace_of(origin.system, origin.labels));
+	const struct neighbourhood *b = find_space(t, namespace_of(origin.system, origin.labels));
 
 	ret->held = &t->shared;
 	/* A single job is not enough: it may be this job itself. */

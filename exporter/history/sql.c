@@ -242,19 +242,19 @@ const char *sql_name(struct sql *q)
 	return text ? text : "";
 }
 
-static const char *keep(struct arena *arena, const char *text)
+static const char *keep_text(struct arena *arena, const char *text)
 {
 	return text ? arena_text(arena, text, strlen(text)) : NULL;
 }
 
 const char *sql_keep_text(struct sql *q, struct arena *arena)
 {
-	return keep(arena, sql_text(q));
+	return keep_text(arena, sql_text(q));
 }
 
 const char *sql_keep_name(struct sql *q, struct arena *arena)
 {
-	return keep(arena, sql_name(q));
+	return keep_text(arena, sql_name(q));
 }
 
 double sql_double(struct sql *q)

@@ -18,7 +18,7 @@ struct run_addition {
 	bool *known;
 };
 
-static int add(struct history *h, void *context, struct err *e)
+static int add_runs(struct history *h, void *context, struct err *e)
 {
 	struct run_addition *a = context;
 
@@ -47,7 +47,7 @@ static int add_unless_locked(struct app *app, struct run_addition *a, struct err
 	int code = historian_takes_runs(app->historian, e);
 
 	if (code == 0)
-		code = historian_do(app->historian, add, a, e);
+		code = historian_do(app->historian, add_runs, a, e);
 	if (code == -EBUSY)
 		atomic_store(&locked_until, now_read().mono.ns + LOCKED_SECONDS * NS_PER_S);
 	return code;

@@ -54,7 +54,7 @@ static size_t run_of(struct slice s, char c)
 }
 
 /* Returns the position of `text`, or s.len. */
-static size_t find(struct slice s, const char *text)
+static size_t find_text(struct slice s, const char *text)
 {
 	size_t n = strlen(text);
 
@@ -107,13 +107,13 @@ static size_t read_link(struct slice s, struct slice *text, struct slice *target
 	if (end + 1 >= s.len || s.data[end + 1] != '(')
 		return 0;
 	struct slice rest = from(s, end + 2);
-	size_t close = find(rest, ")");
+	size_t close = find_text(rest, ")");
 
 	if (close == rest.len)
 		return 0;
 	*text = (struct slice){s.data + 1, end - 1};
 	*target = (struct slice){rest.data, close};
-	target->len = find(*target, " ");
+	target->len = find_text(*target, " ");
 	return end + 2 + close + 1;
 }
 
@@ -135,10 +135,10 @@ static void add_link(struct markdown *m, struct slice text, struct slice target,
 /* "<https://...>" is a link. A comment or a tag is dropped. Returns its length, or 0. */
 static size_t add_angle(struct markdown *m, struct slice s, int depth)
 {
-	size_t end = find(s, ">");
+	size_t end = find_text(s, ">");
 
 	if (slice_starts(s, "<!--")) {
-		end = find(s, "-->");
+		end = find_text(s, "-->");
 		return end == s.len ? 0 : end + 3;
 	}
 	if (end == s.len)
@@ -434,7 +434,7 @@ static bool skip_comment(struct slice line, struct scan *lines)
 
 	if (!slice_starts(line, "<!--"))
 		return false;
-	while (find(line, "-->") == line.len && scan_line(lines, &s))
+	while (find_text(line, "-->") == line.len && scan_line(lines, &s))
 		line = scan_rest(&s);
 	return true;
 }
