@@ -1,5 +1,5 @@
 /* The texts that many runs share, such as the labels and the names of the server. The file keeps each
- * set of them once and counts the runs that refer to it, so that a set goes with its last run. */
+ * set of them once and counts the runs that refer to it, so that a set is removed with its last run. */
 #include "exporter/history/tables.h"
 
 #include <string.h>

@@ -11,12 +11,12 @@
 
 #define COLUMN_MAX 64 /* bytes of a column's name, with the NUL */
 
-/* What follows in the blob for one number. */
+/* Encoding of one number in the blob. */
 enum packed_code {
 	PACKED_UNKNOWN, /* nothing: NaN */
 	PACKED_ZERO,    /* nothing: 0 */
-	/* Nothing: the statistic has the same value as the one before it in the same column; `n`
-	 * has the value of the column before. */
+	/* Nothing: the value is that of the previous statistic of the column. For `n`, it is that of
+	 * `n` in the previous column. */
 	PACKED_SAME,
 	PACKED_FLOAT,  /* 4 bytes */
 	PACKED_DOUBLE, /* 8 bytes */

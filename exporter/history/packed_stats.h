@@ -1,5 +1,5 @@
-/* The statistics of a run as one blob: about 300 bytes for a forwarded run, where a row a column
- * took 4,000.
+/* The statistics of a run as one blob: about 300 bytes for a forwarded run. One row for each
+ * column took 4,000 bytes.
  *
  * A form says which statistics of which columns a blob has, in which order. The file keeps each form
  * once (the table stats_form), because most runs have the same. A form is a text: the column names in

@@ -11,7 +11,7 @@
 #define PACKED_AT_ONCE  64 /* runs of an older file that are rewritten */
 #define PAGES_AT_ONCE   256
 
-/* The size is checked each time that so many runs were removed because of it. */
+/* Number of runs that are removed because of the file size before the size is checked again. */
 #define RUNS_BETWEEN 32
 
 /* Runs with samples that one step looks at. */
@@ -202,9 +202,9 @@ static int next_sampled(struct history *h, int64_t *run, struct err *e)
 	return code;
 }
 
-/* Removes samples of the runs that came first. Steps make passes over all runs. After a pass that
- * removed something there is another, because a run that was the newest of its job may not be so any
- * more. */
+/* Removes samples, oldest runs first. One pass goes over all runs and takes several steps. If a pass has
+ * removed samples, another pass follows, because a run that was the newest of its job may not be the
+ * newest now. */
 static int drop_oldest_samples(struct history *h, struct sample_pass *pass, bool newest_too,
 	uint64_t enough_bytes, struct err *e)
 {

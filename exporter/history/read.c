@@ -403,7 +403,7 @@ static void overview_done(struct overview_reading *r)
 	free(r->run);
 }
 
-/* Sets the values that are among the statistics of the run. */
+/* Sets the values of `ret` that come from the statistics of the run. */
 static int take_measured(struct history *h, int64_t id, const struct packed_run *packed,
 	struct run_brief *ret, struct err *e)
 {

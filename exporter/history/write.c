@@ -213,7 +213,7 @@ static struct circumstances circumstances_at_end(const struct run_finish *f)
 	return c;
 }
 
-/* The circumstances of a run that ended become those of its begin and of its end together. */
+/* Joins the texts known at the start of an ended run and those known at its end. */
 static int replace_circumstances(struct history *h, const struct found_run *r,
 	const struct circumstances *newer, struct arena *arena, int64_t *ret, struct err *e)
 {
