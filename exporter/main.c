@@ -317,8 +317,8 @@ static void warn_of_tokens(const struct options *o)
 
 static void warn_of_variable(const char *variable, const char *meant)
 {
-	log_line(LOG_LEVEL_WARN, "a variable of no option is ignored", "variable", variable,
-		"meant", meant, NULL);
+	log_line(LOG_LEVEL_WARN, "an environment variable that names no option is ignored",
+		"variable", variable, "meant", meant, NULL);
 }
 
 static int serve_main(int argc, char **argv)

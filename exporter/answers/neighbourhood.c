@@ -141,7 +141,7 @@ static int make_table(struct history *h, int64_t ended, struct neighbourhood_tab
 	int code = -ENOMEM;
 
 	if (memory_budget_is_short(NEIGHBOURHOOD_BYTES))
-		err_set(e, code, "jobs to learn from: no memory is left");
+		err_set(e, code, "runs of similar jobs: no memory is left");
 	else
 		code = read_jobs(t, h, e);
 	if (code)

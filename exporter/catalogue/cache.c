@@ -204,7 +204,8 @@ static int check_owner(const struct catalogue_cache *k, bool readable, struct er
 {
 	if (readable ? !is_of_others(k) : !is_no_database(k->path))
 		return 0;
-	return err_set(e, -EEXIST, "%s: it is no catalogue's cache, and stays as it is", k->path);
+	return err_set(e, -EEXIST, "%s: it is not a cache of the catalogue, so it stays as it is",
+		k->path);
 }
 
 static int open_or_begin(struct catalogue_cache *k, struct err *e)
@@ -261,7 +262,7 @@ bool catalogue_cache_aside(struct catalogue_cache *k, struct err *ret)
 {
 	if (k->aside.len)
 		err_set(ret, -EUCLEAN,
-			"the cache could not be gone on with: it is now %s, and was begun anew",
+			"the cache cannot be used: it is now %s, and a new cache begins",
 			buf_text(&k->aside));
 	return k->aside.len > 0;
 }

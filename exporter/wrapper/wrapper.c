@@ -494,8 +494,8 @@ int wrapper_run(struct app *app, const struct identity *self, const struct comma
 	 * threads end (de_thread() in fs/exec.c), and a hanging thread does not end. A child has
 	 * only one thread. */
 	if (run_accounts_open(&job.accounts, app, &e))
-		log_line(LOG_LEVEL_WARN, "what the run uses is counted less exactly", "err", e.text,
-			NULL);
+		log_line(LOG_LEVEL_WARN, "the resources of the run are counted less exactly", "err",
+			e.text, NULL);
 	int code = run_command(app, self, run, &job, command);
 
 	if (!job.unanswered)

@@ -283,14 +283,14 @@ class Catalogue(support.Case):
             self.environment["RIGHTSIZE_CATALOGUE_REFRESH"] = "true"
             server = self.serve(f"--catalogue.url={double.url}")
             self.told(server)
-            server.says("the cache could not be gone on with: it is now")
+            server.says("the cache cannot be used: it is now")
             self.assertEqual(self.told(server)["source"], double.url)
             # The warning is not lost if nothing can be fetched: the next process finds the new, empty cache.
             nothing = f"--catalogue.url={double.url}/nothing"
             self.damage()
             server = self.serve(nothing, f"--history.path={self.folder / 'other.db'}")
             self.told(server)
-            server.says("the cache could not be gone on with: it is now")
+            server.says("the cache cannot be used: it is now")
             self.damage()
             self.assertRegex(self.run_it("catalogue", "update", nothing, code=1)[1], words)
         self.assertEqual(len(list(self.cache.parent.glob("*.corrupt-*"))), 4)
