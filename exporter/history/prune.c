@@ -67,8 +67,8 @@ struct prune_step {
 	int64_t samples_left; /* number of samples that this step may still delete */
 	/* The step ends as soon as the file has no more bytes in use than this; 0 = no such end. */
 	uint64_t enough_bytes;
-	bool forwards;        /* true = count removed runs that were not forwarded */
-	int64_t lost;         /* number of runs that were removed before they were forwarded */
+	bool forwards; /* true = count removed runs that were not forwarded */
+	int64_t lost;  /* number of runs that were removed before they were forwarded */
 };
 #define STEP(...) ((struct prune_step){.samples_left = SAMPLES_AT_ONCE, __VA_ARGS__})
 
@@ -174,7 +174,9 @@ static int drop_excess(struct history *h, const struct history_limits *l, double
 	AUTO(freep) struct doomed_runs *doomed = xcalloc(1, sizeof *doomed);
 	int code = find_excess(h, l, now, doomed, e);
 
-	return code || doomed->n == 0 ? code : drop_doomed(h, doomed, STEP(.forwards = l->keep_unforwarded), e);
+	return code || doomed->n == 0 ?
+		       code :
+		       drop_doomed(h, doomed, STEP(.forwards = l->keep_unforwarded), e);
 }
 
 /* ---- size ---- */
@@ -331,14 +333,15 @@ static int give_back(struct history *h, int64_t n, struct err *e)
 	return code == -EBUSY ? 0 : code ? code : 1;
 }
 
-static void limit_wal(struct history *h, const struct history_limits *l, const struct page_counts *p)
+static void limit_wal(struct history *h, const struct history_limits *l,
+	const struct page_counts *p)
 {
-	int64_t pages = l->max_bytes ? (int64_t)(l->max_bytes / WAL_PARTS / 2) / p->size :
-				       WAL_PAGES_MAX;
+	int64_t pages =
+		l->max_bytes ? (int64_t)(l->max_bytes / WAL_PARTS / 2) / p->size : WAL_PAGES_MAX;
 
 	sqlite3_wal_autocheckpoint(h->file.db, pages < WAL_PAGES_MIN ? WAL_PAGES_MIN :
-						pages > WAL_PAGES_MAX ? WAL_PAGES_MAX :
-									(int)pages);
+					       pages > WAL_PAGES_MAX ? WAL_PAGES_MAX :
+								       (int)pages);
 }
 
 static int shrink(struct history *h, const struct history_limits *l, struct err *e)

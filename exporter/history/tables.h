@@ -206,11 +206,13 @@ struct history {
 	struct known_form *form;                  /* forms of the file that were read so far */
 	size_t n_forms, forms_room;
 	struct arena forms;
+	/* Passes of prune.c. older_samples: over all runs but the newest of each job.
+	 * newest_samples: over all runs. */
 	struct sample_pass {
 		int64_t next; /* the first run with samples that the pass has not looked at */
 		bool any;     /* the pass has removed samples */
-	} older_samples, newest_samples; /* passes of prune.c: over all but the newest run of each job; over all */
-	bool (*over)(void);                       /* see history_give_up_when */
+	} older_samples, newest_samples;
+	bool (*over)(void);     /* see history_give_up_when */
 	uint64_t not_plausible; /* number of runs with impossible numbers in this transaction */
 	struct {
 		bool (*patient)(void *context, double stuck_seconds); /* see history_wait_while */

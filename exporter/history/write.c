@@ -89,8 +89,8 @@ static int begin(struct history *h, const struct run_begin *b, int64_t thinned_u
 
 static int set_circumstances(struct history *h, const struct run_begin *b, struct err *e)
 {
-	struct circumstances c = {{[CIRCUMSTANCE_system] = b->system,
-		[CIRCUMSTANCE_labels] = b->labels}};
+	struct circumstances c = {
+		{[CIRCUMSTANCE_system] = b->system, [CIRCUMSTANCE_labels] = b->labels}};
 	int64_t id = 0;
 
 	set_server(&c, &b->server);

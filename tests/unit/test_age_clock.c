@@ -110,8 +110,7 @@ static void what_was_agreed_on_is_in_the_file(void **state)
 			assert_int_equal(history_clock(f->h, at(10, 1000), "a", &read, NULL), 0);
 		history_close(f->h);
 		if (table[i].older)
-			test_run_sql(f->folder.file,
-				TEST_TAKE_BACK_SCHEMA_14
+			test_run_sql(f->folder.file, TEST_TAKE_BACK_SCHEMA_14
 				"DROP TABLE age_clock;"
 				"ALTER TABLE run DROP COLUMN cpu_foreign_seconds;"
 				"ALTER TABLE run DROP COLUMN machine_cpus;"

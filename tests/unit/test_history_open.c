@@ -158,8 +158,8 @@ static void a_newer_schema_is_left_alone(void **state)
 
 static void a_file_of_the_first_version_is_brought_up_to_date(void **state)
 {
-	static const char *const indexes_since[] = {"run_unforwarded", "run_ended", "run_oldest",
-		"run_to_minutes", "run_to_hours"};
+	static const char *const indexes_since[] = {
+		"run_unforwarded", "run_ended", "run_oldest", "run_to_minutes", "run_to_hours"};
 	static const char *const since[] = {"network_source", "architecture", "vendor",
 		"instance_type", "region", "zone", "allocation", "forwarded_at", "system",
 		"system_run", "labels", "cpu_level", "cpu_foreign_seconds", "machine_cpus",

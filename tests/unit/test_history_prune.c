@@ -69,7 +69,8 @@ static void limits_decide_which_runs_stay(void **state)
 		assert_string_equal(all_runs(f), stay);
 		assert_int_equal(test_prune(f->h, &table[i].limits, 1000), 0);
 		assert_int_equal(test_count_rows(&f->folder, "sample"), 10 * strlen(stay) + 1);
-		assert_int_equal(test_count_rows(&f->folder, "run WHERE stats_form > 0"), strlen(stay) - 1);
+		assert_int_equal(test_count_rows(&f->folder, "run WHERE stats_form > 0"),
+			strlen(stay) - 1);
 		assert_int_equal(test_count_rows(&f->folder, "circumstances"), 2);
 
 		history_close(f->h);

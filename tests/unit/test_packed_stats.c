@@ -72,13 +72,15 @@ static void short_numbers_stay_in_their_bound_and_in_their_order(void **state)
 		double step = at * (i % 2 ? 1e-9 : 0.3);
 		size_t n;
 
-		stats[0] = (struct column_stats){"cpu_cores", {i + 1, at + step, at, at + 4 * step,
-			at + step, at + 2 * step, at + 3 * step, 9 * at}};
+		stats[0] = (struct column_stats){
+			"cpu_cores", {i + 1, at + step, at, at + 4 * step, at + step, at + 2 * step,
+					     at + 3 * step, 9 * at}};
 		struct stats_form form = stats_form_of_all(stats, 1, &f->arena);
 
 		packed_stats_write(&blob, &form, stats, 1, false);
-		assert_int_equal(
-			packed_stats_read(&form, blob.data, blob.len, &f->arena, &read, &n), 0);
+		assert_int_equal(packed_stats_read(&form, blob.data, blob.len, &f->arena, &read,
+					 &n),
+			0);
 		for (unsigned s = 0; s < STATISTIC_COUNT; s++) {
 			double got = statistic_get(&read->d, s), want = statistic_get(&stats->d, s);
 
@@ -134,8 +136,8 @@ static void a_damaged_blob_is_told(void **state)
 static void forms_are_read_as_written(void **state)
 {
 	struct test_place *f = *state;
-	static const char *const wrong[] = {"a", "a:", ":1", "a:0", "a:256", "a:x", "b:1;a:1",
-		"a:1;a:1", "a:1;;b:1", "a:1 "};
+	static const char *const wrong[] = {
+		"a", "a:", ":1", "a:0", "a:256", "a:x", "b:1;a:1", "a:1;a:1", "a:1;;b:1", "a:1 "};
 	struct buf text AUTO(buf_done) = BUF_MAX(PACKED_FORM_MAX);
 	struct stats_form form = stats_form_of_kept(), read;
 
