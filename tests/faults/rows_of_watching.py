@@ -269,7 +269,7 @@ ROWS = {
     "what nobody waits for is freed at once": (
         "exporter/sampling/requests.c", "		r->abandoned = true;", "		free(r);", "unit:sampler"),
     "a job that cannot be counted waits for the sampler": (
-        "exporter/wrapper/wrapper.c", '"err", e.text,\n\t\t\tNULL);\n\tint code = run_command(', '"err", e.text,\n\t\t\tNULL), wrapper_become(command);\n\tint code = run_command(',
+        "exporter/wrapper/wrapper.c", '\t\t\te.text, NULL);\n\tint code = run_command(', '\t\t\te.text, NULL), wrapper_become(command);\n\tint code = run_command(',
         "test_faults_ending.py:Ending.test_a_job_begins_where_no_signal_ends_the_waiting_of_the_sampler"),
     "what was given up is done later": ("exporter/sampling/requests.c", "	*at = r->next;", "	*at = r->next ? r->next : *at;", "unit:sampler"),
     "who waits already waits on": (
