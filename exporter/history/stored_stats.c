@@ -200,7 +200,8 @@ int history_pack_run(struct history *h, int64_t run, struct err *e)
 		code = circumstances_hold(h, &c, &id, e);
 	if (code == 0)
 		code = rewrite_run(h, run, id, &packed, e);
-	if (code == 0 && sqlite3_changes(h->file.db) == 0) /* a damaged file: there is no such run */
+	if (code == 0 &&
+		sqlite3_changes(h->file.db) == 0) /* a damaged file: there is no such run */
 		code = circumstances_release(h, id, e);
 	return code ? code : sql_use_run(h, STATEMENT_DROP_STATS, &run, 1, e);
 }

@@ -62,7 +62,7 @@ static void ready(struct site *s, const struct http_request *r, struct request_t
 	if (!s->app->sampler || !isfinite(sampler_age(s->app->sampler)))
 		text_page(ret, 503, "There is no sample yet.\n");
 	else if (s->app->historian && takes_runs_of_others(s->app->options) &&
-		historian_takes_runs(s->app->historian, &e))
+		 historian_takes_runs(s->app->historian, &e))
 		text_page(ret, 503, e.text);
 	else
 		text_page(ret, 200, "rightsize-exporter is ready.\n");

@@ -16,9 +16,9 @@
 #include "exporter/history/history.h"
 #include "recommender/kept_statistics.h"
 
-#define BATCH   256
-#define DAYS    30.0
-#define DAY     86400.0
+#define BATCH      256
+#define DAYS       30.0
+#define DAY        86400.0
 #define NAMESPACES 50
 
 struct filling {
@@ -72,7 +72,8 @@ static int add(struct filling *f, uint64_t i, struct err *e)
 	r.started_at = r.ended_at - r.duration_seconds;
 	snprintf(run_id, sizeof run_id, "20261126T%06llu-%08llx", (unsigned long long)i % 1000000,
 		(unsigned long long)f->random >> 32);
-	snprintf(host, sizeof host, "node-%llu.example", (unsigned long long)(f->random >> 40) % 500);
+	snprintf(host, sizeof host, "node-%llu.example",
+		(unsigned long long)(f->random >> 40) % 500);
 	snprintf(system_run, sizeof system_run, "job-%05llu-%llx", (unsigned long long)job,
 		(unsigned long long)f->random >> 44);
 	snprintf(labels, sizeof labels, "{\"namespace\": \"team-%02llu\", \"container\": \"main\"}",
@@ -138,8 +139,8 @@ int main(int argc, char **argv)
 	struct err e = {0};
 	struct stat st;
 
-	if (argc < 5 || argc > 6 || !read_count(argv[2], &f.jobs) || !read_count(argv[3], &f.runs) ||
-		(argc == 6 && !read_number(argv[5], &f.end))) {
+	if (argc < 5 || argc > 6 || !read_count(argv[2], &f.jobs) ||
+		!read_count(argv[3], &f.runs) || (argc == 6 && !read_number(argv[5], &f.end))) {
 		fprintf(stderr, "Usage: bench_runs FILE JOBS RUNS MESSAGE [END]\n");
 		return 2;
 	}

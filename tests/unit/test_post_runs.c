@@ -109,8 +109,9 @@ static void a_wrong_run_of_an_array_keeps_no_other_out(void **state)
 	struct app app = APP_INIT;
 	struct arguments a = {0};
 	struct err e = {0};
-	static const char good[] = "{\"run_id\": \"%s\", \"job_name\": \"j\", \"started_at\": 100, \"ended_at\": 103,"
-				   " \"duration_seconds\": 3, \"outcome\": \"succeeded\", \"columns\": {}}";
+	static const char good[] =
+		"{\"run_id\": \"%s\", \"job_name\": \"j\", \"started_at\": 100, \"ended_at\": 103,"
+		" \"duration_seconds\": 3, \"outcome\": \"succeeded\", \"columns\": {}}";
 
 	(void)state;
 	told.code = 0;
