@@ -29,7 +29,7 @@ int run_message_read(struct run *ret, const char *text, size_t len, struct arena
 /* A run of a batch. */
 struct told_run {
 	struct run run;     /* valid when wrong.code is 0 */
-	const char *run_id; /* as told; NULL = none was told */
+	const char *run_id; /* as in the message; NULL = the message has none */
 	struct err wrong;   /* as run_message_read returns it */
 };
 struct run_batch {

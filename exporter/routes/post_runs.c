@@ -12,7 +12,7 @@
 
 static const struct parameter no_parameters[] = {{0}};
 
-/* A batch on its way into the history. `known[i]`: the history had the run already. */
+/* A batch that is added to the history. `known[i]`: the history had the run already. */
 struct run_addition {
 	const struct run_batch *batch;
 	bool *known;

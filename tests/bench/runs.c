@@ -1,6 +1,6 @@
 /* Fills a history with forwarded runs, as a central exporter gets them: RUNS runs of JOBS jobs, each
- * like the run in MESSAGE (the body of POST /runs), with other numbers. Prints bytes a run of the
- * whole file, and runs a second. The numbers are invented, and the same each time.
+ * like the run in MESSAGE (the body of POST /runs), with other numbers. Prints the bytes of the file
+ * per run, and the runs added in a second. The numbers are invented, and the same each time.
  *
  * Usage: bench_runs FILE JOBS RUNS MESSAGE [END, seconds since 1970 UTC] */
 #include <math.h>

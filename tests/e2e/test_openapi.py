@@ -286,7 +286,7 @@ class Answers(Case):
         wrong = [{k: v for k, v in body.items() if k != key} for key in schema["oneOf"][0]["required"]]
         for less in wrong:
             self.assertEqual(self.ask("/runs", "post", body=less)[0], 400, less)
-        # A wrong run of an array keeps no other out.
+        # A wrong run in an array does not keep the other runs from being added.
         other = dict(body, run_id="20260101T000000Z-00000002")
         Validator(schema).validate([body, other])
         status, answer = self.ask("/runs", "post", body=[body, *wrong, other])

@@ -24,7 +24,7 @@ static void same_number(double a, double b)
 		assert_double_equal(a, b, 0);
 }
 
-/* `a` was sent as `b`: it has the kept statistics, and no other. */
+/* Compares the sent run `a` with the received run `b`, which has the kept statistics alone. */
 static void same_columns(const struct run *a, const struct run *b)
 {
 	size_t sent = 0;
