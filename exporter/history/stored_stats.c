@@ -42,12 +42,6 @@ static int find_form(struct history *h, int64_t id, const struct stats_form **re
 	return 0;
 }
 
-void history_forget_forms(struct history *h)
-{
-	h->n_forms = 0;
-	arena_done(&h->forms);
-}
-
 /* Finds the id of a form, or adds the form. */
 static int keep_form(struct history *h, const struct stats_form *form, int64_t *ret, struct err *e)
 {

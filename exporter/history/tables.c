@@ -73,6 +73,12 @@ int history_commit(struct history *h, struct err *e)
 	return code;
 }
 
+void history_forget_forms(struct history *h)
+{
+	h->n_forms = 0;
+	arena_done(&h->forms);
+}
+
 void history_rollback(struct history *h)
 {
 	sql_rollback(&h->file);

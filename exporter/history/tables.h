@@ -224,6 +224,9 @@ struct history {
 };
 
 /* ---- tables.c ---- */
+/* Forgets the forms of statistics that were read. After a rollback, one of them may not be in the
+ * file. */
+void history_forget_forms(struct history *h);
 struct sql sql_use(struct history *h, enum history_statement id, struct err *e);
 
 /* Runs a statement with these integer parameters and ignores its rows. */
@@ -302,7 +305,6 @@ int history_unpack_stats(struct history *h, int64_t run, const struct packed_run
 struct packed_run sql_packed_run(struct sql *q, struct arena *arena);
 /* Rewrites a run of schema 13 or older. */
 int history_pack_run(struct history *h, int64_t run, struct err *e);
-void history_forget_forms(struct history *h);
 
 /* ---- series.c ---- */
 /* Computes statistics from the samples into `arena`. Reads in passes, so that memory stays
