@@ -63,7 +63,6 @@ void server_answer_put(json_t *o, const struct server_answer *s, bool details);
 /* clang-format off */
 #define SERVER_ANSWER_KEYS \
 	{"objective", KEY_TEXT, .required = true, .help = "What the best server is best at"}, \
-	{"order", KEY_TEXT, .required = true, .help = "What comes first in the list, in words"}, \
 	{"benchmark_config", KEY_TEXT, .help = "With a benchmark: whether its score is that of one core or of all"}, \
 	{"best", KEY_OBJECT, .help = "The best server"}, \
 	{"servers", KEY_LIST, .required = true, .help = "Servers, best first"}, \

@@ -272,7 +272,8 @@ static json_t *alternatives_json(const struct server_answer *s, bool details)
 		json_put(o, "asks", json_text(buf_text(&asks)));
 		put_identity(o, a->pick.server, details);
 		put_price(o, &a->pick, s->picks.currency, details);
-		put_region_note(o, s, &a->pick);
+		if (details)
+			put_region_note(o, s, &a->pick);
 		json_put(o, "forecast_cost", json_money(a->pick.cost.amount));
 		put_saving(o, &a->saving);
 		json_push(array, o);
@@ -302,7 +303,7 @@ static json_t *servers_json(const struct server_answer *s, bool details)
 		if (s->options.benchmark)
 			json_put(o, "benchmark_score",
 				json_num(rounded_score(s->picks.pick[i].score)));
-		if (i == 0 || details) {
+		if (details) {
 			buf_reset(&why);
 			pick_why(&why, &s->picks, i);
 			json_put(o, "why", json_text(buf_text(&why)));
@@ -571,10 +572,8 @@ static void note_far(json_t *notes, struct buf *b, const struct server_answer *s
 {
 	if (s->options.regions || !s->best.pick || !is_far(s, s->best.pick))
 		return;
-	buf_addf(b,
-		"The best server is in %s; today's server is in %s. Set continents=\"%s\" to stay "
-		"there.",
-		s->best.pick->region->continent, todays_continent(s), todays_continent(s));
+	buf_addf(b, "To stay on the continent of today's server, set continents=\"%s\".",
+		todays_continent(s));
 	push(notes, b);
 }
 
@@ -858,7 +857,6 @@ static json_t *rates_json(const struct server_answer *s)
 void server_answer_put(json_t *o, const struct server_answer *s, bool details)
 {
 	json_put(o, "objective", json_text(s->picks.objective->name));
-	json_put(o, "order", json_text(s->picks.objective->order));
 	if (s->options.benchmark)
 		json_put(o, "benchmark_config",
 			json_text(s->picks.single_scores ? "single" : "multi"));

@@ -285,7 +285,8 @@ static json_t *used_json(const struct runs *runs)
 		for (size_t i = 0; i < runs->n; i++)
 			if (runs->run[i].outcome == OUTCOME_SUCCEEDED)
 				most = fmax(most, run_peak(&runs->run[i], rows[k].column));
-		json_put(o, rows[k].key, json_by_key(rows[k].key, most));
+		if (!isnan(most))
+			json_put(o, rows[k].key, json_by_key(rows[k].key, most));
 	}
 	return o;
 }

@@ -137,6 +137,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	if (s)
 		sizing_json_put_warnings(o, &s->sizing.warnings);
 	json_put(o, "demand", sizing_json_demand(&demand));
+	json_put(o, "order", json_text(servers.picks.objective->order));
 	server_answer_put(o, &servers, argument_flag(a, "details"));
 	return reply_json(r, 200, o);
 }
@@ -149,6 +150,7 @@ static const struct json_key answer_keys[] = {
 	{"apply", KEY_OBJECT, .help = "With a job: whether a change by a program is safe"},
 	{"warnings", KEY_LIST, .help = "With a job: what to know before the request is used"},
 	{"demand", KEY_OBJECT, .required = true, .help = "What the server is for"},
+	{"order", KEY_TEXT, .required = true, .help = "What comes first in the list, in words"},
 	SERVER_ANSWER_KEYS,
 	{0},
 };

@@ -79,10 +79,8 @@ static void baseline_gpu(struct sizing *s, const struct runs *used, struct arena
 			   vram = run_needs_summary(used, run_needs_vram);
 	char n[WORDING_MAX], peak[WORDING_MAX];
 
-	if (!gpus.n && !vram.n) {
-		sizing_explain(s, arena, TOPIC_GPU, "No GPU use was recorded.");
+	if (!gpus.n && !vram.n)
 		return;
-	}
 	if (gpus.n && gpus.max >= 0 && gpus.max < 1e6) {
 		s->demand.gpus = gpus.max;
 		s->resources.gpu = (uint64_t)ceil(gpus.max);

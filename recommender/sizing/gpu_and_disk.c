@@ -53,10 +53,8 @@ void sizing_gpus(struct sizing *s, const struct sizing_method *m, const struct r
 			   vram = run_needs_summary(used, run_needs_vram);
 	char n[WORDING_MAX];
 
-	if (!gpus.n && !vram.n) {
-		sizing_explain(s, arena, TOPIC_GPU, "No GPU use was recorded.");
+	if (!gpus.n && !vram.n)
 		return;
-	}
 	if (gpus.n) {
 		s->demand.gpus = gpus.max;
 		s->resources.gpu = (uint64_t)ceil(gpus.max);

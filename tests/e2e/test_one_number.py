@@ -34,8 +34,7 @@ MONEY_OFF = 5e-6  # half a unit of the sixth digit, to which JSON rounds money
 UNITS = {"ms": 1e-3, "s": 1, "min": 60, "h": 3600, "days": 86400, "day": 86400}
 
 
-# The best server and the alternatives of this job are on another continent than its server, which the answer says of each.
-RECOMMEND_BYTES = 6.5 * 1024
+RECOMMEND_BYTES = 6 * 1024
 
 
 def lost(plain, detailed, path=""):
