@@ -21,6 +21,7 @@
 #include "exporter/sampling/follower.h"
 #include "exporter/forward/forwarder.h"
 #include "exporter/history/historian.h"
+#include "exporter/kubernetes/pod_owners.h"
 #include "exporter/http/http.h"
 #include "exporter/core/identity.h"
 #include "exporter/discovery/command_run.h"
@@ -261,6 +262,8 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	if (code == 0)
 		code = rules_reload_begin(app->options, &rules, &e);
 	if (code == 0)
+		code = pod_owners_start(&app->pod_owners, app->options, &e);
+	if (code == 0)
 		code = sampler_start(&app->sampler, app, rules, &e);
 	if (code == 0)
 		code = begin_upkeep(app, &e);
@@ -290,7 +293,9 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	systemd_stop(systemd_service);
 	job_costs_stop(job_costs);
 	follower_stop(follower);
+	pod_owners_stop(app->pod_owners);
 	stop_watching(http, exit_deadline, &exit_plan);
+	pod_owners_free(app->pod_owners);
 	shutdown_close_runs(app, self);
 	stop_history(&exit_plan);
 	this_server_stop(app->machine);

@@ -235,11 +235,14 @@ static bool find_system(const struct process_words *w, struct recognised *ret)
 	return false;
 }
 
+/* The annotation by which a user names the job of a pod. */
+#define OWN_NAME_WORD "rightsize/job-name"
+
 static struct slice words_own_name(const struct process_words *w)
 {
 	static const struct word own = {NULL, 0,
 		{{.kind = FROM_ENVIRONMENT, .variable = VARIABLE_RIGHTSIZE_JOB_NAME},
-			{.kind = FROM_POD, .text = "rightsize/job-name"}},
+			{.kind = FROM_POD, .text = OWN_NAME_WORD}},
 		TRIM_NOTHING};
 	struct slice name = {NULL, 0};
 
@@ -457,5 +460,22 @@ bool recognise_is_variable(struct slice name)
 	for (size_t i = 0; i < VARIABLE_COUNT; i++)
 		if (slice_is(name, naming_variables[i]))
 			return true;
+	return false;
+}
+
+bool recognise_is_pod_word(struct slice key)
+{
+	if (slice_is(key, OWN_NAME_WORD))
+		return true;
+	if (slice_starts(key, "pod."))
+		return false;
+	for (const struct job_system *s = naming_systems; s->name; s++)
+		for (size_t i = 0; i < SYSTEM_WORDS_MAX * SOURCES_MAX; i++) {
+			const struct from *f = &s->words[i / SOURCES_MAX].from[i % SOURCES_MAX];
+
+			if (f->kind == FROM_POD && slice_is(key, f->text) &&
+				strcmp(s->name, SYSTEM_KUBERNETES) != 0)
+				return true;
+		}
 	return false;
 }

@@ -97,6 +97,11 @@ bool recognise_is_worker(struct slice command_line);
 /* Returns true if the table of systems reads this variable. */
 bool recognise_is_variable(struct slice name);
 
+/* Returns true for a label or annotation that a workflow system or a user puts on a pod to name its
+ * job. False for the labels that any pod may have (app, app.kubernetes.io/name, job-name), and for
+ * "pod.name" and the like, which are no labels. */
+bool recognise_is_pod_word(struct slice key);
+
 /* These functions copy only the parts that recognise() reads: parts of a file, or parts of a
  * variable's value. recognise() can read the copy like the original. Callers that write processes
  * to a file use these functions, because all other text may be secret. If there are no such parts,

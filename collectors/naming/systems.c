@@ -169,6 +169,7 @@ const struct job_system naming_systems[] = {
 		{"application", MUST, {OPTION_OF(spark_submit, "--name"), PAIR_OF(spark_submit, "--conf", "spark.app.name="), TRIMMED_POD("spark-app-name", TRIM_GENERATED), SCRIPT_OF(spark_submit, ".py"), SCRIPT_OF(spark_submit, ".R"), OPTION_OF(spark_submit, "--class"), SCRIPT_OF(spark_submit, ".jar")}, 0},
 		{"role", WORD_NAME, {POD("spark-role")}, 0},
 		{NULL, WORD_RUN, {POD("spark-app-selector")}, 0},
+		{NULL, WORD_TASK, {POD("spark-exec-id")}, 0},
 	}},
 	/* SchedMD/slurm 284c3b9: src/common/env.c, src/slurmctld/job_scheduler.c;
 	 * doc/man/man1/sbatch.1. */
@@ -266,7 +267,14 @@ const struct job_system naming_systems[] = {
 		{NULL, WORD_RUN | WORD_NEEDED, {POD("workflows.argoproj.io/workflow")}, 0},
 		{NULL, WORD_TASK, {POD("workflows.argoproj.io/node-id"), POD("workflows.argoproj.io/node-name"), POD("pod.uid")}, 0},
 	}},
-	{"kubernetes", 0, {
+	/* The owner of a pod, as the Kubernetes API tells it (exporter/kubernetes/owner_chain.h). */
+	{SYSTEM_KUBERNETES, 0, {
+		{"owner", MUST, {POD("pod.owner")}, 0},
+		{"kind", 0, {POD("pod.owner-kind")}, 0},
+		{"namespace", 0, {POD("pod.namespace")}, 0},
+		{NULL, WORD_RUN, {POD("pod.uid")}, 0},
+	}},
+	{SYSTEM_KUBERNETES, 0, {
 		{"app", MUST, {TRIMMED_POD("batch.kubernetes.io/job-name", TRIM_SCHEDULE), TRIMMED_POD("job-name", TRIM_SCHEDULE), POD("app.kubernetes.io/name"), POD("app"), POD_NAME}, 0},
 		{"component", WORD_NAME, {POD("app.kubernetes.io/component")}, 0},
 		{"namespace", 0, {POD("pod.namespace")}, 0},

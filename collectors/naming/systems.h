@@ -206,6 +206,9 @@ struct word {
 	enum trim trim;
 };
 
+/* Name of the systems that Kubernetes alone names. */
+#define SYSTEM_KUBERNETES "kubernetes"
+
 struct job_system {
 	const char *name;
 	double grace_seconds;

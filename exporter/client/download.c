@@ -253,20 +253,47 @@ int download_get(struct download *d, const char *url, const char *etag, struct h
 	return perform(d, url, headers_with(d, etag), e);
 }
 
-int download_post(struct download *d, const char *url, const char *bearer, const char *body,
-	size_t len, struct http_response *ret, struct err *e)
+static struct curl_slist *add_bearer(struct download *d, struct curl_slist *headers,
+	const char *bearer)
+{
+	struct buf line AUTO(buf_done) = BUF_MAX(BEARER_MAX);
+
+	buf_addf(&line, "Authorization: Bearer %s", bearer);
+	headers = d->call.curl_slist_append(headers, buf_text(&line));
+	if (line.data)
+		explicit_bzero(line.data, line.len);
+	return headers;
+}
+
+int download_get_as(struct download *d, const char *url, const char *bearer, const char *accept,
+	struct http_response *ret, struct err *e)
 {
 	__typeof__(d->call.curl_easy_setopt) set = d->call.curl_easy_setopt;
 	struct buf line AUTO(buf_done) = BUF_MAX(BEARER_MAX);
 
 	d->answer = ret;
+	buf_addf(&line, "Accept: %s", accept);
+	struct curl_slist *headers =
+		d->call.curl_slist_append(headers_with(d, NULL), buf_text(&line));
+
+	set(d->curl, CURLOPT_FOLLOWLOCATION, 0L);
+	int code = perform(d, url, add_bearer(d, headers, bearer), e);
+
+	set(d->curl, CURLOPT_FOLLOWLOCATION, 1L);
+	return code;
+}
+
+int download_post(struct download *d, const char *url, const char *bearer, const char *body,
+	size_t len, struct http_response *ret, struct err *e)
+{
+	__typeof__(d->call.curl_easy_setopt) set = d->call.curl_easy_setopt;
+
+	d->answer = ret;
 	struct curl_slist *headers = headers_with(d, NULL);
 
 	headers = d->call.curl_slist_append(headers, "Content-Type: application/json");
-	if (bearer) {
-		buf_addf(&line, "Authorization: Bearer %s", bearer);
-		headers = d->call.curl_slist_append(headers, buf_text(&line));
-	}
+	if (bearer)
+		headers = add_bearer(d, headers, bearer);
 	set(d->curl, CURLOPT_FOLLOWLOCATION, 0L);
 	set(d->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)len);
 	set(d->curl, CURLOPT_POSTFIELDS, body);

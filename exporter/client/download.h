@@ -48,6 +48,12 @@ void response_headers_read(struct http_response *a, const char *line, size_t len
 int download_get(struct download *d, const char *url, const char *etag, struct http_response *ret,
 	struct err *e);
 
+/* Gets a document that needs a right. `bearer` is the token for the header Authorization, `accept`
+ * the value of the header Accept. Follows no redirect, because another host must not get the token.
+ * Otherwise as download_get. */
+int download_get_as(struct download *d, const char *url, const char *bearer, const char *accept,
+	struct http_response *ret, struct err *e);
+
 /* Posts a JSON document. `bearer` is the token for the header Authorization, or NULL. Follows no
  * redirect. */
 int download_post(struct download *d, const char *url, const char *bearer, const char *body,

@@ -14,6 +14,7 @@ struct identity;
 struct sampler;
 struct historian;
 struct this_server;
+struct pod_owners;
 struct current_catalogue;
 struct run_forecasts;
 struct result_cache;
@@ -30,6 +31,7 @@ struct app {
 	struct sampler *sampler;               /* may be NULL */
 	struct historian *historian;           /* may be NULL */
 	struct this_server *machine;           /* NULL = only options name the server */
+	struct pod_owners *pod_owners;         /* NULL = nobody is asked who owns a pod */
 	struct run_forecasts *run_forecasts;   /* may be NULL */
 	struct result_cache *results;          /* NULL = no cache; freed by app_caches_done */
 	struct neighbourhoods *neighbourhoods; /* NULL = no cache; freed by app_caches_done */

@@ -97,6 +97,15 @@ static void join_run(struct booked_process *p, struct named_process *n)
 	n->processes++;
 }
 
+/* An earlier exporter may have known more or less about the owner of a pod. The run keeps the name
+ * that it has. */
+static void keep_name(struct finder *f, pid_t pid, uint64_t start_ticks, struct named_process *n)
+{
+	n->left_open = left_open_find(f->left_open, NULL, pid, start_ticks);
+	if (n->left_open)
+		text_copy(n->left_open->job_name, n->is.job_name, sizeof n->is.job_name);
+}
+
 static void root_at(struct finder *f, pid_t pid, uint64_t start_ticks, struct named_process *n)
 {
 	const struct host *h = f->host;
@@ -116,6 +125,8 @@ static void root_at(struct finder *f, pid_t pid, uint64_t start_ticks, struct na
 		n->started_at = h->now.wall;
 	} else {
 		n->left_open = left_open_find(f->left_open, n->is.job_name, pid, start_ticks);
+		if (!n->left_open && n->pod[0])
+			keep_name(f, pid, start_ticks, n);
 	}
 	if (n->left_open) {
 		n->started_at = wall_from_seconds(n->left_open->started_at);
@@ -184,6 +195,7 @@ static struct named_process *name_at(struct finder *f, const struct booked_proce
 	struct err e = {0};
 
 	n->is = found->is;
+	text_copy(found->pod, n->pod, sizeof n->pod);
 	if (found->exporter) {
 		GROW(f->named, f->n, f->room);
 		return f->named[f->n++] = n;

@@ -25,6 +25,8 @@ struct named_process {
 	char run_id[RUN_ID_MAX];
 	struct run_root root;
 	struct wall started_at;
+	/* UID of the pod of a Kubernetes node that named the run; "" = another source named it */
+	char pod[POD_UID_MAX];
 	const struct left_open_run *left_open; /* the run that this run continues; NULL = none */
 	/* reported by a client; OUTCOME_RUNNING = not reported */
 	enum outcome reported_outcome;
@@ -55,6 +57,7 @@ struct finder {
 struct process_finding {
 	struct recognised is;
 	bool exporter;
+	char pod[POD_UID_MAX]; /* UID of the pod of a Kubernetes node that names it; "" = none */
 };
 
 /* Finds the job that a process names. Returns false in two cases: the process names no job, or its

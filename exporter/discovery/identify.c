@@ -10,12 +10,14 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/quantity.h"
 #include "collectors/base/utf8.h"
+#include "collectors/naming/systems.h"
 #include "collectors/process/helpers.h"
 #include "collectors/process/process.h"
 #include "exporter/core/counters.h"
 #include "exporter/core/identity.h"
 #include "exporter/options/options.h"
 #include "exporter/discovery/pod.h"
+#include "exporter/kubernetes/pod_owners.h"
 
 /* If a file of a process could not be read in time, the process is checked again this much
  * later. */
@@ -262,11 +264,11 @@ static struct slice index_in(struct slice environment)
 	return (struct slice){NULL, 0};
 }
 
-/* Finds the open run of a pod, or returns NULL. */
+/* Finds the open run that a pod named, or returns NULL. */
 static const struct recognised *run_of_pod(const struct finder *f, const char *uid)
 {
 	for (size_t i = 0; i < f->n; i++)
-		if (f->named[i]->open && strcmp(f->named[i]->is.run, uid) == 0)
+		if (f->named[i]->open && strcmp(f->named[i]->pod, uid) == 0)
 			return &f->named[i]->is;
 	return NULL;
 }
@@ -310,17 +312,33 @@ static bool is_within_a_run(const struct finder *f, const struct booked_process 
 	return false;
 }
 
-static bool name_new_pod(const struct finder *f, const struct booked_process *p,
-	const struct node_pod *pod, const struct process_facts *facts, struct recognised *ret)
+/* Returns true if the pod is a job. The name of a pod tells less than its owner: if the owner is
+ * unknown, a pod of a plain Job looks like that of a DaemonSet. */
+static bool is_job(const struct finder *f, const struct booked_process *p,
+	const struct node_pod *pod, enum owner_answer owner, const struct recognised *r)
 {
-	if (!pod->of_cron_job && on_host_network(f->host, p))
+	bool by_system = strcmp(r->system, SYSTEM_KUBERNETES) != 0;
+
+	if (r->own_name || owner == OWNER_JOB)
+		return true;
+	if (owner == OWNER_SERVICE)
 		return false;
-	struct buf pod_text AUTO(buf_done) = BUF_MAX(2 * (sizeof *pod + JOB_WORD_MAX));
+	return by_system ||
+	       (pod->of_job && (pod->of_cron_job || !on_host_network(f->host, p)));
+}
+
+static bool name_new_pod(const struct finder *f, const struct booked_process *p,
+	const struct node_pod *pod, enum owner_answer owner, const struct buf *words,
+	const struct process_facts *facts, struct recognised *ret)
+{
+	struct buf pod_text AUTO(buf_done) =
+		BUF_MAX(2 * (sizeof *pod + JOB_WORD_MAX) + words->len);
 	struct process_text text = facts->text;
 
 	node_pods_text(pod, index_in(text.environment), &pod_text);
+	buf_add(&pod_text, words->data, words->len);
 	text.pod = (struct slice){pod_text.data, pod_text.len};
-	if (!recognise(&text, ret))
+	if (!recognise(&text, ret) || !is_job(f, p, pod, owner, ret))
 		return false;
 	ret->grace_seconds = BETWEEN_CONTAINERS_SECONDS;
 	return true;
@@ -340,22 +358,35 @@ static void note_exporter(const struct finder *f, const struct process_facts *fa
 		pod->recorded = true;
 }
 
-/* Names a process by its pod, if a Job or CronJob made the pod. All processes of the pod are one
- * run. */
-static bool name_by_node_pod(const struct finder *f, const struct booked_process *p,
-	const struct process_facts *facts, struct recognised *ret)
+/* Names a process by its pod, if the pod is a job. All processes of the pod are one run. The pod's
+ * first process, pause, comes a second before the others: it has the owner asked for in time. While
+ * the owner is awaited, the process is checked at every tick. */
+static bool name_by_node_pod(const struct finder *f, struct booked_process *p,
+	const struct process_facts *facts, struct process_finding *ret)
 {
 	const struct node_pod *pod = pod_of(f, facts);
 
-	if (!pod || !pod->of_job || pod->recorded || is_within_a_run(f, p) ||
-		is_runtime(facts->text.command_line) || is_pause(facts->text.command_line))
+	if (!pod || pod->recorded || is_within_a_run(f, p))
 		return false;
-	const struct recognised *known = run_of_pod(f, pod->uid);
+	bool waits = !is_runtime(facts->text.command_line) && !is_pause(facts->text.command_line);
+	const struct recognised *known = waits ? run_of_pod(f, pod->uid) : NULL;
 
-	if (!known)
-		return name_new_pod(f, p, pod, facts, ret);
-	*ret = *known;
-	return true;
+	text_copy(pod->uid, ret->pod, sizeof ret->pod);
+	if (known) {
+		ret->is = *known;
+		return true;
+	}
+	struct buf words AUTO(buf_done) = BUF_MAX(2 * (size_t)OWNER_WORDS_MAX);
+	const struct pod_id id = {pod->space, pod->name, pod->uid};
+	enum owner_answer owner =
+		pod_owners_find(f->app->pod_owners, &id, f->host->now.mono, waits, &words);
+
+	if (waits && owner == OWNER_AWAITED) {
+		p->program = 0;
+		p->look_at = f->host->now.mono;
+	}
+	return waits && owner != OWNER_AWAITED &&
+	       name_new_pod(f, p, pod, owner, &words, facts, &ret->is);
 }
 
 /* ---- all sources together ---- */
@@ -436,6 +467,7 @@ static bool read_and_name(struct finder *f, struct booked_process *p, struct pro
 	struct process_facts facts;
 	bool ignored = false;
 
+	ret->pod[0] = '\0';
 	if (!read_process(f, p, &facts))
 		return false;
 	if (is_helper(f, p, &facts.text))
@@ -447,8 +479,12 @@ static bool read_and_name(struct finder *f, struct booked_process *p, struct pro
 		identify_bound_numbers(&ret->is);
 		return true;
 	}
-	return !ignored && !ret->exporter &&
-	       (name_by_node_pod(f, p, &facts, &ret->is) || name_by_pod(f, p, &facts, &ret->is));
+	if (ignored || ret->exporter)
+		return false;
+	if (name_by_node_pod(f, p, &facts, ret))
+		return true;
+	ret->pod[0] = '\0';
+	return name_by_pod(f, p, &facts, &ret->is);
 }
 
 /* Finds the job of a process. If a file of the process could not be read in time, the process is

@@ -92,7 +92,8 @@ const struct left_open_run *left_open_find(const struct left_open *a, const char
 	for (size_t i = 0; i < a->n; i++)
 		if (!a->run[i].continued && a->run[i].root.pid == pid &&
 			a->run[i].root.start_ticks == start_ticks &&
-			strcmp(a->run[i].job_name, job_name) == 0)
+			(job_name ? strcmp(a->run[i].job_name, job_name) == 0 :
+				    !a->run[i].recorded_elsewhere))
 			return &a->run[i];
 	return NULL;
 }

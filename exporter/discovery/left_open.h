@@ -26,7 +26,8 @@ struct left_open_run {
 struct left_open *left_open_read(struct app *app);
 void left_open_free(struct left_open *a);
 
-/* Finds the open run of a job whose root is this process, or returns NULL. */
+/* Finds the open run of a job whose root is this process, or returns NULL. job_name NULL = of any
+ * job, unless another exporter that is still alive records it. */
 const struct left_open_run *left_open_find(const struct left_open *a, const char *job_name,
 	pid_t pid, uint64_t start_ticks);
 

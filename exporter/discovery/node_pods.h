@@ -1,6 +1,6 @@
 /* Finds the pod of a process on a Kubernetes node, for an exporter that sees the processes of all
- * pods. Asks neither the Kubernetes API nor the container runtime, so it needs no rights there. Two
- * facts of the node are enough:
+ * pods. Asks neither the Kubernetes API nor the container runtime, so it needs no rights there
+ * (exporter/kubernetes/pod_owners.h asks the API who owns the pod). Two facts of the node are enough:
  *
  * - The path of a process's control group has the UID of its pod: "/pod" UID with the driver
  *   cgroupfs, "-pod" UID ".slice" with "_" for "-" with the driver systemd.
@@ -17,12 +17,7 @@
 #include "collectors/base/buf.h"
 #include "collectors/base/scan.h"
 #include "collectors/host.h"
-
-/* Sizes include the NUL. A namespace is a DNS label (63 bytes), a pod's name a DNS subdomain (253
- * bytes), and a UID has 36 bytes. */
-#define POD_SPACE_MAX 64
-#define POD_NAME_MAX  254
-#define POD_UID_MAX   37
+#include "exporter/kubernetes/object_meta.h"
 
 /* Maximum number of pods that are known at a time, those that ended included. The kubelet's own
  * limit for pods that run is 110 by default. Further pods are not found. */

@@ -144,6 +144,10 @@ X(TEXT, jobs_pod_info, "jobs.pod-info", NULL, 0, 0, COMMAND_SERVE, "DIRECTORY", 
   "Where a downwardAPI volume has the pod's labels and annotations, which name its job") \
 X(FLAG, jobs_per_container, "jobs.per-container", "false", 0, 0, COMMAND_SERVE, NULL, \
   "With --jobs.pod: each container is a job of its own, told apart by its cgroup") \
+X(FLAG, kubernetes_api, "kubernetes.api", "true", 0, 0, COMMAND_SERVE, NULL, \
+  "On a Kubernetes node, ask the API who owns a pod, so that a job has its owner's name, where a service account's token is mounted that has the rights to get pods and jobs; otherwise the pod's own name decides") \
+X(TEXT, kubernetes_account, "kubernetes.account", "/var/run/secrets/kubernetes.io/serviceaccount", 0, 0, COMMAND_SERVE, "DIRECTORY", \
+  "Where a service account's token and the API's certificate authority are (token, ca.crt); read anew for each question") \
 X(TEXT, jobs_rules, "jobs.rules", NULL, 0, 0, COMMAND_WATCH | COMMAND_RULES, "FILE", \
   "Rules of which process is a run of which job, YAML; the first that matches wins, before what is built in") \
 X(COUNT, rules_pid, "pid", "0", 0, 4194304, COMMAND_RULES, "PID", \

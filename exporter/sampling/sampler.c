@@ -19,6 +19,7 @@
 #include "exporter/discovery/finder.h"
 #include "exporter/discovery/job_rules.h"
 #include "exporter/history/historian.h"
+#include "exporter/kubernetes/pod_owners.h"
 #include "exporter/core/log.h"
 #include "exporter/this_server/this_server.h"
 #include "exporter/sampling/run_forecast.h"
@@ -356,6 +357,19 @@ static void *sampler_loop(void *context)
 
 /* ---- start and stop ---- */
 
+/* The owner of a new pod is known. Its runs begin now rather than at the next row, because they may
+ * be short. */
+static void look_soon(void *sampler)
+{
+	struct sampler *s = sampler;
+
+	pthread_mutex_lock(&s->lock);
+	if (s->want < FOR_EVENT)
+		s->want = FOR_EVENT;
+	pthread_mutex_unlock(&s->lock);
+	sampler_wake(s);
+}
+
 static void sampler_free(struct sampler *s)
 {
 	finder_free(s->finder);
@@ -395,6 +409,7 @@ int sampler_start(struct sampler **ret, struct app *app, struct job_rules *take,
 		s->pool = snapshot_pool_new(enabled_collectors_list(s->enabled));
 		s->sample_rows = sample_rows_new(&app->columns);
 		s->finder = app->self ? finder_new(app, s->sample_rows) : NULL;
+		pod_owners_tell(app->pod_owners, look_soon, s);
 		s->next_row = s->host.now.mono;
 		/* A server (`finder` is set) ignores the CPU time limit. It samples at full rate
 		 * until the kernel kills it, and is then restarted. */

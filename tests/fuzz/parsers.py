@@ -63,6 +63,7 @@ PARSERS = {
                 "unknown_option unknown_has_value begin_options finish_options options_read complain ignore "
                 "duration read_number set_number", "exporter/options/shapes.c",
                 "collectors/base/quantity.c: scan_amount split is_suffix quantity_bytes quantity_cores"),
+    "owners": ("exporter/kubernetes/object_meta.c", "exporter/kubernetes/owner_chain.c"),
     "recognise": ("collectors/naming/recognise.c", "collectors/naming/process_words.c"),
     "routes": ("exporter/answers/server_parameters.c", "exporter/answers/sizing_parameters.c"),
     "site": ("exporter/site/metrics_page.c: filter_of is_collector collectors_ok filter_ok wait_of",

@@ -57,7 +57,7 @@ refuses_what_is_broken() {
 # have replaced.
 refuses_wrong_values() {
 	local value said
-	for value in image.repositori=x central.enabled=maybe node.stateHostPath=var/lib central.persistence.size=-3Gi \
+	for value in image.repositori=x central.enabled=maybe node.podOwners=yes node.stateHostPath=var/lib central.persistence.size=-3Gi \
 		central.port=1 'node.extraArgs={jobs.max=9}' monitoring.interval=15 image.pullPolicy=Sometimes image.digest=1 \
 		node.forwardUrl=central central.service.type=Any; do
 		! said=$(helm template release deploy/helm/rightsize-exporter --set "$value" 2>&1) || fail "--set $value is taken"
@@ -71,7 +71,7 @@ render() {
 	helm lint --strict --quiet "$chart"
 	for values in '' monitoring.enabled=true,central.tokenSecret=t \
 		node.enabled=false,central.persistence.enabled=false central.enabled=false,networkPolicy.enabled=false \
-		central.persistence.size=1.5Gi central.persistence.size=300M central.tls.secretName=t,monitoring.enabled=true \
+		node.podOwners=true central.persistence.size=1.5Gi central.persistence.size=300M central.tls.secretName=t,monitoring.enabled=true \
 		networkPolicy.enabled=true,central.allowChangesWithoutToken=true \
 		central.webConfig.basic_auth_users.a=h,fullnameOverride=f,image.registry=r.example:5000,node.priorityClassName=p \
 		central.enabled=false,node.forwardUrl=https://x.example,node.tokenSecret=t,node.caSecret=c,node.hostNetwork=true; do
@@ -98,5 +98,5 @@ refuses_what_is_broken
 refuses_wrong_values
 render
 /usr/bin/python3 -B tests/kubernetes/test_manifests.py --only "$tools"/rendered-chart-*.yaml
-check deploy/kubernetes/{central,daemonset,monitoring,networkpolicy,sidecar}/[!k]*.yaml deploy/kubernetes/overlays/*/namespace.yaml \
+check deploy/kubernetes/{central,daemonset,monitoring,networkpolicy,sidecar}/[!k]*.yaml deploy/kubernetes/overlays/*/[!k]*.yaml \
 	"$tools"/rendered-*.yaml

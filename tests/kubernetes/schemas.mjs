@@ -13,6 +13,7 @@ const kinds = {
   "apps/v1": ["DaemonSet", "Deployment"],
   "batch/v1": ["Job"],
   "networking/v1": ["NetworkPolicy"],
+  "rbac/v1": ["ClusterRole", "ClusterRoleBinding"],
   "monitoring.coreos.com/v1": ["PodMonitor", "PrometheusRule", "ServiceMonitor"],
 };
 // Rules that types cannot express.

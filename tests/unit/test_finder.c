@@ -14,6 +14,7 @@
 #include "exporter/history/historian.h"
 #include "exporter/core/identity.h"
 #include "exporter/discovery/job_rules.h"
+#include "exporter/kubernetes/pod_owners.h"
 #include "tests/support/jobs_world.h"
 
 #define OWN_PID 7
@@ -532,6 +533,128 @@ static void pod_of_a_node_is_no_run_when_the_run_is_known_otherwise(void **state
 	}
 }
 
+/* ---- with the Kubernetes API, which says who owns a pod ---- */
+
+/* The owner of all pods, and what the API does meanwhile. */
+struct owners {
+	const char *version, *kind, *name;
+	atomic_bool silent; /* does not answer yet */
+	atomic_uint known;
+};
+
+static int tell_owner(void *context, const char *path, struct http_response *ret, struct err *e)
+{
+	struct owners *o = context;
+	const char *pod = strrchr(path, '/') + 1;
+
+	while (o->silent)
+		usleep(1000);
+	ret->body.max = 1000;
+	ret->status = strstr(path, "/pods/") ? 200 : 404;
+	buf_addf(&ret->body,
+		"{\"metadata\":{\"name\":\"%s\",\"uid\":\"" UID_OF(1)
+		"\",\"ownerReferences\":[{\"apiVersion\":\"%s\",\"kind\":\"%s\",\"name\":\"%s\","
+		"\"uid\":\"u\"}]}}",
+		pod, o->version, o->kind, o->name);
+	return 0;
+}
+
+static void owner_known(void *context)
+{
+	atomic_fetch_add(&((struct owners *)context)->known, 1);
+}
+
+static void wait_for_owner(const struct owners *o)
+{
+	for (int i = 0; i < 10000 && !o->known; i++)
+		usleep(1000);
+	assert_int_equal(o->known, 1);
+}
+
+/* The owner says for certain whether a pod is a job, and what stays of its name. */
+static void owner_names_the_pod_of_a_node(void **state)
+{
+	static const struct {
+		const char *folder, *version, *kind, *name, *job;
+		bool on_host_network;
+	} table[] = {
+		{"etl_load-tea22-x7k2p_" UID_OF(1), "batch/v1", "Job", "load-x7k2p", "load ", false},
+		{"etl_x_" UID_OF(1), "batch/v1", "Job", "load", "load ", false},
+		{"etl_mnist-worker-0_" UID_OF(1), "kubeflow.org/v1", "PyTorchJob", "mnist", "mnist ",
+			false},
+		{"kube-system_backup-x7k2p_" UID_OF(1), "batch/v1", "Job", "backup", "backup ", true},
+		{"etl_fluent-bit-x7k2p_" UID_OF(1), "apps/v1", "DaemonSet", "fluent-bit", "", false},
+		{"etl_nightly-28868640-x7k2p_" UID_OF(1), "apps/v1", "ReplicaSet", "x", "", false},
+		/* of an unknown kind: by the pod's name */
+		{"etl_load-x7k2p_" UID_OF(1), "acme.example/v1", "Widget", "w", "load ", false},
+		{"etl_load-x7k2p_" UID_OF(1), "acme.example/v1", "Widget", "w", "", true},
+	};
+	static const char group[] = "/kubepods/pod" UID_OF(1);
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct fixture *f = begin((struct options){.jobs_recognise = true});
+		struct owners o = {table[i].version, table[i].kind, table[i].name, true, 0};
+		const struct owner_api api = {&o, tell_owner};
+
+		assert_int_equal(pod_owners_start_with(&f->app.pod_owners, &api, NULL), 0);
+		pod_owners_tell(f->app.pod_owners, owner_known, &o);
+		put_node_pod(f, table[i].folder);
+		process(f, 1, 0, "init", NULL);
+		memory_tree_link(f->w->proc, "1/ns/net", "net:[1]");
+		node_process(f, 20, 1, "python", group);
+		memory_tree_link(f->w->proc, "20/ns/net",
+			table[i].on_host_network ? "net:[1]" : "net:[2]");
+		node_process(f, 21, 20, "worker", group);
+		memory_tree_link(f->w->proc, "21/ns/net",
+			table[i].on_host_network ? "net:[1]" : "net:[2]");
+		assert_string_equal(look_for_runs(f), ""); /* the API has not answered */
+		o.silent = false;
+		wait_for_owner(&o);
+		f->w->host.now.mono.ns += NS_PER_S;
+		assert_string_equal(look_for_runs(f), table[i].job);
+		if (f->w->snapshot.n_runs)
+			assert_double_equal(f->w->snapshot.runs[0].value[RUN_PROCESSES], 2, 0);
+		pod_owners_free(f->app.pod_owners);
+		end(f);
+	}
+}
+
+/* A run begins with the pod's name when the API is slow, and keeps this name when the API answers.
+ * The pod's first process has its owner asked for, so that the run of the next one begins at once. */
+static void run_keeps_the_name_with_which_it_began(void **state)
+{
+	static const char group[] = "/kubepods/pod" UID_OF(1);
+
+	for (int early = 0; early < 2; early++) {
+		struct fixture *f = begin((struct options){.jobs_recognise = true});
+		struct owners o = {"batch/v1", "CronJob", "nightly", !early, 0};
+		const struct owner_api api = {&o, tell_owner};
+		struct buf words AUTO(buf_done) = BUF_MAX(OWNER_WORDS_MAX);
+
+		assert_int_equal(pod_owners_start_with(&f->app.pod_owners, &api, NULL), 0);
+		put_node_pod(f, "etl_load-x7k2p_" UID_OF(1));
+		process(f, 1, 0, "init", NULL);
+		node_process(f, 19, 1, "/pause", group);
+		assert_string_equal(look_for_runs(f), "");
+		if (early)
+			while (pod_owners_find(f->app.pod_owners,
+				       &(struct pod_id){"etl", "load-x7k2p", UID_OF(1)},
+				       f->w->host.now.mono, false, &words) == OWNER_AWAITED)
+				usleep(1000);
+		f->w->host.now.mono.ns += 5 * NS_PER_S;
+		node_process(f, 20, 1, "python", group);
+		assert_string_equal(look_for_runs(f), early ? "nightly " : "load ");
+		o.silent = false;
+		f->w->host.now.mono.ns += NS_PER_S;
+		node_process(f, 21, 1, "sh", group);
+		assert_string_equal(look_for_runs(f), early ? "nightly " : "load ");
+		assert_int_equal(f->w->snapshot.n_runs, 1);
+		assert_double_equal(f->w->snapshot.runs[0].value[RUN_PROCESSES], 2, 0);
+		pod_owners_free(f->app.pod_owners);
+		end(f);
+	}
+}
+
 static void machine_without_pods_reads_no_control_groups(void **state)
 {
 	struct fixture *f = begin((struct options){.jobs_recognise = true});
@@ -576,6 +699,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pods_of_jobs_on_a_node_are_runs_by_the_steady_part_of_their_names),
 		cmocka_unit_test(pod_of_a_node_is_no_run_when_the_run_is_known_otherwise),
+		cmocka_unit_test(owner_names_the_pod_of_a_node),
+		cmocka_unit_test(run_keeps_the_name_with_which_it_began),
 		cmocka_unit_test(machine_without_pods_reads_no_control_groups),
 		cmocka_unit_test(all_of_a_pod_is_one_run_but_the_exporter_and_pause),
 		cmocka_unit_test(helper_begins_no_run),

@@ -190,6 +190,25 @@ static void end_of_a_run_can_be_told_to_whom_it_was_not_announced(void **state)
 	assert_string_not_equal(next.run_id, LEFT_OPEN);
 }
 
+/* The earlier exporter knew the owner of the pod, this one does not. */
+static void run_of_a_pod_keeps_the_name_that_an_earlier_exporter_gave_it(void **state)
+{
+	struct fixture *f = *state;
+	static const char folder[] =
+		"var/log/pods/x_load-tea22-x7k2p_00000001-1111-2222-3333-444455556666/main/0.log";
+
+	f->options.jobs_recognise = true;
+	memory_tree_text(f->w->root, folder, "");
+	memory_tree_file(f->w->proc, "20/cmdline", "python", sizeof "python");
+	memory_tree_text(f->w->proc, "20/cgroup",
+		"0::/kubepods/pod00000001-1111-2222-3333-444455556666\n");
+	finder_look(f->finder, &f->w->host);
+	settle(f);
+	assert_int_equal(f->w->snapshot.n_runs, 1);
+	assert_string_equal(f->w->snapshot.runs[0].run_id, LEFT_OPEN);
+	assert_string_equal(f->w->snapshot.runs[0].job_name, "etl");
+}
+
 static void run_that_somebody_else_records_is_left_to_him(void **state)
 {
 	struct fixture *f = *state;
@@ -218,6 +237,7 @@ int main(void)
 		TEST(a_process_that_goes_on_with_a_run_begins_the_next_one_under_another_id),
 		TEST(samples_of_a_continued_run_cover_its_duration_though_the_clock_stepped),
 		TEST(end_of_a_run_can_be_told_to_whom_it_was_not_announced),
+		TEST(run_of_a_pod_keeps_the_name_that_an_earlier_exporter_gave_it),
 		TEST(run_that_somebody_else_records_is_left_to_him),
 		TEST(end_of_a_run_whose_process_is_gone_is_not_taken),
 	};

@@ -36,7 +36,7 @@ metadata:
   {{- with $account.annotations }}
   annotations: {{- toYaml . | nindent 4 }}
   {{- end }}
-# No role is bound to it, because the exporter does not use the Kubernetes API.
+# A pod has its token only if the pod says so itself.
 automountServiceAccountToken: false
 ---
 {{- end }}

@@ -1,0 +1,50 @@
+/* Reads the metadata of an object of the Kubernetes API: who it is, and which object owns it. Users
+ * of the cluster choose most of it, so every part has a bound and a form. Pure functions. */
+#ifndef EXPORTER_KUBERNETES_OBJECT_META_H
+#define EXPORTER_KUBERNETES_OBJECT_META_H
+
+#include <stdbool.h>
+
+#include "collectors/base/buf.h"
+#include "collectors/base/err.h"
+#include "collectors/base/scan.h"
+
+/* Sizes include the NUL. A namespace is a DNS label (63 bytes), a pod's name a DNS subdomain (253
+ * bytes), and a UID has 36 bytes. A kind has 63 bytes at most (apiextensions validates it as a DNS
+ * label). */
+#define POD_SPACE_MAX   64
+#define POD_NAME_MAX    254
+#define POD_UID_MAX     37
+#define OBJECT_KIND_MAX 64
+
+/* Largest size of the JSON text. The API server's store takes objects of 1.5 MiB
+ * (--max-request-bytes of etcd), but annotations have 256 KiB together, and all that the server and
+ * its controllers add is small. */
+#define OBJECT_JSON_MAX (1u << 20)
+/* A label or annotation with a longer value is ignored. Labels have 63 bytes at most. */
+#define OBJECT_WORD_MAX 1000
+
+/* The owner of an object. A text is "" if the API's text is missing or has another form. */
+struct owner_reference {
+	char group[POD_NAME_MAX]; /* "" = the core group, as of pods */
+	char kind[OBJECT_KIND_MAX];
+	char name[POD_NAME_MAX], uid[POD_UID_MAX];
+};
+
+struct object_meta {
+	char name[POD_NAME_MAX], uid[POD_UID_MAX];
+	char generate_name[POD_NAME_MAX]; /* prefix from which the name was made; "" = none */
+	bool owned;
+	/* The owner that manages the object ("controller"), else the first owner. */
+	struct owner_reference owner;
+};
+
+/* Reads a JSON text with the member "metadata". Appends the labels and annotations that name jobs
+ * (recognise_is_pod_word) to `words`, as KEY=VALUE strings that end in NUL; `words` may be NULL.
+ * Returns -EBADMSG for any text that has no name and UID there. */
+int object_meta_read(struct slice json, struct object_meta *ret, struct buf *words, struct err *e);
+
+/* Returns true for a text that may stand between two slashes of a path: a DNS subdomain. */
+bool object_name_is_valid(const char *name);
+
+#endif

@@ -1,0 +1,314 @@
+#include "exporter/kubernetes/owner_chain.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/naming/stable_name.h"
+#include "exporter/core/log.h"
+
+/* Pods of one Job ask for it once. */
+#define KNOWN_OWNERS_MAX 64
+/* Kubernetes cuts a prefix (generateName) to this length (k8s.io/apiserver,
+ * pkg/storage/names/generate.go). */
+#define PREFIX_MOST 58
+#define PATH_SIZE   (3 * POD_NAME_MAX)
+
+/* The kinds of owners. Sources, beside Kubernetes' own kinds: argoproj/argo-workflows
+ * pkg/apis/workflow/v1alpha1, ray-project/kuberay ray-operator/apis/ray/v1, kubeflow/spark-operator
+ * api/v1beta2, kubernetes-sigs/jobset api/jobset/v1alpha2. */
+static const struct owner_kind {
+	const char *group, *kind;
+	enum pod_class class;
+	/* Removes from a name what changes from run to run, if anything does. */
+	struct slice (*steady)(struct slice name);
+	/* Where the API has objects of the kind, and the right to read them, for a message. NULL =
+	 * not followed: it has no owner, or one that says no more. */
+	const char *version, *plural, *right;
+	bool has_words; /* its labels name the job, too */
+} kinds[] = {
+	{"", "Pod", POD_AS_NAMED, NULL, "v1", "pods", "get pods", false}, /* a Spark driver */
+	{"batch", "Job", POD_IS_JOB, stable_name_without_schedule, "v1", "jobs", "get jobs.batch",
+		false},
+	{"batch", "CronJob", POD_IS_JOB, stable_name, NULL, NULL, NULL, false},
+	{"argoproj.io", "Workflow", POD_IS_JOB, stable_name_without_generated, "v1alpha1",
+		"workflows", "get workflows.argoproj.io", true},
+	{"argoproj.io", "CronWorkflow", POD_IS_JOB, stable_name, NULL, NULL, NULL, false},
+	{"jobset.x-k8s.io", "JobSet", POD_IS_JOB, stable_name_without_generated, NULL, NULL, NULL,
+		false},
+	{"sparkoperator.k8s.io", "SparkApplication", POD_IS_JOB, stable_name_without_generated,
+		NULL, NULL, NULL, false},
+	/* A RayJob makes one. Without an owner it is a service or a job. */
+	{"ray.io", "RayCluster", POD_AS_NAMED, NULL, "v1", "rayclusters", "get rayclusters.ray.io",
+		false},
+	{"apps", "ReplicaSet", POD_IS_SERVICE, NULL, NULL, NULL, NULL, false},
+	{"apps", "StatefulSet", POD_IS_SERVICE, NULL, NULL, NULL, NULL, false},
+	{"apps", "DaemonSet", POD_IS_SERVICE, NULL, NULL, NULL, NULL, false},
+	{"", "ReplicationController", POD_IS_SERVICE, NULL, NULL, NULL, NULL, false},
+	{"", "Node", POD_IS_SERVICE, NULL, NULL, NULL, NULL, false},
+};
+#define KIND_POD (&kinds[0])
+
+struct top_owner {
+	enum pod_class class;
+	char kind[OBJECT_KIND_MAX], name[POD_NAME_MAX];
+};
+
+struct owner_chain {
+	struct owner_api api;
+	struct http_response answer;
+	struct complaint refused[ARRAY_LEN(kinds)];
+	int64_t refused_until[ARRAY_LEN(kinds)]; /* monotonic ns; 0 = not refused */
+	size_t n_known;                          /* all that were ever known, so a ring */
+	struct known_owner {
+		char uid[POD_UID_MAX];
+		struct top_owner top;
+	} known[KNOWN_OWNERS_MAX];
+};
+
+struct owner_chain *owner_chain_new(const struct owner_api *api)
+{
+	struct owner_chain *c = xcalloc(1, sizeof *c);
+
+	c->api = *api;
+	return c;
+}
+
+void owner_chain_free(struct owner_chain *c)
+{
+	if (!c)
+		return;
+	buf_done(&c->answer.body);
+	free(c);
+}
+
+double owner_chain_wait(const struct owner_chain *c)
+{
+	return c->answer.retry_after_seconds > 0 ? c->answer.retry_after_seconds : 0;
+}
+
+/* ---- one object ---- */
+
+static int code_of(int status)
+{
+	switch (status) {
+	case 200:
+		return 0;
+	case 401:
+		return -EPERM;
+	case 403:
+		return -EACCES;
+	case 404:
+		return -ENOENT;
+	default:
+		return -EIO;
+	}
+}
+
+/* Returns -ENOENT also for an object that is too large or malformed: the API works, but this object
+ * tells nothing. */
+static int get_object(struct owner_chain *c, const char *path, struct object_meta *ret,
+	struct buf *words, struct err *e)
+{
+	response_headers_clear(&c->answer);
+	int code = c->api.get(c->api.context, path, &c->answer, e);
+
+	if (code == 0 && (code = code_of(c->answer.status)))
+		err_set(e, code, "the Kubernetes API answers %d", c->answer.status);
+	if (code == 0)
+		code = object_meta_read(
+			(struct slice){buf_text(&c->answer.body), c->answer.body.len}, ret, words,
+			e);
+	return code == -E2BIG || code == -EBADMSG ? -ENOENT : code;
+}
+
+static bool write_path(const struct owner_kind *k, const char *space, const char *name, char *ret,
+	size_t size)
+{
+	int n = snprintf(ret, size, "/%s%s/%s/namespaces/%s/%s/%s", k->group[0] ? "apis/" : "api",
+		k->group, k->version, space, k->plural, name);
+
+	return n > 0 && (size_t)n < size;
+}
+
+/* ---- the owners above ---- */
+
+static const struct owner_kind *kind_of(const struct owner_reference *o)
+{
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (strcmp(kinds[i].group, o->group) == 0 && strcmp(kinds[i].kind, o->kind) == 0)
+			return &kinds[i];
+	return NULL;
+}
+
+/* Operators of training frameworks call their kinds PyTorchJob, MPIJob, TFJob, RayJob, TrainJob and
+ * so on. */
+static enum pod_class class_of(const struct owner_reference *o, const struct owner_kind *k)
+{
+	static const char job[] = "Job";
+	size_t len = strlen(o->kind);
+
+	if (k)
+		return k->class;
+	return len >= sizeof job - 1 && strcmp(o->kind + len - (sizeof job - 1), job) == 0 ?
+		       POD_IS_JOB :
+		       POD_AS_NAMED;
+}
+
+static void set_name(struct slice name, struct top_owner *top)
+{
+	slice_copy(name, top->name, sizeof top->name);
+}
+
+static void name_by_reference(const struct owner_reference *o, const struct owner_kind *k,
+	struct top_owner *top)
+{
+	struct slice name = {o->name, strlen(o->name)};
+
+	text_copy(o->kind, top->kind, sizeof top->kind);
+	if (k)
+		set_name(k->steady ? k->steady(name) : name, top);
+	else
+		set_name(stable_name_without_generated(name), top);
+}
+
+/* Takes the prefix from which Kubernetes made the name, if it did. */
+static void name_by_prefix(const struct object_meta *m, struct top_owner *top)
+{
+	size_t len = strlen(m->generate_name);
+
+	len = len > PREFIX_MOST ? PREFIX_MOST : len;
+	if (strncmp(m->name, m->generate_name, len) != 0)
+		return;
+	while (len && (m->generate_name[len - 1] == '-' || m->generate_name[len - 1] == '.'))
+		len--;
+	if (len)
+		set_name((struct slice){m->generate_name, len}, top);
+}
+
+static void note_refused(struct owner_chain *c, const struct owner_kind *k, struct mono now)
+{
+	size_t i = (size_t)(k - kinds);
+
+	c->refused_until[i] = now.ns + (int64_t)(OWNER_REFUSED_SECONDS * NS_PER_S);
+	if (log_complaint_due(&c->refused[i]))
+		log_line(LOG_LEVEL_WARN,
+			"the Kubernetes API refuses to tell who owns a pod's owner: jobs are named "
+			"by what is known of it",
+			"kind", k->kind, "needs", k->right, NULL);
+}
+
+/* Follows the owners from `first` on. Returns an error only if the API does not work. */
+static int follow(struct owner_chain *c, const char *space, const struct owner_reference *first,
+	struct mono now, struct buf *words, struct top_owner *ret, struct err *e)
+{
+	struct owner_reference at = *first;
+
+	for (size_t depth = 1; depth < OWNER_QUESTIONS_MAX; depth++) {
+		const struct owner_kind *k = kind_of(&at);
+		enum pod_class class = class_of(&at, k);
+		size_t before = words->len;
+		struct object_meta m;
+		char path[PATH_SIZE];
+
+		/* A Job that a service's controller made is a job. */
+		if (class == POD_IS_SERVICE && ret->class == POD_IS_JOB)
+			return 0;
+		if (class != POD_AS_NAMED) {
+			ret->class = class;
+			name_by_reference(&at, k, ret);
+		}
+		if (!k || !k->plural || c->refused_until[k - kinds] > now.ns ||
+			!write_path(k, space, at.name, path, sizeof path))
+			return 0;
+		int code = get_object(c, path, &m, k->has_words ? words : NULL, e);
+
+		if (code == -EACCES)
+			note_refused(c, k, now);
+		if (code == -EACCES || code == -ENOENT)
+			return 0;
+		if (code)
+			return code;
+		log_complaint_over(&c->refused[k - kinds]);
+		/* An object of the same name that was made later tells nothing about this one. */
+		if (strcmp(m.uid, at.uid) != 0) {
+			words->len = before;
+			return 0;
+		}
+		if (class == POD_IS_JOB)
+			name_by_prefix(&m, ret);
+		if (!m.owned)
+			return 0;
+		at = m.owner;
+	}
+	return 0;
+}
+
+static const struct top_owner *known_owner(const struct owner_chain *c, const char *uid)
+{
+	size_t n = c->n_known < KNOWN_OWNERS_MAX ? c->n_known : KNOWN_OWNERS_MAX;
+
+	for (size_t i = 0; i < n && uid[0]; i++)
+		if (strcmp(c->known[i].uid, uid) == 0)
+			return &c->known[i].top;
+	return NULL;
+}
+
+static void keep_owner(struct owner_chain *c, const char *uid, const struct top_owner *top)
+{
+	struct known_owner *o = &c->known[c->n_known++ % KNOWN_OWNERS_MAX];
+
+	text_copy(uid, o->uid, sizeof o->uid);
+	o->top = *top;
+}
+
+static int find_top(struct owner_chain *c, const char *space, const struct owner_reference *owner,
+	struct mono now, struct buf *words, struct top_owner *ret, struct err *e)
+{
+	const struct top_owner *known = known_owner(c, owner->uid);
+	size_t before = words->len;
+
+	if (known) {
+		*ret = *known;
+		return 0;
+	}
+	int code = follow(c, space, owner, now, words, ret, e);
+
+	/* The words of an owner are not kept, so it is asked again. */
+	if (code == 0 && words->len == before)
+		keep_owner(c, owner->uid, ret);
+	return code;
+}
+
+int owner_chain_find(struct owner_chain *c, const struct pod_id *pod, struct mono now,
+	struct pod_ownership *ret, struct err *e)
+{
+	struct top_owner top = {.class = POD_AS_NAMED};
+	struct object_meta m;
+	char path[PATH_SIZE];
+
+	*ret = (struct pod_ownership){.words = BUF_MAX(OWNER_WORDS_MAX)};
+	if (!object_name_is_valid(pod->space) || !object_name_is_valid(pod->name) ||
+		!write_path(KIND_POD, pod->space, pod->name, path, sizeof path))
+		return 0;
+	int code = get_object(c, path, &m, &ret->words, e);
+
+	/* Another pod has the name now, or none. */
+	if (code == -ENOENT || (code == 0 && strcmp(m.uid, pod->uid) != 0)) {
+		buf_reset(&ret->words);
+		return 0;
+	}
+	if (code == 0 && m.owned)
+		code = find_top(c, pod->space, &m.owner, now, &ret->words, &top, e);
+	if (code)
+		return code;
+	ret->class = top.class;
+	/* Much text of a user leaves room for the owner. */
+	ret->words.max += sizeof top + 64;
+	ret->words.full = false;
+	if (top.class == POD_IS_JOB)
+		buf_addf(&ret->words, "pod.owner=%s%cpod.owner-kind=%s%c", top.name, 0, top.kind, 0);
+	return 0;
+}

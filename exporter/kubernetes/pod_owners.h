@@ -1,0 +1,60 @@
+/* The thread that asks the Kubernetes API who owns the pods of this node, and what it has answered
+ * so far. A pod whose owner is known is named by the owner, and is a job or not for certain. Nobody
+ * waits for the thread.
+ *
+ * - It asks once about each pod: for the pod, then for its owners (owner_chain.h). It asks 5
+ *   questions a second at most, as Kubernetes' own clients do (client-go), after a first 100.
+ * - It uses the address that Kubernetes sets in each container, and the token and the authority in
+ *   the folder of --kubernetes.account. It reads the token anew for each question, because the
+ *   kubelet renews it. The token is never logged.
+ * - While the API does not answer, or refuses, pods are named as without it, at once. The thread
+ *   asks again after 30 s, then after growing pauses of up to 5 minutes. */
+#ifndef EXPORTER_KUBERNETES_POD_OWNERS_H
+#define EXPORTER_KUBERNETES_POD_OWNERS_H
+
+#include <stdbool.h>
+
+#include "collectors/base/buf.h"
+#include "collectors/base/clock.h"
+#include "collectors/base/err.h"
+#include "exporter/kubernetes/owner_chain.h"
+
+/* Maximum number of pods that are remembered. The kubelet runs 110 pods on a node by default. */
+#define POD_OWNERS_MAX 1000
+/* The longest wait for the owner of a pod. Afterwards the pod is named as without the API. The run
+ * still begins at the start of its process: the wait only delays when it is listed. */
+#define POD_OWNER_PATIENCE_SECONDS 3.0
+
+struct options;
+struct pod_owners;
+
+enum owner_answer {
+	OWNER_AWAITED,  /* ask again soon */
+	OWNER_UNKNOWN,  /* name the pod as without the API */
+	OWNER_JOB,      /* its words have "pod.owner" (struct pod_ownership) */
+	OWNER_SERVICE,  /* no job */
+};
+
+/* Starts the thread. Sets `*ret` to NULL, and returns 0, where there is nobody to ask: without
+ * --kubernetes.api, outside of Kubernetes, or without a token. */
+int pod_owners_start(struct pod_owners **ret, const struct options *o, struct err *e);
+
+/* As pod_owners_start, with another API. For tests. */
+int pod_owners_start_with(struct pod_owners **ret, const struct owner_api *api, struct err *e);
+
+/* The thread calls `known` when it has an answer for which somebody waits. Call this before the
+ * first question. */
+void pod_owners_tell(struct pod_owners *o, void (*known)(void *context), void *context);
+
+/* Returns what is known about the pod, and appends its words. Asks, if nothing is known. `waits`:
+ * whether the caller would wait for the answer, rather than have it asked in advance. `o` may be
+ * NULL: the owner is unknown. Sampler thread. */
+enum owner_answer pod_owners_find(struct pod_owners *o, const struct pod_id *pod, struct mono now,
+	bool waits, struct buf *words);
+
+/* Ends the thread within a second. pod_owners_find may still be called, and asks nobody any more.
+ * NULL does nothing. */
+void pod_owners_stop(struct pod_owners *o);
+void pod_owners_free(struct pod_owners *o);
+
+#endif
