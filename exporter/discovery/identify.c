@@ -323,16 +323,14 @@ static bool is_job(const struct finder *f, const struct booked_process *p,
 		return true;
 	if (owner == OWNER_SERVICE)
 		return false;
-	return by_system ||
-	       (pod->of_job && (pod->of_cron_job || !on_host_network(f->host, p)));
+	return by_system || (pod->of_job && (pod->of_cron_job || !on_host_network(f->host, p)));
 }
 
 static bool name_new_pod(const struct finder *f, const struct booked_process *p,
 	const struct node_pod *pod, enum owner_answer owner, const struct buf *words,
 	const struct process_facts *facts, struct recognised *ret)
 {
-	struct buf pod_text AUTO(buf_done) =
-		BUF_MAX(2 * (sizeof *pod + JOB_WORD_MAX) + words->len);
+	struct buf pod_text AUTO(buf_done) = BUF_MAX(2 * (sizeof *pod + JOB_WORD_MAX) + words->len);
 	struct process_text text = facts->text;
 
 	node_pods_text(pod, index_in(text.environment), &pod_text);

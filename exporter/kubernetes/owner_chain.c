@@ -118,9 +118,9 @@ static int get_object(struct owner_chain *c, const char *path, struct object_met
 	if (code == 0 && (code = code_of(c->answer.status)))
 		err_set(e, code, "the Kubernetes API answers %d", c->answer.status);
 	if (code == 0)
-		code = object_meta_read(
-			(struct slice){buf_text(&c->answer.body), c->answer.body.len}, ret, words,
-			e);
+		code = object_meta_read((struct slice){buf_text(&c->answer.body),
+						c->answer.body.len},
+			ret, words, e);
 	return code == -E2BIG || code == -EBADMSG ? -ENOENT : code;
 }
 
@@ -309,6 +309,7 @@ int owner_chain_find(struct owner_chain *c, const struct pod_id *pod, struct mon
 	ret->words.max += sizeof top + 64;
 	ret->words.full = false;
 	if (top.class == POD_IS_JOB)
-		buf_addf(&ret->words, "pod.owner=%s%cpod.owner-kind=%s%c", top.name, 0, top.kind, 0);
+		buf_addf(&ret->words, "pod.owner=%s%cpod.owner-kind=%s%c", top.name, 0, top.kind,
+			0);
 	return 0;
 }

@@ -18,7 +18,7 @@
 
 #define CONNECT_SECONDS 2.0
 #define ANSWER_SECONDS  5.0
-#define FIRST_DELAY     30.0
+#define FIRST_DELAY     1.0
 #define LONGEST_DELAY   300.0
 /* client-go allows 5 questions a second. A node that starts with all its pods has some 100. */
 #define QUESTIONS_A_SECOND 5.0
@@ -28,7 +28,7 @@
 
 #define URL_SIZE 1024
 
-struct pod_owner {
+struct asked_pod {
 	char space[POD_SPACE_MAX], name[POD_NAME_MAX], uid[POD_UID_MAX];
 	struct mono asked_at;
 	bool answered, awaited; /* awaited: the sampler waits for the answer */
@@ -61,7 +61,7 @@ struct pod_owners {
 	struct mono retry_at; /* while failing: time of the next question */
 	bool failing;
 	size_t n;
-	struct pod_owner *pod; /* POD_OWNERS_MAX */
+	struct asked_pod *pod; /* POD_OWNERS_MAX */
 };
 
 /* ---- the real API ---- */
@@ -133,7 +133,7 @@ static bool client_init(struct api_client *c, const struct options *o, const ato
 
 /* ---- the pods ---- */
 
-static struct pod_owner *pod_of(const struct pod_owners *o, const char *uid)
+static struct asked_pod *pod_of(const struct pod_owners *o, const char *uid)
 {
 	for (size_t i = 0; i < o->n; i++)
 		if (strcmp(o->pod[i].uid, uid) == 0)
@@ -143,22 +143,21 @@ static struct pod_owner *pod_of(const struct pod_owners *o, const char *uid)
 
 /* Returns room for a new pod: in place of the pod that was answered longest ago, if all room is
  * taken. Returns NULL if no pod is answered. */
-static struct pod_owner *new_pod(struct pod_owners *o)
+static struct asked_pod *new_pod(struct pod_owners *o)
 {
-	struct pod_owner *oldest = NULL;
+	struct asked_pod *oldest = NULL;
 
 	if (o->n < POD_OWNERS_MAX)
 		return &o->pod[o->n++];
 	for (size_t i = 0; i < o->n; i++)
-		if (o->pod[i].answered &&
-			(!oldest || o->pod[i].asked_at.ns < oldest->asked_at.ns))
+		if (o->pod[i].answered && (!oldest || o->pod[i].asked_at.ns < oldest->asked_at.ns))
 			oldest = &o->pod[i];
 	if (oldest)
 		buf_done(&oldest->words);
 	return oldest;
 }
 
-static enum owner_answer answer_of(const struct pod_owner *p, struct buf *words)
+static enum owner_answer answer_of(const struct asked_pod *p, struct buf *words)
 {
 	buf_add(words, p->words.data, p->words.len);
 	switch (p->class) {
@@ -176,19 +175,18 @@ static enum owner_answer answer_of(const struct pod_owner *p, struct buf *words)
 static enum owner_answer look_up(struct pod_owners *o, const struct pod_id *pod, struct mono now,
 	bool waits, struct buf *words, bool *asked)
 {
-	struct pod_owner *p = pod_of(o, pod->uid);
+	struct asked_pod *p = pod_of(o, pod->uid);
 
 	if (p && p->answered)
 		return answer_of(p, words);
 	if (!p && (p = new_pod(o))) {
-		*p = (struct pod_owner){.asked_at = now};
+		*p = (struct asked_pod){.asked_at = now};
 		text_copy(pod->space, p->space, sizeof p->space);
 		text_copy(pod->name, p->name, sizeof p->name);
 		text_copy(pod->uid, p->uid, sizeof p->uid);
 		*asked = true;
 	}
-	if (!p || o->failing ||
-		mono_seconds_between(p->asked_at, now) > POD_OWNER_PATIENCE_SECONDS)
+	if (!p || o->failing || mono_seconds_between(p->asked_at, now) > POD_OWNER_PATIENCE_SECONDS)
 		return OWNER_UNKNOWN;
 	p->awaited = p->awaited || waits;
 	return OWNER_AWAITED;
@@ -213,9 +211,9 @@ enum owner_answer pod_owners_find(struct pod_owners *o, const struct pod_id *pod
 /* ---- the thread ---- */
 
 /* Copies the pod that waits longest. Returns false if none does. */
-static bool next_pod(struct pod_owners *o, struct pod_owner *ret)
+static bool next_pod(struct pod_owners *o, struct asked_pod *ret)
 {
-	const struct pod_owner *first = NULL;
+	const struct asked_pod *first = NULL;
 
 	pthread_mutex_lock(&o->lock);
 	for (size_t i = 0; i < o->n; i++)
@@ -234,7 +232,7 @@ static bool keep(struct pod_owners *o, const char *uid, struct pod_ownership *ta
 
 	pthread_mutex_lock(&o->lock);
 	o->failing = false;
-	struct pod_owner *p = pod_of(o, uid);
+	struct asked_pod *p = pod_of(o, uid);
 
 	if (p) {
 		p->class = take->class;
@@ -325,7 +323,7 @@ static double turn(void *context)
 	struct pod_owners *o = context;
 	struct mono now = now_read().mono;
 	struct pod_ownership found;
-	struct pod_owner p;
+	struct asked_pod p;
 	struct err e = {0};
 
 	if (!next_pod(o, &p))

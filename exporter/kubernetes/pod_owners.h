@@ -8,7 +8,7 @@
  *   the folder of --kubernetes.account. It reads the token anew for each question, because the
  *   kubelet renews it. The token is never logged.
  * - While the API does not answer, or refuses, pods are named as without it, at once. The thread
- *   asks again after 30 s, then after growing pauses of up to 5 minutes. */
+ *   asks again after a second, then after growing pauses of up to 5 minutes. */
 #ifndef EXPORTER_KUBERNETES_POD_OWNERS_H
 #define EXPORTER_KUBERNETES_POD_OWNERS_H
 
@@ -29,10 +29,10 @@ struct options;
 struct pod_owners;
 
 enum owner_answer {
-	OWNER_AWAITED,  /* ask again soon */
-	OWNER_UNKNOWN,  /* name the pod as without the API */
-	OWNER_JOB,      /* its words have "pod.owner" (struct pod_ownership) */
-	OWNER_SERVICE,  /* no job */
+	OWNER_AWAITED, /* ask again soon */
+	OWNER_UNKNOWN, /* name the pod as without the API */
+	OWNER_JOB,     /* its words have "pod.owner" (struct pod_ownership) */
+	OWNER_SERVICE, /* no job */
 };
 
 /* Starts the thread. Sets `*ret` to NULL, and returns 0, where there is nobody to ask: without

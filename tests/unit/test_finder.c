@@ -552,9 +552,9 @@ static int tell_owner(void *context, const char *path, struct http_response *ret
 	ret->body.max = 1000;
 	ret->status = strstr(path, "/pods/") ? 200 : 404;
 	buf_addf(&ret->body,
-		"{\"metadata\":{\"name\":\"%s\",\"uid\":\"" UID_OF(1)
-		"\",\"ownerReferences\":[{\"apiVersion\":\"%s\",\"kind\":\"%s\",\"name\":\"%s\","
-		"\"uid\":\"u\"}]}}",
+		"{\"metadata\":{\"name\":\"%s\",\"uid\":\"" UID_OF(
+			1) "\",\"ownerReferences\":[{\"apiVersion\":\"%s\",\"kind\":\"%s\",\"name\":\"%s\","
+			   "\"uid\":\"u\"}]}}",
 		pod, o->version, o->kind, o->name);
 	return 0;
 }
@@ -578,12 +578,15 @@ static void owner_names_the_pod_of_a_node(void **state)
 		const char *folder, *version, *kind, *name, *job;
 		bool on_host_network;
 	} table[] = {
-		{"etl_load-tea22-x7k2p_" UID_OF(1), "batch/v1", "Job", "load-x7k2p", "load ", false},
-		{"etl_x_" UID_OF(1), "batch/v1", "Job", "load", "load ", false},
-		{"etl_mnist-worker-0_" UID_OF(1), "kubeflow.org/v1", "PyTorchJob", "mnist", "mnist ",
+		{"etl_load-tea22-x7k2p_" UID_OF(1), "batch/v1", "Job", "load-x7k2p", "load ",
 			false},
-		{"kube-system_backup-x7k2p_" UID_OF(1), "batch/v1", "Job", "backup", "backup ", true},
-		{"etl_fluent-bit-x7k2p_" UID_OF(1), "apps/v1", "DaemonSet", "fluent-bit", "", false},
+		{"etl_x_" UID_OF(1), "batch/v1", "Job", "load", "load ", false},
+		{"etl_mnist-worker-0_" UID_OF(1), "kubeflow.org/v1", "PyTorchJob", "mnist",
+			"mnist ", false},
+		{"kube-system_backup-x7k2p_" UID_OF(1), "batch/v1", "Job", "backup", "backup ",
+			true},
+		{"etl_fluent-bit-x7k2p_" UID_OF(1), "apps/v1", "DaemonSet", "fluent-bit", "",
+			false},
 		{"etl_nightly-28868640-x7k2p_" UID_OF(1), "apps/v1", "ReplicaSet", "x", "", false},
 		/* of an unknown kind: by the pod's name */
 		{"etl_load-x7k2p_" UID_OF(1), "acme.example/v1", "Widget", "w", "load ", false},

@@ -24,11 +24,11 @@
 
 /* Metadata of an object, its owner, and its other members. */
 #define META(name, uid, more)                                                                      \
-	"{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/v1\",\"metadata\":{"       \
+	"{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/v1\",\"metadata\":{"     \
 	"\"name\":\"" name "\",\"namespace\":\"etl\",\"uid\":\"" uid "\"" more "}}"
 #define OWNED(version, kind, name, uid)                                                            \
-	",\"ownerReferences\":[{\"apiVersion\":\"" version "\",\"kind\":\"" kind                     \
-	"\",\"name\":\"" name "\",\"uid\":\"" uid "\",\"controller\":true,"                         \
+	",\"ownerReferences\":[{\"apiVersion\":\"" version "\",\"kind\":\"" kind                   \
+	"\",\"name\":\"" name "\",\"uid\":\"" uid "\",\"controller\":true,"                        \
 	"\"blockOwnerDeletion\":true}]"
 
 struct route {
@@ -102,7 +102,8 @@ static void job_has_the_name_of_the_owner_that_stays(void **state)
 	} table[] = {
 		{"CronJob",
 			{{POD, 0,
-				 META("p", UID(1), OWNED("batch/v1", "Job", "nightly-29401234", UID(2)))},
+				 META("p", UID(1),
+					 OWNED("batch/v1", "Job", "nightly-29401234", UID(2)))},
 				{JOBS "nightly-29401234", 0,
 					META("nightly-29401234", UID(2),
 						OWNED("batch/v1", "CronJob", "nightly", UID(3)))}},
@@ -114,7 +115,8 @@ static void job_has_the_name_of_the_owner_that_stays(void **state)
 						OWNED("batch/v1", "CronJob", "nightly", UID(3)))}},
 			POD_IS_JOB, "nightly"},
 		{"name made from a prefix",
-			{{POD, 0, META("p", UID(1), OWNED("batch/v1", "Job", "load-tea22", UID(2)))},
+			{{POD, 0,
+				 META("p", UID(1), OWNED("batch/v1", "Job", "load-tea22", UID(2)))},
 				{JOBS "load-tea22", 0,
 					META("load-tea22", UID(2), ",\"generateName\":\"load-\"")}},
 			POD_IS_JOB, "load"},
@@ -123,7 +125,8 @@ static void job_has_the_name_of_the_owner_that_stays(void **state)
 				{JOBS "import-eu", 0, META("import-eu", UID(2), "")}},
 			POD_IS_JOB, "import-eu"},
 		{"plain Job with a generated end",
-			{{POD, 0, META("p", UID(1), OWNED("batch/v1", "Job", "load-x7k2p", UID(2)))},
+			{{POD, 0,
+				 META("p", UID(1), OWNED("batch/v1", "Job", "load-x7k2p", UID(2)))},
 				{JOBS "load-x7k2p", 0, META("load-x7k2p", UID(2), "")}},
 			POD_IS_JOB, "load"},
 		{"JobSet",
@@ -136,31 +139,36 @@ static void job_has_the_name_of_the_owner_that_stays(void **state)
 		{"PyTorchJob",
 			{{POD, 0,
 				META("p", UID(1),
-					OWNED("kubeflow.org/v1", "PyTorchJob", "mnist-x7k2p", UID(2)))}},
+					OWNED("kubeflow.org/v1", "PyTorchJob", "mnist-x7k2p",
+						UID(2)))}},
 			POD_IS_JOB, "mnist"},
 		{"RayJob",
 			{{POD, 0,
-				 META("p", UID(1), OWNED("ray.io/v1", "RayCluster", "fit-x7k2p", UID(2)))},
+				 META("p", UID(1),
+					 OWNED("ray.io/v1", "RayCluster", "fit-x7k2p", UID(2)))},
 				{RAY "fit-x7k2p", 0,
 					META("fit-x7k2p", UID(2),
 						OWNED("ray.io/v1", "RayJob", "fit", UID(3)))}},
 			POD_IS_JOB, "fit"},
 		{"RayCluster that stays",
-			{{POD, 0, META("p", UID(1), OWNED("ray.io/v1", "RayCluster", "shared", UID(2)))},
+			{{POD, 0,
+				 META("p", UID(1),
+					 OWNED("ray.io/v1", "RayCluster", "shared", UID(2)))},
 				{RAY "shared", 0, META("shared", UID(2), "")}},
 			POD_AS_NAMED, ""},
 		{"Spark's executor",
 			{{POD, 0, META("p", UID(1), OWNED("v1", "Pod", "pi-driver", UID(2)))},
 				{"/api/v1/namespaces/etl/pods/pi-driver", 0,
 					META("pi-driver", UID(2),
-						OWNED("sparkoperator.k8s.io/v1beta2", "SparkApplication",
-							"pi", UID(3)))}},
+						OWNED("sparkoperator.k8s.io/v1beta2",
+							"SparkApplication", "pi", UID(3)))}},
 			POD_IS_JOB, "pi"},
 		{"Workflow of a CronWorkflow",
 			{{POD, 0,
 				 META("p", UID(1),
 					 ",\"labels\":{\"workflows.argoproj.io/workflow\":\"etl-x7k2p\"}" OWNED(
-						 "argoproj.io/v1alpha1", "Workflow", "etl-x7k2p", UID(2)))},
+						 "argoproj.io/v1alpha1", "Workflow", "etl-x7k2p",
+						 UID(2)))},
 				{ARGO "etl-x7k2p", 0,
 					META("etl-x7k2p", UID(2),
 						",\"labels\":{\"workflows.argoproj.io/cron-workflow\":"
@@ -179,10 +187,13 @@ static void job_has_the_name_of_the_owner_that_stays(void **state)
 			POD_IS_JOB, "report"},
 		{"Deployment",
 			{{POD, 0,
-				META("p", UID(1), OWNED("apps/v1", "ReplicaSet", "web-5d78c9869d", UID(2)))}},
+				META("p", UID(1),
+					OWNED("apps/v1", "ReplicaSet", "web-5d78c9869d", UID(2)))}},
 			POD_IS_SERVICE, ""},
 		{"DaemonSet",
-			{{POD, 0, META("p", UID(1), OWNED("apps/v1", "DaemonSet", "fluent-bit", UID(2)))}},
+			{{POD, 0,
+				META("p", UID(1),
+					OWNED("apps/v1", "DaemonSet", "fluent-bit", UID(2)))}},
 			POD_IS_SERVICE, ""},
 		{"Job of a service",
 			{{POD, 0, META("p", UID(1), OWNED("batch/v1", "Job", "migrate", UID(2)))},
@@ -194,16 +205,21 @@ static void job_has_the_name_of_the_owner_that_stays(void **state)
 			POD_AS_NAMED, ""},
 		{"no owner, but a user's name",
 			{{POD, 0,
-				META("p", UID(1), ",\"annotations\":{\"rightsize/job-name\":\"mine\"}")}},
+				META("p", UID(1),
+					",\"annotations\":{\"rightsize/job-name\":\"mine\"}")}},
 			POD_AS_NAMED, "mine"},
 		{"another kind",
-			{{POD, 0, META("p", UID(1), OWNED("acme.example/v1", "Widget", "w", UID(2)))}},
+			{{POD, 0,
+				META("p", UID(1),
+					OWNED("acme.example/v1", "Widget", "w", UID(2)))}},
 			POD_AS_NAMED, ""},
 		{"Job in another group is another kind",
 			{{POD, 0,
-				 META("p", UID(1), OWNED("batch.volcano.sh/v1alpha1", "Job", "v", UID(2)))},
+				 META("p", UID(1),
+					 OWNED("batch.volcano.sh/v1alpha1", "Job", "v", UID(2)))},
 				{JOBS "v", 0,
-					META("v", UID(2), OWNED("batch/v1", "CronJob", "wrong", UID(3)))}},
+					META("v", UID(2),
+						OWNED("batch/v1", "CronJob", "wrong", UID(3)))}},
 			POD_IS_JOB, "v"},
 	};
 
@@ -231,10 +247,9 @@ static void owner_that_cannot_be_read_ends_the_chain(void **state)
 		{{{POD, 0, pod}}, "load"},
 		{{{POD, 0, pod}, {JOBS "load-29401234", 403, ""}}, "load"},
 		/* a later Job of the same name */
-		{{{POD, 0, pod},
-			 {JOBS "load-29401234", 0,
-				 META("load-29401234", UID(9),
-					 OWNED("batch/v1", "CronJob", "other", UID(3)))}},
+		{{{POD, 0, pod}, {JOBS "load-29401234", 0,
+					 META("load-29401234", UID(9),
+						 OWNED("batch/v1", "CronJob", "other", UID(3)))}},
 			"load"},
 		{{{POD, 0, pod}, {JOBS "load-29401234", 0, "{"}}, "load"},
 		/* an owner of itself */
@@ -316,8 +331,7 @@ static void owner_is_asked_for_once(void **state)
 		double at;
 		unsigned calls;
 	} table[] = {
-		{{"etl", "p", UID(1)}, 1, 2},
-		{{"etl", "q", UID(3)}, 1, 1},
+		{{"etl", "p", UID(1)}, 1, 2}, {{"etl", "q", UID(3)}, 1, 1},
 		{{"etl", "r", UID(4)}, OWNER_REFUSED_SECONDS - 1, 1},
 		{{"etl", "r", UID(4)}, OWNER_REFUSED_SECONDS + 2, 1}, /* kept */
 	};
@@ -354,9 +368,11 @@ static void words_are_those_that_name_jobs(void **state)
 	static const char *const keys[] = {"metaflow/flow_name", "metaflow/step_name",
 		"metaflow/task_id", "dag_id", "task_id", "map_index", "prefect.io/flow-name"};
 
-	buf_adds(&body, "{\"metadata\":{\"name\":\"p\",\"uid\":\"" UID(1) "\",\"labels\":{"
-			"\"pod.uid\":\"" UID(9) "\",\"pod.owner\":\"theirs\",\"app\":\"theirs\","
-			"\"job-name\":\"theirs\"");
+	buf_adds(&body,
+		"{\"metadata\":{\"name\":\"p\",\"uid\":\"" UID(
+			1) "\",\"labels\":{"
+			   "\"pod.uid\":\"" UID(9) "\",\"pod.owner\":\"theirs\",\"app\":\"theirs\","
+						   "\"job-name\":\"theirs\"");
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
 		buf_addf(&body, ",\"%s\":\"%0*d\"", keys[i], OBJECT_WORD_MAX, 7);
 	buf_adds(&body, "}" OWNED("batch/v1", "CronJob", "nightly", UID(3)) "}}");
