@@ -167,6 +167,26 @@ class Manifests(unittest.TestCase):
         values = yaml.safe_load((CHART / "values.yaml").read_text())
         self.assertFalse(values["networkPolicy"]["enabled"] or values["monitoring"]["enabled"] or values["monitoring"]["rules"])
 
+    def test_exporters_of_nodes_may_read_what_they_ask_for_and_nothing_else(self):
+        """By the table of owners in the source: in the overlay and in the chart alike. Without the overlay there is no token."""
+        asked = {(group, resource) for resource, group in re.findall(
+            r'"get ([a-z]+)\.?([a-z.0-9]*)"', (SOURCE / "exporter/kubernetes/owner_chain.c").read_text())}
+        self.assertIn(("batch", "jobs"), asked)
+        overlay = MANIFESTS / "overlays/owners"
+        role, _ = yaml.safe_load_all((overlay / "rbac.yaml").read_text())
+        chart = re.findall(r"^ {2}- (\{apiGroups: .*\})$", (CHART / "templates/node.yaml").read_text(), re.MULTILINE)
+        for rules in (role["rules"], [yaml.safe_load(rule) for rule in chart]):
+            self.assertEqual({tuple(rule["verbs"]) for rule in rules}, {("get",)})
+            self.assertEqual({(group, resource) for rule in rules for group in rule["apiGroups"] for resource in rule["resources"]},
+                             asked)
+        account, daemons = yaml.safe_load_all((MANIFESTS / "daemonset/daemonset.yaml").read_text())
+        [patch] = yaml.safe_load((overlay / "kustomization.yaml").read_text())["patches"]
+        [change] = yaml.safe_load(patch["patch"])
+        self.assertEqual(change, {"op": "replace", "path": "/spec/template/spec/automountServiceAccountToken", "value": True})
+        self.assertIs(daemons["spec"]["template"]["spec"]["automountServiceAccountToken"], False)
+        self.assertIs(account["automountServiceAccountToken"], False)
+        self.assertIs(yaml.safe_load((CHART / "values.yaml").read_text())["node"]["podOwners"], False)
+
     def test_only_who_shows_a_token_writes(self):
         for file in sorted(MANIFESTS.rglob("*.yaml")):
             self.assertNotIn("allow-changes", file.read_text(), file.name)

@@ -146,7 +146,8 @@ class Node(SidecarCases, unittest.TestCase):
     def test_the_api_server_takes_the_manifests(self):
         """The API server accepts all manifests except the native sidecar and the monitors, whose kinds it lacks."""
         self.cluster.kubectl("create", "namespace", "rightsize")
-        for file in sorted(f for folder in ("central", "daemonset", "networkpolicy") for f in (MANIFESTS / folder).glob("[!k]*.yaml")):
+        for file in sorted(f for folder in ("central", "daemonset", "networkpolicy", "overlays/owners")
+                           for f in (MANIFESTS / folder).glob("[!k]*.yaml")):
             self.cluster.kubectl("apply", "--dry-run=server", "--namespace=rightsize", "-f", file)
         self.cluster.kubectl("apply", "--dry-run=server", "-f", MANIFESTS / "sidecar/classic.yaml")
 
