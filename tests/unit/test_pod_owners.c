@@ -509,6 +509,27 @@ static void more_pods_than_the_table_holds_are_named_as_without_the_api(void **s
 	pod_owners_free(o);
 }
 
+/* A pod counts as two questions: itself and its Job. 100 come at once, then 5 a second. */
+static void many_pods_are_asked_for_at_a_bounded_rate(void **state)
+{
+	static const struct route none[] = {{0}};
+	struct double_api d = {.route = none};
+	const struct owner_api api = {&d, get};
+	struct mono begin = now_read().mono;
+	struct pod_owners *o;
+	char uid[POD_UID_MAX];
+
+	assert_int_equal(pod_owners_start_with(&o, &api, NULL), 0);
+	for (unsigned n = 0; n < 200; n++) {
+		snprintf(uid, sizeof uid, "%08x-1111-2222-3333-444455556666", n);
+		ask(o, "p", uid, 1);
+	}
+	wait_for(&d.calls, 49);
+	wait_for(&d.calls, 52);
+	assert_true(mono_seconds_between(begin, now_read().mono) >= 1);
+	pod_owners_free(o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -519,6 +540,7 @@ int main(void)
 		cmocka_unit_test(words_are_those_that_name_jobs),
 		cmocka_unit_test(owner_is_known_a_moment_after_it_was_asked_for),
 		cmocka_unit_test(failing_api_delays_no_name),
+		cmocka_unit_test(many_pods_are_asked_for_at_a_bounded_rate),
 		cmocka_unit_test(name_waits_for_a_slow_api_as_long_as_its_patience),
 		cmocka_unit_test(more_pods_than_the_table_holds_are_named_as_without_the_api),
 	};
