@@ -275,8 +275,9 @@ static json_t *used_json(const struct runs *runs)
 {
 	static const struct {
 		const char *key, *column;
-	} rows[] = {{"cpu_cores", "cpu_cores"}, {"memory_bytes", "memory_peak_bytes"},
-		{"gpus", "gpus_used"}, {"vram_bytes", "vram_bytes"}};
+		bool of_gpu; /* most jobs have none: the key is left out */
+	} rows[] = {{"cpu_cores", "cpu_cores", false}, {"memory_bytes", "memory_peak_bytes", false},
+		{"gpus", "gpus_used", true}, {"vram_bytes", "vram_bytes", true}};
 	json_t *o = json_object();
 
 	for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
@@ -285,7 +286,7 @@ static json_t *used_json(const struct runs *runs)
 		for (size_t i = 0; i < runs->n; i++)
 			if (runs->run[i].outcome == OUTCOME_SUCCEEDED)
 				most = fmax(most, run_peak(&runs->run[i], rows[k].column));
-		if (!isnan(most))
+		if (!isnan(most) || !rows[k].of_gpu)
 			json_put(o, rows[k].key, json_by_key(rows[k].key, most));
 	}
 	return o;

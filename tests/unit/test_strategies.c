@@ -57,7 +57,6 @@ static void every_strategy_fills_and_explains_its_numbers(void **state)
 		assert_non_null(explained(&s, "memory: "));
 		assert_non_null(explained(&s, "cpu: "));
 		assert_non_null(explained(&s, "duration"));
-		assert_non_null(explained(&s, "gpu: No GPU"));
 		assert_false(warnings_have(&s.warnings, WARNING_MIXED_JOBS));
 	}
 }
