@@ -97,6 +97,8 @@ struct account {
 	size_t clock_members; /* number of members that began no later than clock_ticks */
 	double before_clock;  /* CPU seconds that the run had used when `attached` began */
 	struct task_clock_total counted;
+	double clock_births; /* processes created on the machine when `clock` began */
+	double clock_ends;   /* most processes of the run that ended; NaN = not counted */
 	double stolen; /* share of recent CPU time that the host took from this virtual machine */
 	bool steal_known; /* `stolen` was read at least once */
 	/* CPU time of the root that is not part of the run: the time before exec, or before the
@@ -407,6 +409,11 @@ static size_t members_until(const struct process_tree *tree, uint64_t ticks)
 	return n;
 }
 
+static double births_of(const struct account *a)
+{
+	return a->shared->machine_known ? (double)a->shared->machine.births : (double)NAN;
+}
+
 /* Opens a task clock for a run that this exporter did not start. A process that is created during
  * the opening may get no clock. Therefore the clocks are opened again if the number of processes or
  * threads changes during the opening. */
@@ -447,6 +454,7 @@ static void attach_clock(struct account *a, const struct host *h, struct process
 				  (double)ns / 1e9;
 	helper_use_clock_begins(&a->helpers, tree);
 	a->counted = (struct task_clock_total){0};
+	a->clock_births = births_of(a);
 	a->clock_ticks = (uint64_t)now_read().mono.ns / (NS_PER_S / (uint64_t)h->ticks_per_second);
 	a->clock_members = members_until(tree, a->clock_ticks);
 	/* /proc rounds the user time and the system time of each member down to whole ticks. */
@@ -463,6 +471,7 @@ static void check_clock(struct account *a, const struct host *h, struct process_
 		(a->clock && members_until(tree, a->clock_ticks) <= a->clock_members))
 		return;
 	detach_clock(a);
+	a->clock_ends = NAN;
 	attach_clock(a, h, tree);
 }
 
@@ -499,17 +508,16 @@ struct account *account_open(struct accounts *shared, const struct host *h,
 	a->ours = spec->ours;
 	for (size_t i = 0; i < SOURCES; i++)
 		a->known[i] = NAN;
-	a->most_seconds = NAN;
+	a->most_seconds = a->clock_ends = a->machine_cpus = a->held_bytes = a->oom_kills = NAN;
 	accounts_tick(shared, h);
-	a->machine_cpus = NAN;
 	a->machine_memory_bytes = memory_of_machine(h);
 	take_machine(a, shared);
+	a->births = a->clock_births = births_of(a);
 	a->exporter_seconds = shared->own_seconds;
 	a->root = spec->root;
 	missed_cpu_begin(&a->missed, NAN);
 	a->limits = (struct cgroup_limits){NAN, NAN, NAN};
 	memory_kills_begin(&a->kills, h);
-	a->held_bytes = NAN;
 	find_group(a, h, tree, spec->quota);
 	begin_events(a, h, spec, tree);
 	if (!needs_clock(a))
@@ -518,9 +526,7 @@ struct account *account_open(struct accounts *shared, const struct host *h,
 		a->clock_wanted = true;
 		attach_clock(a, h, tree);
 	}
-	a->births = a->machine_known ? (double)a->machine.births : (double)NAN;
 	a->stolen_before = a->machine_known ? a->machine.stolen_seconds : (double)NAN;
-	a->oom_kills = NAN;
 	return a;
 }
 
@@ -698,6 +704,7 @@ static bool clock_is_needed(const struct account *a)
 static double look_at_clock(struct account *a)
 {
 	task_clock_look(a->clock, a->stolen, &a->counted);
+	a->clock_ends = a->clock_births - a->births + task_clock_ends(a->clock, a->machine_cpus);
 	return a->before_clock + a->counted.seconds - a->counted.stolen_seconds -
 	       (a->helpers.seconds - a->helpers.unclocked_seconds);
 }
@@ -802,18 +809,18 @@ static enum cpu_source source_of(const struct account *a)
 }
 
 /* Returns an upper bound of the CPU time that process ends cost the run since it began (lineage.h).
- * Assumes that all processes that ended on the machine belong to the run. Also assumes that each of
- * them had as many pages as the run's largest process, because a forked child has all pages of its
- * parent, even if it never touches them. */
+ * If the clock does not count the ends, assumes that all processes of the machine belong to the run.
+ * Assumes that each process had as many pages as the run's largest process, because a forked child
+ * has all pages of its parent, even if it never touches them. */
 static double ends_seconds(const struct account *a)
 {
-	double births = a->machine_known ? (double)a->machine.births - a->births : (double)NAN;
-	double pages = a->peak_process_bytes / 4096;
+	double births = births_of(a) - a->births, pages = a->peak_process_bytes / 4096;
+	double ends = isnan(a->clock_ends) ? births : a->clock_ends;
 
 	/* The first reading of /proc/loadavg during the run restarted the count (births_here). */
-	if (births < 0)
+	if (ends < 0)
 		return NAN;
-	return births * (LINEAGE_END_NS + pages * LINEAGE_END_PAGE_NS) / 1e9;
+	return ends * (LINEAGE_END_NS + pages * LINEAGE_END_PAGE_NS) / 1e9;
 }
 
 static double missed_of(const struct account *a, enum cpu_source source)

@@ -3,35 +3,37 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdbool.h>
+#include <math.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
 
-static int open_event(pid_t thread, bool on_exec)
+/* Size of PERF_RECORD_FORK and of PERF_RECORD_EXIT: a header, four ids and a time
+ * (perf_event_open(2)). */
+#define RECORD_BYTES 32
+
+static int open_event(struct perf_event_attr a, pid_t thread, int cpu, bool on_exec)
 {
-	struct perf_event_attr a = {
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof a,
-		.config = PERF_COUNT_SW_TASK_CLOCK,
-		/* The calling thread itself is not counted: it never calls exec. */
-		.disabled = on_exec,
-		.enable_on_exec = on_exec,
-		.inherit = 1,
-		/* A counter without kernel time needs less privilege. The task clock includes
-		 * kernel time even with this flag. */
-		.exclude_kernel = 1,
-		.exclude_hv = 1,
-	};
-	long fd = syscall(SYS_perf_event_open, &a, thread, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	a.type = PERF_TYPE_SOFTWARE;
+	a.size = sizeof a;
+	/* The calling thread itself is not counted: it never calls exec. */
+	a.disabled = a.enable_on_exec = on_exec;
+	a.inherit = 1;
+	/* A counter without kernel time needs less privilege. The task clock includes kernel time
+	 * even with this flag. */
+	a.exclude_kernel = a.exclude_hv = 1;
+	long fd = syscall(SYS_perf_event_open, &a, thread, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
 	return fd < 0 ? -errno : (int)fd;
 }
 
 static int add_event(struct task_clock *c, pid_t thread, bool on_exec)
 {
-	int fd = open_event(thread, on_exec);
+	int fd = open_event((struct perf_event_attr){.config = PERF_COUNT_SW_TASK_CLOCK}, thread,
+		-1, on_exec);
 
 	if (fd < 0)
 		return fd;
@@ -40,9 +42,86 @@ static int add_event(struct task_clock *c, pid_t thread, bool on_exec)
 	return 0;
 }
 
+/* ---- the number of ends ---- */
+
+static size_t buffer_bytes(void)
+{
+	return 2 * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void drop_buffers(struct task_clock *c)
+{
+	while (c->n_buffers)
+		munmap(c->buffer[--c->n_buffers], buffer_bytes());
+	c->n_cpus = 0;
+}
+
+/* Opens a buffer in which the kernel writes a record for each thread that is created or ends on
+ * `cpu`. The buffer is mapped without the right to write, so the kernel overwrites old records and
+ * loses none: the position of the newest record counts all of them. The mapping keeps the event, so
+ * no descriptor stays open. */
+static int add_buffer(struct task_clock *c, pid_t thread, int cpu, bool on_exec)
+{
+	int fd = open_event((struct perf_event_attr){.config = PERF_COUNT_SW_DUMMY, .task = 1},
+		thread, cpu, on_exec);
+
+	if (fd < 0)
+		return fd;
+	void *buffer = mmap(NULL, buffer_bytes(), PROT_READ, MAP_SHARED, fd, 0);
+	int code = buffer == MAP_FAILED ? -errno : 0;
+
+	close(fd);
+	if (code == 0)
+		c->buffer[c->n_buffers++] = buffer;
+	return code;
+}
+
+/* Opens the buffers of `n` threads, or none. An inherited event with a buffer must belong to one
+ * CPU (perf_mmap() in kernel/events/core.c). */
+static void add_buffers(struct task_clock *c, const pid_t *thread, size_t n, bool on_exec)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	bool failed = cpus < 1 || n * (size_t)cpus > TASK_CLOCK_BUFFERS;
+
+	for (int cpu = 0; !failed && cpu < cpus; cpu++) {
+		int code = 0;
+
+		for (size_t i = 0; i < n && !failed; i++) {
+			code = add_buffer(c, thread[i], cpu, on_exec);
+			/* -ENODEV: the CPU is not in use. -ESRCH: the thread has ended. */
+			failed = code && code != -ENODEV && code != -ESRCH;
+		}
+		c->n_cpus += code != -ENODEV;
+	}
+	if (failed)
+		drop_buffers(c);
+}
+
+double task_clock_ends(const struct task_clock *c, double cpus)
+{
+	uint64_t records = 0;
+
+	if (!c->n_buffers || (double)c->n_cpus < cpus)
+		return NAN;
+	for (size_t i = 0; i < c->n_buffers; i++) {
+		const struct perf_event_mmap_page *head = c->buffer[i];
+
+		records += __atomic_load_n(&head->data_head, __ATOMIC_ACQUIRE) / RECORD_BYTES;
+	}
+	/* Each ended thread wrote two records. The threads for which the clock was opened wrote
+	 * only one, because they existed before. */
+	return (double)((records + c->n) / 2);
+}
+
+/* ---- the clock ---- */
+
 int task_clock_open(struct task_clock *ret)
 {
-	return add_event(ret, 0, true);
+	int code = add_event(ret, 0, true);
+
+	if (code == 0)
+		add_buffers(ret, &(pid_t){0}, 1, true);
+	return code;
 }
 
 int task_clock_attach(struct task_clock *ret, const pid_t *thread, size_t n)
@@ -57,6 +136,8 @@ int task_clock_attach(struct task_clock *ret, const pid_t *thread, size_t n)
 	}
 	if (code)
 		task_clock_close(ret);
+	else
+		add_buffers(ret, thread, n, false);
 	return code;
 }
 
@@ -65,6 +146,7 @@ void task_clock_close(struct task_clock *c)
 	for (size_t i = 0; i < c->n; i++)
 		close(c->fd[i]);
 	free(c->fd);
+	drop_buffers(c);
 	*c = TASK_CLOCK_NONE;
 }
 

@@ -10,6 +10,9 @@
  * Linux 6.16 the clock also misses the end of each process: do_exit() stops the counter before
  * exit_mm() (kernel commit "perf: Fix sample vs do_exit()").
  *
+ * The number of ended threads bounds the CPU time of those ends. It costs each new thread of the run
+ * 2 us for each CPU of the machine, so it is counted on machines with few CPUs only.
+ *
  * The clock is too high in one case. On a virtual machine, it continues while the host takes the
  * CPU away (steal in /proc/stat). On a busy host it was 10 % too high. */
 #ifndef COLLECTORS_ACCOUNTING_TASK_CLOCK_H
@@ -19,9 +22,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* Maximum number of event buffers of a clock. Each takes two pages of locked memory
+ * (kernel.perf_event_mlock_kb allows 64 buffers on each CPU for a user). */
+#define TASK_CLOCK_BUFFERS 16
+
 struct task_clock {
 	size_t n; /* 0 = no clock */
 	int *fd;  /* one counter for each thread that the clock was opened for */
+	/* One buffer for each of these threads and each CPU. 0 = the ends are not counted. */
+	size_t n_buffers, n_cpus;
+	void *buffer[TASK_CLOCK_BUFFERS];
 };
 
 #define TASK_CLOCK_NONE ((struct task_clock){0})
@@ -39,6 +49,12 @@ void task_clock_close(struct task_clock *c);
 /* Reads the nanoseconds used so far by living and ended processes. Any thread may call it. Returns
  * 0 or a negative errno. */
 int task_clock_read(const struct task_clock *c, uint64_t *ret);
+
+/* Returns the largest possible number of threads that ended so far and were counted by the clock.
+ * `cpus` is the number of CPUs that the machine has now; NaN = unknown. Any thread may call it. NaN =
+ * unknown: the machine has more CPUs than buffers, the kernel refused the buffers, or a CPU came
+ * into use later. */
+double task_clock_ends(const struct task_clock *c, double cpus);
 
 struct task_clock_total {
 	double seconds;

@@ -2,9 +2,11 @@
  * the control groups are simulated. */
 #include "tests/unit/test_main.h"
 
+#include <linux/perf_event.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "collectors/base/mem.h"
 #include "tests/support/accounts_world.h"
@@ -193,6 +195,46 @@ static void without_a_group_the_machine_bounds_what_is_missed(void **state)
 	assert_double_equal(note_of(&w).cpu_missed_seconds, 0, 0);
 }
 
+/* The clock misses the ends of processes. The number of these ends bounds what it misses. If the ends
+ * were not counted on all CPUs, the run may have created all processes of the machine. */
+static void counted_ends_bound_what_the_clock_misses(void **state)
+{
+	static const struct {
+		size_t cpus; /* CPUs on which the ends were counted */
+		double least, most;
+	} cases[] = {{2, 0.005, 0.005}, {1, 0.3, 1}}; /* of two CPUs, which were busy for 1 s */
+	/* Four processes began and five ended. */
+	struct perf_event_mmap_page page = {.data_head = 9 * 32};
+	const uint64_t ns[] = {1000000000, 1200000000}; /* at two samples */
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		AUTO(world_done) struct world w;
+		int ends[2];
+
+		assert_int_equal(pipe(ends), 0);
+		assert_int_equal(write(ends[1], ns, sizeof ns), sizeof ns);
+		const struct task_clock clock = {.n = 1,
+			.fd = &ends[0],
+			.n_buffers = 1,
+			.n_cpus = cases[i].cpus,
+			.buffer = {&page}};
+
+		world_init(&w, "/");
+		OPEN(&w, .root = 10, .clock = &clock);
+		machine(&w, 102, 50); /* the machine was idle */
+		look_again(&w);
+		machine(&w, 103, 1050); /* 1,000 processes were created */
+		look_again(&w);
+		assert_string_equal(note_of(&w).cpu_source, "task-clock");
+		double missed = note_of(&w).cpu_missed_seconds;
+
+		if (!(missed >= cases[i].least - 1e-9 && missed <= cases[i].most + 1e-9))
+			fail_msg("%zu CPUs: %g", cases[i].cpus, missed);
+		close(ends[0]);
+		close(ends[1]);
+	}
+}
+
 static void unknown_machine_is_an_unknown_bound(void **state)
 {
 	AUTO(world_done) struct world w;
@@ -292,6 +334,7 @@ int main(void)
 		cmocka_unit_test(what_the_root_did_before_it_entered_its_group_is_not_counted),
 		cmocka_unit_test(group_that_lacks_some_of_it_is_not_called_all_of_it),
 		cmocka_unit_test(without_a_group_the_machine_bounds_what_is_missed),
+		cmocka_unit_test(counted_ends_bound_what_the_clock_misses),
 		cmocka_unit_test(unknown_machine_is_an_unknown_bound),
 		cmocka_unit_test(total_never_falls_and_its_parts_add_up),
 		cmocka_unit_test(wrapper_lacks_nothing_unless_children_are_ignored),

@@ -1,9 +1,9 @@
 """The verdict of each cell, which follows from the kernel's rules. The first row that matches decides.
 
-exact: cpu_seconds is within 2 % or 20 ms of the truth. bounded: the truth is within cpu_seconds - cpu_foreign_seconds
-and cpu_seconds + cpu_missed_seconds, and neither bound is wide. wide: bounded, but only by the CPU time of the whole
-machine, because no other source shows a process that ended between two samples. refused: no CPU numbers, and the
-reason."""
+exact: cpu_seconds is within 2 % or 20 ms of the truth, and neither bound is wide. bounded: the truth is within
+cpu_seconds - cpu_foreign_seconds and cpu_seconds + cpu_missed_seconds, and neither bound is wide. wide: bounded, but only by the
+CPU time of the whole machine, because no other source shows a process that ended between two samples. refused: no CPU numbers,
+and the reason. A bound is wide if it is more than three times the real error plus 0.1 s."""
 PLACES = ("plain", "hidepid=1", "hidepid=2", "pid", "pid, outer /proc", "user", "nested", "podman", "host pid", "gvisor")
 WATCHERS = ("wrapper", "wrapper 65534", "serve", "serve 65534")
 GROUPS = ("own", "shared", "root")
@@ -22,7 +22,7 @@ TABLE = (
     (ANY, "wrapper", ANY, "unwaited", "exact",
      "the owner of the cpuacct hierarchy makes a group for the job, which counts whoever was in it"),
     (ANY, "wrapper 65534", ANY, "unwaited", "exact",
-     "no group may be made, but an inherited perf counter counts all children but their exit"),
+     "no group may be made, but inherited perf events count all children but their exit, and the number of exits"),
 
     ("pid, outer /proc", "serve 65534", ANY, ANY, "refused",
      "NSpid tells numbers of an inner namespace, but of which one tells the link ns/pid, which takes the right to ptrace"),

@@ -291,20 +291,17 @@ class Told:
             return "refused" if self.refusal else "no numbers, no reason"
         wrong = abs(self.cpu - self.truth)
         allowed = max(SHARE * self.truth, SECONDS)
-        exact = wrong <= allowed
-        if exact and (wanted == "exact" or (self.missed is not None and self.foreign is not None
-                                            and self.missed + self.foreign <= allowed)):
-            return "exact"
         if self.missed is None or self.foreign is None:
             return "unbounded"
+        widest = WIDTH * wrong + WIDTH_SECONDS
+        wide = self.missed > widest or self.foreign > widest
+        if wrong <= allowed and ((wanted == "exact" and not wide) or self.missed + self.foreign <= allowed):
+            return "exact"
         if self.cpu + self.missed + SLACK < self.truth:
             return "missed more than it says"
         if self.cpu - self.foreign - SLACK > self.truth:
             return "more foreign than it says"
-        widest = WIDTH * wrong + WIDTH_SECONDS
-        if self.missed > widest or self.foreign > widest:
-            return "wide"
-        return "bounded"
+        return "wide" if wide else "bounded"
 
 
 def recorded(history):
