@@ -28,8 +28,7 @@
  * this. CLOCK_TRIES: maximum number of attempts to attach the clock. */
 #define CLOCK_THREADS_MAX 64
 #define CLOCK_TRIES       3
-/* Number of samples of a run at which check_clock searches for processes without a clock. */
-#define CLOCK_CHECK_LOOKS 3
+#define CLOCK_CHECK_LOOKS 3 /* samples at which check_clock looks for processes without a clock */
 /* Largest pid on any machine (PID_MAX_LIMIT of include/linux/threads.h). */
 #define PID_MAX_LIMIT 4194304
 /* A new process belongs to the run if one of its ancestors does. At most this many ancestors are
@@ -38,8 +37,7 @@
 /* A container runtime may use this many CPU seconds in the group before the run begins. Such a
  * small use does not count as the use of an earlier job. */
 #define OLDER_SECONDS 0.1
-/* The limits are read at every 10th sample, because a container may be resized. */
-#define LIMIT_LOOKS 10
+#define LIMIT_LOOKS   10 /* samples between two readings of limits; a container may be resized */
 
 enum cpu_source {
 	SOURCE_CGROUP,
@@ -72,11 +70,9 @@ struct account {
 	struct run_group run_group;
 	/* `older_seconds`: CPU time of the own group that is subtracted, because it was used before
 	 * the run began. `older_missed`: upper bound of the part of `older_seconds` that the run
-	 * itself used. Both are 0 if nothing is subtracted. */
-	double older_seconds, older_missed;
-	/* CPU time that is not subtracted, although other processes may have used it before the
-	 * run. */
-	double older_foreign;
+	 * itself used. Both are 0 if nothing is subtracted. `older_foreign`: CPU time that is not
+	 * subtracted, although other processes may have used it before the run. */
+	double older_seconds, older_missed, older_foreign;
 	bool children_ignored; /* see struct process_tree */
 	bool ours;             /* as in struct account_spec */
 	uint64_t vanished;     /* number of vanished tree members at the last sample */
@@ -88,8 +84,7 @@ struct account {
 	bool has_events;
 	const struct task_clock *clock; /* the caller's clock, or `attached`; NULL = no clock */
 	struct task_clock attached;
-	/* Budget of descriptors from which those of `attached` are taken. */
-	struct descriptors *clock_kept;
+	struct descriptors *clock_kept; /* budget of the descriptors of `attached` */
 	size_t n_clock_kept;
 	bool clock_wanted;    /* a clock may still be attached to the run's threads */
 	uint64_t clock_ticks; /* when `attached` began, in ticks since boot */
@@ -99,6 +94,7 @@ struct account {
 	struct task_clock_total counted;
 	double clock_births; /* processes created on the machine when `clock` began */
 	double clock_ends;   /* most processes of the run that ended; NaN = not counted */
+	double clock_missed; /* most CPU seconds that `clock` lacks from before it began */
 	double stolen; /* share of recent CPU time that the host took from this virtual machine */
 	bool steal_known; /* `stolen` was read at least once */
 	/* CPU time of the root that is not part of the run: the time before exec, or before the
@@ -112,21 +108,17 @@ struct account {
 	struct missed_cpu missed;
 	struct machine_cpu machine; /* CPU time of the machine at the last sample */
 	bool machine_known;
-	/* Largest values since the run began, because CPUs and memory can be removed during the
-	 * run. */
-	double machine_cpus, machine_memory_bytes;
+	double machine_cpus, machine_memory_bytes; /* the most since the run began */
 	double exporter_seconds;
 	double stolen_before;      /* stolen time of the machine when the run began */
 	double births;             /* processes created on the machine when the run began */
 	double peak_process_bytes; /* peak of the run's largest process */
 	double oom_kills;          /* OOM kills in the run's own group */
 	struct memory_kills kills; /* OOM kills in the nearest group that counts them */
-	/* Lower bound of the run's memory at the time of a kill; NaN = unknown. */
-	double held_bytes;
+	double held_bytes;         /* lower bound of the run's memory at a kill; NaN = unknown */
 };
 
-static const char *const source_names[SOURCES] = {
-	"cgroup", "taskstats", "task-clock", "rusage", "proc"};
+static const char *const source_names[] = {"cgroup", "taskstats", "task-clock", "rusage", "proc"};
 
 /* ---- state that all runs share ---- */
 
@@ -361,8 +353,7 @@ static bool needs_clock(const struct account *a)
 	return !counts_cpu(&a->own) && !a->has_events;
 }
 
-/* The result of list_threads: the threads of all members of a run, or `too_many`. */
-struct thread_list {
+struct thread_list { /* the threads of all members of a run, or `too_many` */
 	const struct host *host;
 	size_t n;
 	pid_t thread[CLOCK_THREADS_MAX];
@@ -463,16 +454,32 @@ static void attach_clock(struct account *a, const struct host *h, struct process
 				 2 * (double)a->clock_members / (double)h->ticks_per_second;
 }
 
+static double look_at_clock(struct account *a)
+{
+	task_clock_look(a->clock, a->stolen, &a->counted);
+	a->clock_ends = a->clock_births - a->births + task_clock_ends(a->clock, a->machine_cpus);
+	return a->before_clock + a->counted.seconds - a->counted.stolen_seconds -
+	       (a->helpers.seconds - a->helpers.unclocked_seconds);
+}
+
 /* A process that was forked while the clocks were attached may have no clock. If the tree now
- * contains such a process, all clocks are attached again. */
+ * contains such a process, all clocks are attached again, unless all processes have ended. */
 static void check_clock(struct account *a, const struct host *h, struct process_tree *tree)
 {
 	if (!a->clock_wanted || a->looks > CLOCK_CHECK_LOOKS ||
 		(a->clock && members_until(tree, a->clock_ticks) <= a->clock_members))
 		return;
+	double shown = as_command(a, (double)process_tree_cpu_ns(tree) / 1e9),
+	       missed = a->clock ? a->clock_missed : a->missed.seconds;
+
+	if (a->clock)
+		a->known[SOURCE_CLOCK] = look_at_clock(a);
 	detach_clock(a);
-	a->clock_ends = NAN;
 	attach_clock(a, h, tree);
+	/* A clock that counted what /proc shows, up to process ends, lacked no process. */
+	if (!a->clock && !(a->known[SOURCE_CLOCK] + WORTH_NAMING_SECONDS >= shown))
+		missed = INFINITY;
+	a->clock_missed = missed;
 }
 
 /* Returns the memory of the machine in bytes; NaN = unknown. */
@@ -701,14 +708,6 @@ static bool clock_is_needed(const struct account *a)
 	return a->steal_known || !a->ours || a->children_ignored;
 }
 
-static double look_at_clock(struct account *a)
-{
-	task_clock_look(a->clock, a->stolen, &a->counted);
-	a->clock_ends = a->clock_births - a->births + task_clock_ends(a->clock, a->machine_cpus);
-	return a->before_clock + a->counted.seconds - a->counted.stolen_seconds -
-	       (a->helpers.seconds - a->helpers.unclocked_seconds);
-}
-
 /* Returns the usage of the root's group. Reads no file if the run owns the group. */
 static double group_seconds(const struct account *a, const struct host *h)
 {
@@ -838,7 +837,8 @@ static double missed_of(const struct account *a, enum cpu_source source)
 	/* The clock misses process ends and set-user-ID programs. If process ends alone can explain
 	 * the difference between the clock and the total, no set-user-ID program ran unseen. */
 	if (a->known[SOURCE_CLOCK] + ends >= a->total)
-		missed = fmin(missed, ends + a->counted.stolen_seconds + a->clock_error);
+		missed = fmin(missed,
+			a->clock_missed + ends + a->counted.stolen_seconds + a->clock_error);
 	return isnan(a->most_seconds) ? missed : fmin(missed, most);
 }
 

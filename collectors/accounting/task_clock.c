@@ -110,7 +110,7 @@ double task_clock_ends(const struct task_clock *c, double cpus)
 	}
 	/* Each ended thread wrote two records. The threads for which the clock was opened wrote
 	 * only one, because they existed before. */
-	return (double)((records + c->n) / 2);
+	return floor((double)(records + c->n) / 2);
 }
 
 /* ---- the clock ---- */
