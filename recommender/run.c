@@ -138,3 +138,17 @@ void runs_requested(const struct runs *runs, double *cpu_cores, double *memory_b
 								   r->requested_memory_bytes;
 	}
 }
+
+double runs_a_month(const struct runs *runs)
+{
+	size_t n = runs->n < MONTH_RUNS_MAX ? runs->n : MONTH_RUNS_MAX;
+	double first = INFINITY, last = -INFINITY;
+
+	for (size_t i = 0; i < n; i++) {
+		first = fmin(first, runs->run[i].started_at);
+		last = fmax(last, runs->run[i].started_at);
+	}
+	if (n < 2 || !(last - first >= MONTH_LEAST_SECONDS))
+		return NAN;
+	return (double)(n - 1) / (last - first) * MONTH_HOURS * 3600;
+}

@@ -113,6 +113,13 @@ bool run_limits_differ(double a, double b);
 /* Returns the newest known request of each resource. NaN = no run has one. `runs`: newest first. */
 void runs_requested(const struct runs *runs, double *cpu_cores, double *memory_bytes);
 
+/* Returns how many runs a month of 720 hours has, from the starts of the newest MONTH_RUNS_MAX runs. NaN =
+ * unknown: there is one run, or all began within MONTH_LEAST_SECONDS. `runs`: newest first. */
+#define MONTH_HOURS         720
+#define MONTH_RUNS_MAX      200
+#define MONTH_LEAST_SECONDS 86400
+double runs_a_month(const struct runs *runs);
+
 /* Returns seconds. Returns NaN when the duration is unknown, below 0 or above a century. */
 double run_duration(const struct run *r);
 

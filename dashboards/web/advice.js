@@ -107,14 +107,6 @@ function pasteBox(name, advice, signal) {
 
 /* ---- the saving ---- */
 
-const HOURS_OF_A_MONTH = 720, LEAST_SPAN_SECONDS = 86400;
-
-/* How many runs a month has, from the dates of the history; NaN where those of a day are not known. runs: newest first. */
-function runsAMonth(runs) {
-	const at = runs.map(r => instant(r.started_at)).filter(isKnown), span = Math.max(...at) - Math.min(...at);
-	return at.length >= 2 && span >= LEAST_SPAN_SECONDS ? (at.length - 1) / span * HOURS_OF_A_MONTH * 3600 : NaN;
-}
-
 /* From now to then, or one value where they are equal or one of them is not known. */
 function arrow(now, then) {
 	return [now && now !== then && [now, " → "], then];
@@ -146,7 +138,7 @@ function savingWords(advice, monthly) {
 		below: h("p", null, "The current server is too small for this request.")};
 }
 
-function savingPart(advice, runs) {
+function savingPart(advice) {
 	const {best, today} = advice, based = advice.based_on || {}, chance = (advice.memory || {}).too_small_probability;
 	const pairs = rows => h("dl", {class: "pairs"}, rows.filter(Boolean).map(([term, value]) => [h("dt", null, term), h("dd", null, value)]));
 	const sure = [isKnown(chance) && ["Out of memory", `${roughly(chance)} of runs`], ["Confidence", `${based.confidence || UNKNOWN}, ${runsWord(based.runs || 0)}`]];
@@ -155,7 +147,7 @@ function savingPart(advice, runs) {
 		return h("div", null, eyebrow("Server"), h("p", {class: "money"}, "No best server"), h("p", null, "Servers fit, but the price of the first is in doubt."), pairs(sure));
 	if (!best)
 		return h("div", null, eyebrow("Server"), h("p", {class: "money"}, "No server fits"), h("p", null, "No server of the catalogue has what the request asks for."), pairs(sure));
-	const {title, words, kind, below} = savingWords(advice, runsAMonth(runs)), server = today && today.server || {};
+	const {title, words, kind, below} = savingWords(advice, advice.runs_a_month), server = today && today.server || {};
 	const now = today && today.cost_per_run, stays = best.is_current, lasts = (advice.duration || {}).expected_seconds;
 	const forecast = isKnown(best.forecast_duration_seconds) ? seconds(best.forecast_duration_seconds) : null;
 	return h("div", null, eyebrow(title), h("p", {class: "money " + (kind || "")}, words), below, pairs([
@@ -170,7 +162,7 @@ function savingPart(advice, runs) {
 
 /* ---- both, and warnings ---- */
 
-function heroCard(name, advice, runs, signal) {
+function heroCard(name, advice, signal) {
 	const now = advice.requested || {};
 	return h("section", {class: "card hero", "aria-labelledby": "next"}, h("div", null,
 		h("h2", {class: "eyebrow", id: "next"}, "Next run"),
@@ -178,7 +170,7 @@ function heroCard(name, advice, runs, signal) {
 		compareTable(advice), pasteBox(name, advice, signal),
 		!isKnown(now.cpu_cores) && !isKnown(now.memory_bytes) &&
 			h("p", {class: "note"}, "Request unknown. Set --request-cpu and --request-memory to compare with it.")),
-	savingPart(advice, runs));
+	savingPart(advice));
 }
 
 const ALERTS = {info: ["i", "Note", "plain"], warning: ["⚠", "Warning", ""], critical: ["✕", "Critical", "bad"]};

@@ -312,7 +312,7 @@ async function jobView(name, signal, query) {
 	return {
 		title: name,
 		node: h("div", {class: "job"}, jobTop(name, runs, counts, [advice && ["why", "Why"], advice && ["servers", "Servers"], ["runs", "Runs"]].filter(Boolean)),
-			advice ? [heroCard(name, advice, runs, signal), warningList(advice)] : noAdvice(runs[0], true),
+			advice ? [heroCard(name, advice, signal), warningList(advice)] : noAdvice(runs[0], true),
 			outlookCard(stats),
 			h("div", {class: "two"}, h("section", {class: "card signed"}, signLegend(outcomes), charts[0].node),
 				h("section", {class: "card"}, charts[1].node, charts[2].node)),

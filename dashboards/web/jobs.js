@@ -1,15 +1,7 @@
-/* All jobs: how each ended last, how it develops, what it leaves unused. */
+/* All jobs, a page at a time: how each ended last, what it uses, what to request, what that saves. The exporter searches, sorts and cuts. */
 
-const lastOutcome = job => last(job.outcomes);
-
-/* [name in the address, words, which jobs] */
-const JOB_FILTERS = [
-	["all", "All", () => true],
-	["running", "Running", j => lastOutcome(j) === "running"],
-	["failed", "Failed last", j => hasFailed(lastOutcome(j))],
-	["unused", "Over half unused", j => j.waste > 0.5],
-	["no-request", "No request", j => !isKnown(j.requested_cpu_cores) && !isKnown(j.requested_memory_bytes)],
-];
+/* [value of show in the address and in /overview, words] */
+const JOB_FILTERS = [["all", "All"], ["can_save", "Can save"], ["too_small", "Too small"], ["failed", "Failed last"], ["running", "Running"], ["no_request", "No request"]];
 
 /* The newest runs in a strip, oldest at the left. Success is half height, so that failures stand out in grey, too. */
 const STRIP_RUNS = 12;
@@ -25,50 +17,68 @@ function outcomeStrip(outcomes) {
 /* The warnings of a job's recommendation, without mere notes. The server finds them in the background. */
 const warningsOf = job => job.warnings.filter(w => w.severity !== "info");
 const isSized = job => !job.warnings.some(w => w.code === "not_sized");
+const lastOutcome = job => last(job.outcomes);
 
-const noSuccess = () => h("span", {class: "dim"}, "no success yet");
+const faint = text => h("span", {class: "dim"}, text);
+const noSuccess = () => faint("no success lately");
 
-/* The newest successful peak, of the request. */
-function peakCell(j) {
-	const peak = last(j.memory_peak_bytes), of = j.requested_memory_bytes;
-	if (!isKnown(peak))
+/* What the newest success used, of the request, as text and as a bar. */
+function usedCell(used, of, write, writeOf) {
+	if (!isKnown(used))
 		return noSuccess();
-	return isKnown(of) ? [memoryOf(peak, of), svg("svg", {class: "mini", "aria-hidden": "true"}, svg("rect", {class: "track", x: 0.5, y: 0.5, width: 47, height: 9, rx: 4}),
-		svg("rect", {class: "used", x: 1, y: 1, width: (Math.min(1, peak / of) * 46).toFixed(1), height: 8, rx: 3.5}))] : [bytes(peak), h("span", {class: "dim"}, " no request")];
+	return isKnown(of) ? [writeOf(used, of), svg("svg", {class: "mini", "aria-hidden": "true"}, svg("rect", {class: "track", x: 0.5, y: 0.5, width: 39, height: 9, rx: 4}),
+		svg("rect", {class: "used", x: 1, y: 1, width: (Math.min(1, used / of) * 38).toFixed(1), height: 8, rx: 3.5}))] : [write(used), faint(" no request")];
 }
 
-/* Cost and waste are columns only where something is known of them. */
-function jobColumns(jobs) {
-	return [
-		{title: "Job", key: "job", kind: "c-name", value: j => j.job_name, cell: j => h("a", {href: jobLink(j.job_name)}, named(j.job_name))},
-		{title: `Last ${STRIP_RUNS} runs`, key: "failures", kind: "c-strip", value: j => -j.outcomes.filter(hasFailed).length, cell: j => outcomeStrip(j.outcomes.slice(-STRIP_RUNS))},
-		{title: "Last run", key: "last", kind: "c-last", value: j => -instant(j.last_started_at),
-			cell: j => h("a", {href: runLink(j.last_run), class: "plain"}, shortBadge(OUTCOMES[lastOutcome(j)] || OUTCOMES.unknown,
-				lastOutcome(j) === "running" ? "running" : ago(instant(j.last_started_at))))},
-		{title: "Runs", key: "runs", number: true, wide: true, value: j => j.runs, cell: j => count(j.runs)},
-		{title: "Duration", key: "duration", number: true, wide: true, value: j => last(j.duration_seconds),
-			cell: j => j.duration_seconds.length ? seconds(last(j.duration_seconds)) : noSuccess()},
-		{title: "Peak memory", key: "memory", number: true, kind: "c-mem", value: j => last(j.memory_peak_bytes), cell: peakCell},
-		jobs.some(j => isKnown(j.cost)) && {title: "Cost of a run", key: "cost", number: true, wide: true, value: j => j.cost,
-			cell: j => isKnown(j.cost) ? money(j.cost, j.currency) : h("span", {class: "dim"}, UNKNOWN)},
-		jobs.some(j => isKnown(j.waste)) && {title: "Unused", key: "unused", number: true, kind: "c-waste", value: j => j.waste,
-			cell: j => isKnown(j.waste) ? h("span", {class: "trend", title: "Of the request: cores on average, memory at its peak"},
-				shareBar(j.waste, j.waste > 0.5 ? "warn" : ""), h("span", {class: "waste"}, roughly(j.waste))) : h("span", {class: "dim"}, "no request")},
-		{title: "Warnings", key: "warnings", number: true, wide: true, value: j => isSized(j) ? warningsOf(j).length : null,
-			cell: j => warningsOf(j).length > 0 && severityBadge(warningsOf(j)[0].severity, warningsOf(j).length)},
-	].filter(Boolean);
+const cpuCell = j => usedCell(last(j.cpu_cores_mean), j.requested_cpu_cores, digits, (used, of) => `${digits(used)} of ${digits(of)}`);
+const peakCell = j => usedCell(last(j.memory_peak_bytes), j.requested_memory_bytes, bytes, memoryOf);
+
+const adviceMemory = j => j.resources.memory * MEBIBYTE;
+const isTooSmall = j => isSized(j) && isKnown(j.requested_memory_bytes) && adviceMemory(j) > j.requested_memory_bytes;
+
+/* "386 → 169 MiB": from the request to the recommendation. One value where they are alike, or nothing is requested. */
+function fromTo(now, then, write) {
+	const [before, after] = [now, then].map(write), unit = text => text.replace(/^\S+/, "");
+	return isKnown(now) && before !== after ? [faint(`${unit(before) === unit(after) ? before.replace(/ .*/, "") : before} → `), after] : after;
 }
 
-function jobTiles(jobs) {
-	const of = name => jobs.filter(JOB_FILTERS.find(f => f[0] === name)[2]).length;
-	const running = of("running"), failed = of("failed"), unused = of("unused"), waste = average(jobs.map(j => j.waste));
+function adviceCell(j) {
+	const {cpu, memory} = j.resources;
+	return isKnown(memory) ? [isKnown(cpu) && [fromTo(j.requested_cpu_cores, cpu, cpus), ", "], fromTo(j.requested_memory_bytes, adviceMemory(j), bytes)] : faint("none yet");
+}
+
+function savingCell(j) {
+	const month = isKnown(j.saving_a_month), saving = month ? j.saving_a_month : j.saving;
+	if (isKnown(saving))
+		return saving > 0 ? h("b", {class: "good"}, money(saving, j.currency), !month && " a run") : faint("nothing to save");
+	if (isTooSmall(j))
+		return h("span", {class: "warn"}, "too small");
+	return h("span", {class: "dim", title: "The server of its runs, or its price, is unknown"}, isKnown(j.resources.memory) ? UNKNOWN : "none yet");
+}
+
+/* key: the word that /overview sorts by; down: the first click sorts from the highest on. */
+const JOB_COLUMNS = [
+	{title: "Job", key: "name", kind: "c-name", cell: j => [h("a", {href: jobLink(j.job_name)}, named(j.job_name)),
+		warningsOf(j).length > 0 && [" ", severityBadge(warningsOf(j)[0].severity, warningsOf(j).length)]]},
+	{title: `Last ${STRIP_RUNS} runs`, key: "failures", down: true, kind: "c-strip", cell: j => outcomeStrip(j.outcomes.slice(-STRIP_RUNS))},
+	{title: "Last run", key: "last", down: true, kind: "c-last", cell: j => h("a", {href: runLink(j.last_run), class: "plain"},
+		shortBadge(OUTCOMES[lastOutcome(j)] || OUTCOMES.unknown, lastOutcome(j) === "running" ? "running" : ago(instant(j.last_started_at))))},
+	{title: "Duration", key: "duration", number: true, wide: true, cell: j => j.duration_seconds.length ? seconds(last(j.duration_seconds)) : noSuccess()},
+	{title: "CPU, average", number: true, kind: "c-cpu", cell: cpuCell},
+	{title: "Peak memory", key: "memory", number: true, kind: "c-mem", cell: peakCell},
+	{title: "Recommended", number: true, kind: "c-advice", cell: adviceCell},
+	{title: "Saves a month", key: "saving", number: true, kind: "c-saving", cell: savingCell},
+];
+
+/* The exporter knows the saving of its newest 1,000 jobs. */
+function jobTiles({counts, savings}) {
 	const tile = (title, n, text, kind) => h("div", {class: "figure"}, h("dt", null, title), h("dd", null, h("strong", {class: kind}, n), " ", h("span", {class: "dim"}, text)));
-	const jobsWord = n => `${count(n)} job${n === 1 ? "" : "s"}`;
+	const jobsWord = n => `${count(n)} job${n === 1 ? "" : "s"}`, usd = savings.usd_a_month;
 	return h("dl", {class: "figures"},
-		tile("Watched", jobsWord(jobs.length), `${runsWord(jobs.reduce((sum, j) => sum + j.runs, 0))}`),
-		tile("Running now", jobsWord(running), "", running ? "live" : null),
-		tile("Failed last", jobsWord(failed), `${count(jobs.filter(j => lastOutcome(j) === "oom_killed").length)} out of memory`, failed ? "bad" : null),
-		tile("Unused of the request", isKnown(waste) ? roughly(waste) : UNKNOWN, isKnown(waste) ? `${jobsWord(unused)} over half` : "no request known"));
+		tile("Can be saved", isKnown(usd) ? money(usd) : UNKNOWN, isKnown(usd) ? `a month, ${jobsWord(counts.can_save)}` : "no price known", usd > 0 ? "good" : null),
+		tile("Too small", jobsWord(counts.too_small), "by memory", counts.too_small ? "bad" : null),
+		tile("Failed last", jobsWord(counts.failed), `${count(counts.oom_killed)} out of memory`, counts.failed ? "bad" : null),
+		tile("Running now", jobsWord(counts.running), `of ${count(counts.all)}`, counts.running ? "live" : null));
 }
 
 /* The legend of the strip: each sign and its outcome. */
@@ -87,62 +97,113 @@ function noJobs() {
 }
 
 /* The sort that an address names: "memory" is up, "-memory" is down. */
-function sortOf(columns, text) {
-	const down = (text || "").startsWith("-"), i = columns.findIndex(c => c.key === (text || "").slice(down ? 1 : 0));
+function sortOf(text) {
+	const down = (text || "").startsWith("-"), i = JOB_COLUMNS.findIndex(c => c.key && c.key === (text || "").slice(down ? 1 : 0));
 	return i < 0 ? null : [i, down ? -1 : 1];
 }
 
-async function jobsView(_, signal, query) {
-	let jobs = (await ask("overview", null, signal)).jobs;
-	if (jobs.length === 0)
-		return {title: "No jobs yet", node: noJobs(), refresh: 5};
+/* A table whose rows the exporter sorts and cuts. ask() is called when a person wants other rows, and then calls fill(). */
+class PagedTable extends Table {
+	constructor(label, columns, sort, page, ask) {
+		super(label, columns, [], sort);
+		this.ask = ask;
+		this.page = page;
+	}
 
-	let filter = Math.max(0, JOB_FILTERS.findIndex(f => f[0] === query.get("show")));
-	const search = h("input", {type: "search", placeholder: "Search by name", "aria-label": "Search jobs by name", value: query.get("q"), oninput: () => {
-		setAddress({q: search.value});
-		apply();
+	sortBy(i) {
+		const {number, down} = this.columns[i];
+		this.sort = [i, this.sort && this.sort[0] === i ? -this.sort[1] : number || down ? -1 : 1];
+		this.page = 0;
+		this.mark();
+		this.ask();
+	}
+
+	turn(by) {
+		this.page += by;
+		this.ask();
+		this.node.scrollIntoView({block: "nearest"});
+	}
+}
+
+/* What was sized for a page of the list, until the job runs again: the exporter keeps only the sizes of the newest 1,000 jobs. */
+const advised = new Map();
+const adviceState = j => `${j.last_run} ${lastOutcome(j)}`;
+
+function withAdvice(jobs) {
+	return jobs.map(j => {
+		const known = advised.get(j.job_name);
+		return !isSized(j) && known && known.state === adviceState(j) ? {...j, ...known.advice} : j;
+	});
+}
+
+const SEARCH_PAUSE_MS = 150;
+
+async function jobsView(_, signal, query) {
+	let filter = Math.max(0, JOB_FILTERS.findIndex(f => f[0] === query.get("show"))), wanted = 0, waits = 0;
+	const search = h("input", {type: "search", placeholder: "Search by name", "aria-label": "Search jobs by name", value: query.get("q"), maxlength: 200, oninput: () => {
+		clearTimeout(waits);
+		waits = setTimeout(() => { table.page = 0; shift(); }, SEARCH_PAUSE_MS);
 	}});
 	const counts = JOB_FILTERS.map(() => h("b"));
-	const chips = JOB_FILTERS.map(([key, name], i) => h("button", {class: "chip", "aria-pressed": String(i === filter), onclick: () => {
+	const chips = JOB_FILTERS.map(([, name], i) => h("button", {class: "chip", "aria-pressed": String(i === filter), onclick: () => {
 		filter = i;
-		setAddress({show: i ? key : null});
 		chips.forEach((c, k) => c.setAttribute("aria-pressed", String(k === i)));
-		apply();
-	}}, name, counts[i]));
-	const columns = jobColumns(jobs);
-	const table = new Table("jobs", columns, jobs, sortOf(columns, query.get("sort")), (key, way) => setAddress({sort: (way < 0 ? "-" : "") + key}));
-	table.node.classList.add("jobs");
-	const found = h("p", {class: "dim", role: "status"});
-	const tiles = h("div");
-
-	function apply() {
-		const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-		const kept = jobs.filter(j => {
-			const name = j.job_name.toLowerCase();
-			return JOB_FILTERS[filter][2](j) && words.every(w => name.includes(w));
-		});
 		table.page = 0;
-		table.setRows(kept);
-		found.textContent = kept.length === jobs.length ? "" : `${count(kept.length)} of ${count(jobs.length)} jobs`;
+		shift();
+	}}, name, counts[i]));
+	const table = new PagedTable("jobs", JOB_COLUMNS, sortOf(query.get("sort")), Math.max(0, (parseInt(query.get("page"), 10) || 1) - 1), () => shift());
+	table.node.classList.add("jobs");
+	const found = h("p", {class: "dim", role: "status"}), tiles = h("div");
+
+	const sortWord = () => table.sort && (table.sort[1] < 0 ? "-" : "") + JOB_COLUMNS[table.sort[0]].key;
+	const question = more => ({search: search.value.trim() || null, show: JOB_FILTERS[filter][0], sort: sortWord(),
+		runs: STRIP_RUNS, limit: ROWS_ON_A_PAGE, offset: table.page * ROWS_ON_A_PAGE, ...more});
+
+	/* Asks for the page, then for the sizes that the exporter does not keep. An answer that was overtaken is dropped. */
+	async function load(abort) {
+		const mine = ++wanted;
+		let answer = await ask("overview", question(), abort);
+		if (mine !== wanted)
+			return answer;
+		if (answer.jobs.length === 0 && table.page > 0 && answer.total > 0) {
+			table.page = Math.ceil(answer.total / ROWS_ON_A_PAGE) - 1;
+			return load(abort);
+		}
+		tell(answer);
+		if (answer.jobs.some(j => !isSized(j) && (advised.get(j.job_name) || {}).state !== adviceState(j))) {
+			sizes(mine, abort).catch(() => {});
+		}
+		return answer;
 	}
-	function tell() {
-		tiles.replaceChildren(jobTiles(jobs));
-		counts.forEach((b, i) => { b.textContent = count(jobs.filter(JOB_FILTERS[i][2]).length); });
-		apply();
+	async function sizes(mine, abort) {
+		const answer = await ask("overview", question({advise: 1}), abort);
+		for (const j of answer.jobs)
+			advised.set(j.job_name, {state: adviceState(j), advice: {resources: j.resources, saving: j.saving, saving_a_month: j.saving_a_month, warnings: j.warnings}});
+		if (mine === wanted)
+			tell(answer);
 	}
-	async function again(abort) {
-		const page = table.page;
-		jobs = (await ask("overview", null, abort)).jobs;
-		tell();
-		table.page = Math.min(page, Math.ceil(table.rows.length / ROWS_ON_A_PAGE) - 1);
-		table.draw();
+	function tell(answer) {
+		tiles.replaceChildren(jobTiles(answer));
+		counts.forEach((b, i) => { b.textContent = count(answer.counts[JOB_FILTERS[i][0]]); });
+		found.textContent = search.value.trim() || filter ? `${count(answer.total)} job${answer.total === 1 ? "" : "s"} found` : "";
+		table.fill(withAdvice(answer.jobs), answer.total);
 	}
-	tell();
+	/* A person chose other rows: the address keeps which. */
+	function shift() {
+		setAddress({q: search.value.trim(), show: filter ? JOB_FILTERS[filter][0] : null, sort: sortWord(), page: table.page ? table.page + 1 : null});
+		load(signal).then(() => say("")).catch(e => {
+			if (e.name !== "AbortError")
+				say(e.message, "warn");
+		});
+	}
+	const first = await load(signal);
+	if (first.counts.all === 0 && !search.value)
+		return {title: "No jobs yet", node: noJobs(), refresh: 5};
 	return {
 		title: "Jobs",
 		node: h("div", {class: "wide-page"}, h("div", {class: "top"}, h("h1", {tabindex: "-1"}, "Jobs")), tiles,
 			h("div", {class: "tools"}, search, h("div", {class: "chips", role: "group", "aria-label": "Which jobs"}, chips)), found,
 			h("section", {class: "card list"}, table.node), stripLegend()),
-		refresh: 15, again,
+		refresh: 15, again: load,
 	};
 }

@@ -13,7 +13,7 @@ function reportPage(data, charts) {
 			h("p", {class: "crumbs"}, `Report of rightsize-exporter, as of ${day(instant(data.as_of))}. ${run.outcome === "running" ? "The run goes on." : "The run has ended."}`),
 			h("div", {class: "title"}, h("h1", {tabindex: "-1"}, named(run.job_name)), outcomeBadge(run.outcome)),
 			h("p", null, `Run of ${day(instant(run.started_at))}`, run.host && [" on ", named(run.host)], ". ", leadSentence(run, told)))),
-		advice ? [heroCard(run.job_name, advice, runs, null), warningList(advice)] : noAdvice(run, false),
+		advice ? [heroCard(run.job_name, advice, null), warningList(advice)] : noAdvice(run, false),
 		failureStrip(run, advice, false), runFigures(run, told), charts,
 		advice && whyCard(advice), statisticsCard(run, runs), serverCard(run, null),
 		phasesCard(phasesOf(run, data.series.phases)), advice && serversCard(advice),

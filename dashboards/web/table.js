@@ -1,6 +1,6 @@
 /*
  * Tables that sort by a click or a key on a heading and show a page of rows at a time, so that ten thousand rows
- * cost no more than fifty. A column: {title, key, cell(row), value(row) to sort by, number, wide: not on a phone, kind: a class}.
+ * cost no more than fifty. A column: {title, cell(row), value(row) to sort by, number, wide: not on a phone, kind: a class}.
  */
 
 const ROWS_ON_A_PAGE = 50;
@@ -15,16 +15,15 @@ function compare(a, b, way) {
 }
 
 class Table {
-	/* sort: [index of a column, 1 up or -1 down], or null for the order as given. onSort(key, way) is told what a person chose. */
-	constructor(label, columns, rows, sort, onSort) {
+	/* sort: [index of a column, 1 up or -1 down], or null for the order as given. */
+	constructor(label, columns, rows, sort) {
 		this.columns = columns;
 		this.sort = sort;
-		this.onSort = onSort || (() => {});
 		this.page = 0;
 		this.body = h("tbody");
 		this.pager = h("nav", {class: "pager", "aria-label": "Pages of " + label});
 		this.heads = columns.map((c, i) => h("th", {scope: "col", class: this.classes(c)},
-			c.value ? h("button", {onclick: () => this.sortBy(i)}, c.title) : c.title));
+			c.value || c.key ? h("button", {onclick: () => this.sortBy(i)}, c.title) : c.title));
 		this.node = h("div", {class: "tablebox"},
 			h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": label},
 				h("table", null, h("thead", null, h("tr", null, this.heads)), this.body)),
@@ -46,8 +45,18 @@ class Table {
 		const first = this.columns[i].number ? -1 : 1;
 		this.sort = [i, this.sort && this.sort[0] === i ? -this.sort[1] : first];
 		this.page = 0;
-		this.onSort(this.columns[i].key, this.sort[1]);
 		this.order();
+	}
+
+	/* Says which column the rows are sorted by. */
+	mark() {
+		const [i, way] = this.sort || [-1, 1];
+		this.heads.forEach((th, k) => {
+			if (k === i)
+				th.setAttribute("aria-sort", way > 0 ? "ascending" : "descending");
+			else
+				th.removeAttribute("aria-sort");
+		});
 	}
 
 	order() {
@@ -59,24 +68,29 @@ class Table {
 			keyed.sort(([a], [b]) => compare(a, b, way));
 			this.ordered = keyed.map(k => k[1]);
 		}
-		this.heads.forEach((th, k) => {
-			if (k === i)
-				th.setAttribute("aria-sort", way > 0 ? "ascending" : "descending");
-			else
-				th.removeAttribute("aria-sort");
-		});
+		this.mark();
 		this.draw();
 	}
 
 	draw() {
-		const first = this.page * ROWS_ON_A_PAGE, rows = this.ordered.slice(first, first + ROWS_ON_A_PAGE);
+		const first = this.page * ROWS_ON_A_PAGE;
+		this.fill(this.ordered.slice(first, first + ROWS_ON_A_PAGE), this.ordered.length);
+	}
+
+	turn(by) {
+		this.page += by;
+		this.draw();
+		this.node.scrollIntoView({block: "nearest"});
+	}
+
+	/* Draws the rows of this.page, and the pager of all of them. */
+	fill(rows, total) {
+		const first = this.page * ROWS_ON_A_PAGE, pages = Math.ceil(total / ROWS_ON_A_PAGE);
 		this.body.replaceChildren(...rows.map(r => h("tr", null, this.columns.map((c, i) =>
 			h(i ? "td" : "th", {class: this.classes(c), scope: i ? null : "row"}, c.cell(r))))));
-		const pages = Math.ceil(this.ordered.length / ROWS_ON_A_PAGE);
-		const turn = by => { this.page += by; this.draw(); this.node.scrollIntoView({block: "nearest"}); };
 		this.pager.replaceChildren(...(pages < 2 ? [] : [
-			h("button", {disabled: this.page === 0, onclick: () => turn(-1)}, "Previous"),
-			h("span", null, `${first + 1} to ${first + rows.length} of ${count(this.ordered.length)}`),
-			h("button", {disabled: this.page + 1 >= pages, onclick: () => turn(1)}, "Next")]));
+			h("button", {disabled: this.page === 0, onclick: () => this.turn(-1)}, "Previous"),
+			h("span", null, `${count(first + 1)} to ${count(first + rows.length)} of ${count(total)}`),
+			h("button", {disabled: this.page + 1 >= pages, onclick: () => this.turn(1)}, "Next")]));
 	}
 }

@@ -323,6 +323,8 @@ json_t *recommend_json(const struct recommendation *r)
 	sizing_json_put(o, r->sizing, r->details);
 	json_put(o, "used", used_json(r->runs));
 	json_put(o, "requested", requested_json(r->runs));
+	if (r->details)
+		json_put(o, "runs_a_month", json_ratio(runs_a_month(r->runs)));
 	json_put(o, "paste", paste_json(r));
 	server_answer_put(o, r->servers, r->details);
 	return o;

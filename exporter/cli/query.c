@@ -148,7 +148,7 @@ static void help_of_output(struct buf *out, const struct route *route)
 /* The parameters that --help shows. --help=all shows every parameter. */
 static const char *const usual_parameters[] = {"job_name", "run", "runs", "format", "risk",
 	"input_bytes", "attempt", "cpu", "memory", "gpus", "limit", "objective", "vendor",
-	"regions", "allocation"};
+	"regions", "allocation", "search", "show", "sort"};
 
 static bool is_usual(const struct parameter *p)
 {

@@ -253,7 +253,8 @@ static int find_jobs(struct job_search *f, struct history *h, struct arena *aren
 	return code;
 }
 
-static int read_outcomes(struct history *h, int64_t job, struct job_row *ret, struct err *e)
+static int read_outcomes(struct history *h, int64_t job, uint64_t outcomes[OUTCOME_COUNT],
+	struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_OUTCOMES, e);
 	int code;
@@ -262,9 +263,16 @@ static int read_outcomes(struct history *h, int64_t job, struct job_row *ret, st
 	while ((code = sql_row(&q, e)) > 0) {
 		enum outcome o = sql_outcome(&q);
 
-		ret->outcomes[o] += sql_count(&q);
+		outcomes[o] += sql_count(&q);
 	}
 	return code;
+}
+
+int history_job_outcomes(struct history *h, const struct job_head *job,
+	uint64_t outcomes[OUTCOME_COUNT], struct err *e)
+{
+	outcomes[OUTCOME_RUNNING] += job->running;
+	return read_outcomes(h, job->id, outcomes, e);
 }
 
 static int read_exit_status(struct history *h, int64_t job, enum outcome o, struct job_exit *ret,
@@ -304,7 +312,7 @@ int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, s
 	if (code == 0)
 		code = find_jobs(&f, h, arena, e);
 	for (size_t i = 0; i < f.n && code == 0; i++)
-		code = read_outcomes(h, f.id[i], &f.row[i], e);
+		code = read_outcomes(h, f.id[i], f.row[i].outcomes, e);
 	for (size_t i = 0; i < f.n && code == 0; i++)
 		code = read_exits(h, f.id[i], &f.row[i], e);
 	if (code)
@@ -384,110 +392,6 @@ int history_open_runs(struct history *h, struct arena *arena, struct open_run **
 		return code;
 	*ret = history_keep(arena, run, n * sizeof *run);
 	*ret_n = n;
-	return 0;
-}
-
-/* ---- the overview: one statement reads the newest runs of every job ---- */
-
-struct overview_reading {
-	struct job_brief *job;
-	size_t n, room;
-	int64_t last;          /* id of the last job in `job` */
-	struct run_brief *run; /* runs of all jobs, in the order of the jobs */
-	size_t n_runs, room_runs;
-};
-
-static void overview_done(struct overview_reading *r)
-{
-	free(r->job);
-	free(r->run);
-}
-
-/* Sets the values of `ret` that come from the statistics of the run. */
-static int take_measured(struct history *h, int64_t id, const struct packed_run *packed,
-	struct run_brief *ret, struct err *e)
-{
-	AUTO(arena_done) struct arena arena = {0};
-	struct run r = {0};
-	int code = history_unpack_stats(h, id, packed, NULL, &arena, &r, e);
-
-	ret->memory_peak_bytes = run_peak(&r, "memory_peak_bytes");
-	ret->cpu_seconds = run_total(&r, "cpu_seconds");
-	ret->network_sent_bytes = run_total(&r, "network_sent_bytes");
-	ret->disk_grown_bytes = run_peak(&r, "disk_grown_bytes");
-	return code;
-}
-
-static int take_row(struct overview_reading *r, struct history *h, struct sql *q,
-	struct arena *arena, struct err *e)
-{
-	int64_t id = sql_int(q);
-	const char *name = sql_name(q);
-	uint64_t runs = sql_count(q);
-	struct run_brief run = {0};
-
-	if (r->n == 0 || id != r->last) {
-		GROW(r->job, r->n, r->room);
-		r->job[r->n++] = (struct job_brief){
-			.job_name = arena_text(arena, name, strlen(name)), .runs = runs};
-		r->last = id;
-	}
-	int64_t run_number = sql_int(q);
-
-	run.run_id = sql_keep_name(q, arena);
-	run.started_at = sql_double(q);
-	run.duration_seconds = sql_double(q);
-	run.outcome = sql_outcome(q);
-	run.requested_cpu_cores = sql_double(q);
-	run.requested_memory_bytes = sql_double(q);
-	run.host = sql_keep_text(q, arena);
-	run.server.vendor_id = sql_keep_text(q, arena);
-	run.server.instance_type = sql_keep_text(q, arena);
-	run.server.region = sql_keep_text(q, arena);
-	run.server.zone = sql_keep_text(q, arena);
-	run.server.allocation = sql_keep_text(q, arena);
-	struct packed_run packed = {.form = sql_int(q)};
-
-	packed.stats = sql_blob(q, &packed.size);
-	GROW(r->run, r->n_runs, r->room_runs);
-	int code = take_measured(h, run_number, &packed, &run, e);
-
-	r->run[r->n_runs++] = run;
-	r->job[r->n - 1].n++;
-	return code;
-}
-
-static int newest_first(const void *a, const void *b)
-{
-	const struct job_brief *x = a, *y = b;
-
-	return (x->run[0].started_at < y->run[0].started_at) -
-	       (x->run[0].started_at > y->run[0].started_at);
-}
-
-int history_overview(struct history *h, size_t runs, struct arena *arena, struct job_brief **ret,
-	size_t *ret_n, struct err *e)
-{
-	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_OVERVIEW, e);
-	AUTO(overview_done) struct overview_reading found = {0};
-	int code;
-
-	sql_put_int(&q, (int64_t)runs);
-	while ((code = sql_row(&q, e)) > 0)
-		if ((code = take_row(&found, h, &q, arena, e)))
-			break;
-	if (code)
-		return code;
-	struct run_brief *all = history_keep(arena, found.run, found.n_runs * sizeof *all);
-	struct job_brief *job = history_keep(arena, found.job, found.n * sizeof *job);
-
-	for (size_t i = 0; i < found.n; i++) {
-		job[i].run = all;
-		all += job[i].n;
-	}
-	qsort(job, found.n, sizeof *job, newest_first);
-	*ret = job;
-	*ret_n = found.n;
 	return 0;
 }
 

@@ -53,6 +53,10 @@ enum circumstance { CIRCUMSTANCES(CIRCUMSTANCE_ID) CIRCUMSTANCES_COUNT };
 #define NEWEST_ENDED(column, job) "(SELECT n." column " FROM run n WHERE n.job = " job " AND n.outcome <> 'running'" \
   " ORDER BY n.started_at DESC, n.id DESC LIMIT 1)"
 
+/* Selects a column of the index from the newest successful run of a job j. */
+#define NEWEST_SUCCESS(column) "(SELECT n." column " FROM run n INDEXED BY run_by_job WHERE n.job = j.id" \
+  " AND n.outcome = 'succeeded' ORDER BY n.started_at DESC, n.id DESC LIMIT 1)"
+
 /* The number that one row of job_outcome adds to the result of history_activity. An outcome other
  * than `interrupted` counts twice, so that the result also grows when `interrupted` is
  * corrected. */
@@ -125,11 +129,20 @@ X(JOBS, "SELECT j.id, j.name, j.runs, r.started_at, r.outcome," \
   " ORDER BY r.started_at DESC, j.name") \
 X(NAMES_NEAR, "SELECT name FROM (SELECT name FROM job WHERE name < ?1 ORDER BY name DESC LIMIT ?2)" \
   " UNION ALL SELECT name FROM (SELECT name FROM job WHERE name > ?1 ORDER BY name LIMIT ?2)") \
-X(OVERVIEW, "SELECT j.id, j.name, j.runs, r.id, r.run_id, r.started_at, r.duration_seconds, r.outcome," \
+X(JOB_HEADS, "SELECT j.id, j.name, j.runs, (SELECT count(*) FROM run o WHERE o.job = j.id AND o.outcome = 'running')," \
+  " r.started_at, r.outcome, r.requested_cpu_cores NOTNULL OR r.requested_memory_bytes NOTNULL FROM job j LEFT JOIN run r ON r.id =" \
+  " (SELECT n.id FROM run n WHERE n.job = j.id ORDER BY n.started_at DESC, n.id DESC LIMIT 1) ORDER BY j.id") \
+/* The index has all columns, so no row is read, apart from the peaks of older files. */ \
+X(HEADS_FAILURES, "SELECT j.id, (SELECT total(outcome IN ('failed', 'oom_killed')) FROM (SELECT n.outcome FROM run n" \
+  " INDEXED BY run_by_job WHERE n.job = j.id AND n.outcome <> 'running' ORDER BY n.started_at DESC, n.id DESC LIMIT 12))" \
+  " FROM job j ORDER BY j.id") \
+X(HEADS_DURATION, "SELECT j.id, " NEWEST_SUCCESS("duration_seconds") " FROM job j ORDER BY j.id") \
+X(HEADS_MEMORY, "SELECT j.id, coalesce(" NEWEST_SUCCESS("memory_peak_bytes") ", (SELECT p.max FROM run_stat p WHERE p.run = " \
+  NEWEST_SUCCESS("id") " AND p.\"column\" = 'memory_peak_bytes')) FROM job j ORDER BY j.id") \
+X(OVERVIEW, "SELECT r.id, r.run_id, r.started_at, r.duration_seconds, r.outcome," \
   " r.requested_cpu_cores, r.requested_memory_bytes, r.host, coalesce(c.vendor, r.vendor), coalesce(c.instance_type, r.instance_type)," \
   " coalesce(c.region, r.region), coalesce(c.zone, r.zone), coalesce(c.allocation, r.allocation), r.stats_form, r.stats" \
-  " FROM job j JOIN run r ON r.id IN (SELECT n.id FROM run n WHERE n.job = j.id ORDER BY n.started_at DESC, n.id DESC LIMIT ?)" \
-  " LEFT JOIN circumstances c ON c.id = r.circumstances ORDER BY j.id, r.started_at DESC, r.id DESC") \
+  " FROM run r LEFT JOIN circumstances c ON c.id = r.circumstances WHERE r.job = ?1 ORDER BY r.started_at DESC, r.id DESC LIMIT ?2") \
 X(ACTIVITY, "SELECT (SELECT total(runs) FROM job)" \
   " + (SELECT total(" OUTCOME_ACTIVITY ") FROM job_outcome) + (SELECT total(activity) FROM forgotten)") \
 X(ENDED, "SELECT coalesce((SELECT max(id) FROM run), 0) - (SELECT count(*) FROM run WHERE outcome = 'running')") \

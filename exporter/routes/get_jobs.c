@@ -5,15 +5,11 @@
 #include "exporter/answers/job_runs.h"
 #include "exporter/answers/sizing_json.h"
 #include "exporter/routes/get_jobs.h"
+#include "exporter/routes/job_list.h"
 #include "recommender/run.h"
 
 static const struct parameter parameters[] = {
-	{.name = "limit",
-		.kind = PARAMETER_COUNT,
-		.fallback = "1000",
-		.least = 1,
-		.most = 100000,
-		.help = "Most jobs to give"},
+	JOB_LIST_PARAMETERS("1000"),
 	{0},
 };
 
@@ -44,28 +40,55 @@ json_t *jobs_json(const struct job_row *jobs, size_t n, const struct job_advice_
 	return o;
 }
 
+static int read_rows(struct history *h, const struct job_list *list, struct arena *arena,
+	struct job_row **ret, struct err *e)
+{
+	struct job_row *row = arena_alloc(arena, (list->n + 1) * sizeof *row);
+	int code = 0;
+
+	for (size_t i = 0; i < list->n && code == 0; i++) {
+		const struct job_head *j = &list->job[i];
+
+		row[i] = (struct job_row){.job_name = j->job_name,
+			.runs = j->runs,
+			.last_started_at = j->last_started_at,
+			.last_outcome = j->last_outcome};
+		code = history_job_outcomes(h, j, row[i].outcomes, e);
+	}
+	if (code == 0)
+		*ret = row;
+	return code;
+}
+
 static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
 	AUTO(history_closep) struct history *h = NULL;
-	size_t n = 0, limit = argument_count(a, "limit");
-	struct job_row *jobs = NULL;
+	AUTO(job_advice_done) struct job_advice_table *advice = job_advice_get();
+	struct job_list list;
+	struct job_row *row = NULL;
 	int code = answer_open_history(app, &h, e);
 
 	if (code == -ENOENT)
 		return answer_no_history(app, r);
 	if (code == 0)
-		code = history_jobs(h, &arena, &jobs, &n, e);
+		code = history_hold(h, e);
+	if (code == 0)
+		code = job_list_read(h, a, advice, &arena, &list, e);
+	if (code == 0)
+		code = read_rows(h, &list, &arena, &row, e);
 	if (code)
 		return code;
-	AUTO(job_advice_done) struct job_advice_table *warnings = job_advice_get();
+	json_t *o = jobs_json(row, list.n, advice);
 
-	return reply_json(r, 200, jobs_json(jobs, n < limit ? n : limit, warnings));
+	job_list_put(o, &list);
+	return reply_json(r, 200, o);
 }
 
 /* clang-format off */
 static const struct json_key answer_keys[] = {
-	{"jobs", KEY_LIST, .required = true, .help = "The jobs, the most recent first"},
+	{"jobs", KEY_LIST, .required = true, .help = "The jobs, the most recent first unless sort says another order"},
+	JOB_LIST_KEYS,
 	{0},
 };
 /* clang-format on */

@@ -10,8 +10,12 @@
 #include "exporter/this_server/this_server.h"
 #include "exporter/answers/current_cost.h"
 #include "exporter/answers/sizing_json.h"
-#include "exporter/sampling/job_advice.h"
+#include "exporter/routes/job_list.h"
+#include "exporter/sampling/job_costs.h"
 #include "recommender/run.h"
+
+/* At most this many jobs are sized for one answer. Each takes 1 to 5 ms. */
+#define ADVISED_MAX 100
 
 /* A core counts as much as 8 GiB, as in recommender/behaviour/phases.h. */
 #define BYTES_PER_CORE (8.0 * 1024 * 1024 * 1024)
@@ -23,12 +27,12 @@ static const struct parameter parameters[] = {
 		.least = 1,
 		.most = 100,
 		.help = "How many of the newest runs of each job to look at"},
-	{.name = "limit",
-		.kind = PARAMETER_COUNT,
-		.fallback = "100000",
-		.least = 1,
-		.most = 100000,
-		.help = "Most jobs to give"},
+	{.name = "advise",
+		.kind = PARAMETER_FLAG,
+		.fallback = "false",
+		.help = "Also sizes those of the first 100 jobs of the answer that are not sized yet: a server "
+			"has the sizes of the 1000 newest jobs"},
+	JOB_LIST_PARAMETERS("100000"),
 	{0},
 };
 
@@ -64,13 +68,18 @@ static double known_or_0(double v)
 	return isnan(v) ? 0 : v;
 }
 
+static double cores_of(const struct run_brief *r)
+{
+	return r->cpu_seconds / r->duration_seconds;
+}
+
 /* Returns the share of the request that the run did not use. The used amounts are the average cores
  * and the peak memory. A resource counts only if it was requested and measured; NaN = no such
  * resource. */
 static double waste_of(const struct run_brief *r)
 {
 	double used = NAN, requested = NAN;
-	double cores = r->cpu_seconds / r->duration_seconds;
+	double cores = cores_of(r);
 
 	if (r->requested_cpu_cores > 0 && isfinite(cores)) {
 		requested = r->requested_cpu_cores;
@@ -167,8 +176,21 @@ static json_t *outcomes_json(const struct job_brief *j)
 	return array;
 }
 
+/* Adds the recommendation, and what it saves. `advice` may be NULL. */
+static void put_advice(json_t *o, const struct job_advice *advice)
+{
+	static const struct resources unknown;
+	bool sized = advice && advice->sized;
+
+	json_put(o, "resources", sizing_json_resources(sized ? &advice->resources : &unknown));
+	json_put(o, "saving", json_money(advice ? advice->saving_usd : (double)NAN));
+	json_put(o, "runs_a_month", json_ratio(advice ? advice->runs_a_month : (double)NAN));
+	json_put(o, "saving_a_month", json_money(job_advice_saving_a_month(advice)));
+	sizing_json_put_codes(o, job_advice_codes(advice));
+}
+
 static json_t *job_json(const struct job_brief *j, struct overview_prices *prices,
-	uint32_t warnings)
+	const struct job_advice *advice)
 {
 	const struct run_brief *newest = &j->run[0];
 	json_t *o = json_object();
@@ -179,6 +201,7 @@ static json_t *job_json(const struct job_brief *j, struct overview_prices *price
 	json_put(o, "last_started_at", json_time(newest->started_at));
 	json_put(o, "outcomes", outcomes_json(j));
 	json_put(o, "duration_seconds", trend_json(j, duration_of, json_seconds));
+	json_put(o, "cpu_cores_mean", trend_json(j, cores_of, json_cores));
 	json_put(o, "memory_peak_bytes", trend_json(j, memory_of, json_bytes));
 	json_put(o, "requested_cpu_cores",
 		json_cores(newest_request(j, offsetof(struct run_brief, requested_cpu_cores))));
@@ -187,38 +210,107 @@ static json_t *job_json(const struct job_brief *j, struct overview_prices *price
 	json_put(o, "cost", json_money(cost_of_job(j, prices)));
 	json_put(o, "currency", json_text("USD"));
 	json_put(o, "waste", json_ratio(waste_of_job(j)));
-	sizing_json_put_codes(o, warnings);
+	put_advice(o, advice);
 	return o;
+}
+
+/* The parts of one answer. */
+struct overview {
+	struct app *app;
+	struct arena arena;
+	struct history *h;
+	struct overview_prices prices;
+	struct job_advice_table *advice;
+	bool advise;
+	struct job_list list;
+	struct job_brief *brief; /* of the jobs of the list */
+};
+
+static void overview_done(struct overview *v)
+{
+	prices_done(&v->prices);
+	history_closep(&v->h);
+	job_advice_done(&v->advice);
+	arena_done(&v->arena);
+}
+
+/* Returns the advice for the i-th job. Makes it in `room` where the server has none. NULL = there is none. */
+static int advice_of(struct overview *v, size_t i, struct job_advice *room,
+	const struct job_advice **ret, struct err *e)
+{
+	const char *job_name = v->list.job[i].job_name;
+	int code = 0;
+
+	*ret = job_advice_find(v->advice, job_name);
+	if (*ret || !v->advise || i >= ADVISED_MAX)
+		return 0;
+	look_up_prices(&v->prices);
+	code = job_costs_advise(v->app, v->h, v->prices.use.catalogue, job_name, room, e);
+	if (code == 0)
+		*ret = room;
+	return code;
+}
+
+static int jobs_of(struct overview *v, json_t *array, struct err *e)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < v->list.n && code == 0 && !memory_budget_gave_up(); i++) {
+		struct job_advice room;
+		const struct job_advice *advice;
+
+		if (v->brief[i].n == 0)
+			continue;
+		code = advice_of(v, i, &room, &advice, e);
+		if (code == 0)
+			json_push(array, job_json(&v->brief[i], &v->prices, advice));
+	}
+	return code;
+}
+
+static int read_overview(struct overview *v, const struct arguments *a, struct err *e)
+{
+	int code = answer_open_history(v->app, &v->h, e);
+
+	if (code == 0)
+		code = history_hold(v->h, e);
+	if (code == 0)
+		code = job_list_read(v->h, a, v->advice, &v->arena, &v->list, e);
+	if (code == 0)
+		code = history_overview(v->h, v->list.job, v->list.n, argument_count(a, "runs"),
+			&v->arena, &v->brief, e);
+	/* The page accepts an empty history: this is not an error. */
+	return code == -ENOENT ? 0 : code;
 }
 
 static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
 {
-	AUTO(arena_done) struct arena arena = {0};
-	AUTO(prices_done) struct overview_prices prices = {.app = app};
-	AUTO(history_closep) struct history *h = NULL;
-	AUTO(job_advice_done) struct job_advice_table *warnings = job_advice_get();
+	AUTO(overview_done)
+	struct overview v = {.app = app,
+		.prices = {.app = app},
+		.advice = job_advice_get(),
+		.advise = argument_flag(a, "advise")};
 	json_t *o, *array;
-	struct job_brief *job = NULL;
-	size_t n = 0, limit = argument_count(a, "limit");
-	int code = answer_open_history(app, &h, e);
+	int code = read_overview(&v, a, e);
 
-	if (code == 0)
-		code = history_overview(h, argument_count(a, "runs"), &arena, &job, &n, e);
-	/* The page accepts an empty history: this is not an error. */
-	if (code && code != -ENOENT)
+	if (code)
 		return code;
-	o = json_object();
 	array = json_array();
-	for (size_t i = 0; i < n && i < limit && !memory_budget_gave_up(); i++)
-		json_push(array,
-			job_json(&job[i], &prices, job_advice_warnings(warnings, job[i].job_name)));
+	code = jobs_of(&v, array, e);
+	if (code) {
+		json_decref(array);
+		return code;
+	}
+	o = json_object();
 	json_put(o, "jobs", array);
+	job_list_put(o, &v.list);
 	return reply_json(r, 200, o);
 }
 
 /* clang-format off */
 static const struct json_key answer_keys[] = {
-	{"jobs", KEY_LIST, .required = true, .help = "The jobs, the most recent first"},
+	{"jobs", KEY_LIST, .required = true, .help = "The jobs, the most recent first unless sort says another order"},
+	JOB_LIST_KEYS,
 	{0},
 };
 /* clang-format on */

@@ -1,11 +1,13 @@
 #include "exporter/sampling/job_advice.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collectors/base/latest.h"
 #include "collectors/base/mem.h"
+#include "collectors/base/units.h"
 
 /* clang-format off */
 #define WARNING_METRICS(X) \
@@ -86,14 +88,33 @@ void job_advice_done(struct job_advice_table **table)
 		shared_drop(&(*table)->shared);
 }
 
-uint32_t job_advice_warnings(const struct job_advice_table *t, const char *job_name)
+const struct job_advice *job_advice_find(const struct job_advice_table *t, const char *job_name)
+{
+	const struct job_advice key = {.job_name = job_name};
+
+	return t ? bsearch(&key, t->row, t->n, sizeof *t->row, by_name) : NULL;
+}
+
+uint32_t job_advice_codes(const struct job_advice *j)
 {
 	static const struct warnings not_sized = {1, {{.code = WARNING_NOT_SIZED}}};
-	const struct job_advice key = {.job_name = job_name};
-	const struct job_advice *found =
-		t ? bsearch(&key, t->row, t->n, sizeof *t->row, by_name) : NULL;
 
-	return found && found->sized ? found->codes : warnings_codes(&not_sized);
+	return j && j->sized ? j->codes : warnings_codes(&not_sized);
+}
+
+uint32_t job_advice_warnings(const struct job_advice_table *t, const char *job_name)
+{
+	return job_advice_codes(job_advice_find(t, job_name));
+}
+
+double job_advice_saving_a_month(const struct job_advice *j)
+{
+	return j ? j->saving_usd * j->runs_a_month : (double)NAN;
+}
+
+bool job_advice_too_small(const struct job_advice *j)
+{
+	return j && j->sized && (double)j->resources.memory * MIB > j->requested_memory_bytes;
 }
 
 static void add_warnings(struct block *out, const struct job_advice *j)

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "collectors/collector.h"
-#include "recommender/sizing/warning.h"
+#include "recommender/sizing/sizing.h"
 
 /* NaN = unknown. */
 struct job_advice {
@@ -18,7 +18,15 @@ struct job_advice {
 	uint32_t codes; /* set of warning codes, as warnings_codes returns it */
 	double requested_cpu_cores, requested_memory_bytes;     /* as runs_requested returns them */
 	double recommended_cpu_cores, recommended_memory_bytes; /* the demand of the sizing */
+	struct resources resources; /* the demand, rounded up for a request; 0 = unknown */
+	double saving_usd;          /* of a run on the best server, as in struct job_cost */
+	double runs_a_month;        /* as runs_a_month returns it */
 };
+
+/* Returns the saving of a month in US dollars, and whether the job requests less memory than it needs.
+ * `j` may be NULL. */
+double job_advice_saving_a_month(const struct job_advice *j);
+bool job_advice_too_small(const struct job_advice *j);
 
 /* Replaces all rows by a copy of these rows, which have different names. */
 void job_advice_publish(const struct job_advice *row, size_t n);
@@ -29,8 +37,13 @@ struct job_advice_table;
 struct job_advice_table *job_advice_get(void);         /* NULL before the first rows */
 void job_advice_done(struct job_advice_table **table); /* for AUTO; drops the reference */
 
+/* Returns the row of a job. NULL = it is not one of the JOBS_MAX jobs of /metrics. `t` may be NULL. */
+const struct job_advice *job_advice_find(const struct job_advice_table *t, const char *job_name);
+
 /* Returns the codes of a job's warnings. Returns WARNING_NOT_SIZED alone if the job has no
- * recommendation, or is not one of the JOBS_MAX jobs of /metrics. `t` may be NULL. */
+ * recommendation. `j` may be NULL. */
+uint32_t job_advice_codes(const struct job_advice *j);
+/* Does the same for a job of the table, which may be NULL. */
 uint32_t job_advice_warnings(const struct job_advice_table *t, const char *job_name);
 
 /* Their metrics are absent when there are no rows. Always on, so they are not in all_collectors. */

@@ -15,6 +15,7 @@
 #include "exporter/core/worker.h"
 #include "exporter/answers/dated_names.h"
 #include "exporter/answers/job_cost.h"
+#include "exporter/answers/job_runs.h"
 #include "exporter/answers/current_cost.h"
 #include "exporter/answers/neighbourhood.h"
 #include "exporter/sampling/job_advice.h"
@@ -200,7 +201,7 @@ static struct costed_job *job_named(struct job_costs *c, const char *name)
 		.total = NAN,
 		.last = NAN,
 		.saving = NAN,
-		.advice = {NULL, false, 0, NAN, NAN, NAN, NAN}};
+		.advice = {NULL, false, 0, NAN, NAN, NAN, NAN, {0}, NAN, NAN}};
 	return &c->job[c->n++];
 }
 
@@ -275,37 +276,70 @@ static void keep_offers(struct costed_job *j, const struct job_cost *found,
 	j->as_of = keep_text(&j->memory, c->as_of);
 }
 
-/* Computes the sizes and the warnings of a job. Computes its cost, too, unless `catalogue` is NULL. */
+/* Computes the size, the warnings and, unless `catalogue` is NULL, the costs of a job from its runs. */
+static int advise(struct app *app, struct history *h, const struct catalogue *catalogue,
+	const struct machine *here, const char *job_name, const struct runs *runs,
+	struct arena *arena, struct job_advice *ret, struct job_cost *cost, struct err *e)
+{
+	AUTO(job_neighbours_done) struct job_neighbours neighbours = {0};
+	struct sizing sizing = {0};
+	struct dated_names dated;
+	int code = job_neighbours_find(app, h, job_name, &neighbours, e);
+
+	if (code)
+		return code;
+	const struct sizing_options options = {.neighbours = neighbours.jobs};
+	bool sized = strategies[0].size(runs, &options, arena, &sizing, NULL) == 0;
+
+	code = dated_names_find(h, job_name, &dated, e);
+	if (code)
+		return code;
+	dated_names_warn(&dated, &sizing, arena);
+	*ret = (struct job_advice){.job_name = job_name,
+		.sized = sized,
+		.codes = warnings_codes(&sizing.warnings),
+		.recommended_cpu_cores = sized ? sizing.demand.cpu_cores : (double)NAN,
+		.recommended_memory_bytes = sized ? sizing.demand.memory_bytes : (double)NAN,
+		.resources = sized ? sizing.resources : (struct resources){0},
+		.saving_usd = NAN,
+		.runs_a_month = runs_a_month(runs)};
+	runs_requested(runs, &ret->requested_cpu_cores, &ret->requested_memory_bytes);
+	if (!catalogue)
+		return 0;
+	job_cost_of(catalogue, here, runs, sized ? &sizing : NULL, arena, cost);
+	ret->saving_usd = cost->saving_usd;
+	return 0;
+}
+
+int job_costs_advise(struct app *app, struct history *h, const struct catalogue *catalogue,
+	const char *job_name, struct job_advice *ret, struct err *e)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	struct job_cost cost;
+	struct machine here;
+	struct runs runs;
+	int code = job_runs_to_size(h, job_name, 0, &arena, &runs, e);
+
+	if (code)
+		return code;
+	this_server_now(app, &here);
+	return advise(app, h, catalogue, &here, job_name, &runs, &arena, ret, &cost, e);
+}
+
+/* Computes the advice for a job. Computes its cost, too, unless `catalogue` is NULL. */
 static int look_at_job(struct job_costs *c, struct history *h, const struct catalogue *catalogue,
 	struct costed_job *j, struct err *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
-	AUTO(job_neighbours_done) struct job_neighbours neighbours = {0};
-	struct sizing sizing = {0};
 	struct job_cost found;
 	struct runs runs;
 	int code = history_runs(h, &(struct run_query){.job_name = j->name}, &arena, &runs, e);
 
 	if (code == 0)
-		code = job_neighbours_find(c->app, h, j->name, &neighbours, e);
-	if (code)
+		code = advise(c->app, h, catalogue, &c->machine, j->name, &runs, &arena, &j->advice,
+			&found, e);
+	if (code || !catalogue)
 		return code;
-	const struct sizing_options options = {.neighbours = neighbours.jobs};
-	int size = strategies[0].size(&runs, &options, &arena, &sizing, NULL);
-	struct dated_names dated;
-
-	code = dated_names_find(h, j->name, &dated, e);
-	if (code)
-		return code;
-	dated_names_warn(&dated, &sizing, &arena);
-	j->advice = (struct job_advice){.sized = size == 0,
-		.codes = warnings_codes(&sizing.warnings),
-		.recommended_cpu_cores = size == 0 ? sizing.demand.cpu_cores : (double)NAN,
-		.recommended_memory_bytes = size == 0 ? sizing.demand.memory_bytes : (double)NAN};
-	runs_requested(&runs, &j->advice.requested_cpu_cores, &j->advice.requested_memory_bytes);
-	if (!catalogue)
-		return 0;
-	job_cost_of(catalogue, &c->machine, &runs, size == 0 ? &sizing : NULL, &arena, &found);
 	count_runs(j, &found);
 	keep_offers(j, &found, catalogue);
 	return 0;

@@ -157,7 +157,9 @@ class Data(Case):
     def test_an_empty_history_has_no_jobs(self):
         self.history = str(self.folder / "none.db")
         server = self.serve()
-        self.assertEqual(server.get("/overview").json, {"jobs": []})
+        answer = server.get("/overview").json
+        self.assertEqual((answer["jobs"], answer["total"], set(answer["counts"].values())), ([], 0, {0}))
+        self.assertEqual(answer["savings"], {"usd_a_month": None, "jobs": 0})
 
     def test_overview_has_each_job_with_its_last_runs(self):
         for i, outcome in enumerate(("succeeded", "failed", "succeeded", "oom_killed")):
@@ -172,6 +174,46 @@ class Data(Case):
         # The run used 1 of 2 cores and 0.25 of 1 GiB. 8 GiB weigh as much as a core.
         self.assertAlmostEqual(a["waste"], 1 - (1 + 0.25 / 8) / (2 + 1 / 8), delta=5.1e-5)  # four digits
         self.assertIsNone(jobs["b"]["waste"])
+
+    def test_lists_of_jobs_come_a_page_at_a_time(self):
+        for i in range(25):
+            self.made.run(f"etl/load-{i:02}", START + i, 10, (i + 1) * MIB, 1, "failed" if i % 5 == 4 else "succeeded",
+                          requested_memory_bytes=64 * MIB)
+        server = self.serve_made()
+        for route in ("/jobs", "/overview"):
+            def page(question, route=route):
+                answer = server.get(f"{route}?{question}")
+                self.assertEqual(answer.status, 200, question)
+                return [j["job_name"] for j in answer.json["jobs"]], answer.json["total"], answer.json["counts"]
+            names = [f"etl/load-{i:02}" for i in range(25)]
+            with self.subTest(route=route):
+                self.assertEqual(page("limit=3&sort=name")[:2], (names[:3], 26))
+                self.assertEqual(page("limit=3&sort=name&offset=3")[:2], (names[3:6], 26))
+                self.assertEqual(page("sort=name&offset=25")[:2], (["real"], 26))
+                self.assertEqual(page("sort=name&offset=26")[:2], ([], 26))
+                self.assertEqual(page("search=LOAD%20etl%2F&limit=1")[:2], (["etl/load-24"], 25))
+                self.assertEqual(page("search=nobody")[:2], ([], 0))
+                self.assertEqual(page("show=failed&sort=-last")[:2], (names[24::-5], 5))
+                # The newest successes of these jobs; the other job's and that of a job without success are not among them.
+                self.assertEqual(page("search=etl&sort=-memory&limit=2")[0], ["etl/load-23", "etl/load-22"])
+                self.assertEqual(page("search=etl&sort=memory&offset=20")[0], names[4::5])
+                counts = page("search=etl&limit=1&show=failed")[2]
+                self.assertEqual((counts["all"], counts["failed"], counts["succeeded"], counts["no_request"]), (25, 5, 20, 0))
+                for bad in ("limit=0", "offset=-1", "sort=nonsense", "show=nonsense", "search="):
+                    self.assertEqual(server.get(f"{route}?{bad}").status, 400, bad)
+        wanted = server.get("/overview?search=load-00&advise=1").json["jobs"][0]
+        advice = server.get("/recommend?job_name=etl/load-00&details=1").json
+        self.assertEqual(wanted["resources"], advice["resources"])
+        self.assertEqual(wanted["runs_a_month"], advice["runs_a_month"])
+
+    def test_a_month_has_as_many_runs_as_the_dates_of_the_history_say(self):
+        for i in range(5):
+            self.made.run("daily", START + i * 86400, 10, MIB, 1)
+        self.made.run("new", START, 10, MIB, 1)
+        self.made.run("new", START + 86399, 10, MIB, 1)
+        server = self.serve_made()
+        self.assertEqual(server.get("/recommend?job_name=daily&details=1").json["runs_a_month"], 30)
+        self.assertIsNone(server.get("/recommend?job_name=new&details=1").json["runs_a_month"])
 
     def test_series_is_thinned_without_losing_a_peak(self):
         run = self.spiky(5000)

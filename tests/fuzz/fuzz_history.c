@@ -106,10 +106,21 @@ static void read_lists(struct history *h, struct arena *arena)
 	check_code(code, &e);
 	for (size_t i = 0; code == 0 && i < n; i++)
 		assert(jobs[i].job_name && (unsigned)jobs[i].last_outcome < OUTCOME_COUNT);
-	code = history_overview(h, 3, arena, &briefs, &n, &e);
-	check_code(code, &e);
-	for (size_t i = 0; code == 0 && i < n; i++)
-		assert(briefs[i].job_name && briefs[i].n > 0);
+	for (enum head_value v = HEAD_NOTHING; v <= HEAD_MEMORY; v++) {
+		struct job_head *heads = NULL;
+		size_t found = 0;
+
+		code = history_job_heads(h, v, arena, &heads, &found, &e);
+		check_code(code, &e);
+		for (size_t i = 0; code == 0 && i < found; i++)
+			assert(heads[i].job_name &&
+				(unsigned)heads[i].last_outcome < OUTCOME_COUNT);
+		if (code == 0)
+			code = history_overview(h, heads, found, 3, arena, &briefs, &e);
+		check_code(code, &e);
+		for (size_t i = 0; code == 0 && i < found; i++)
+			assert(briefs[i].job_name && briefs[i].n <= 3);
+	}
 	check_code(history_open_runs(h, arena, &open_runs, &n, &e), &e);
 	check_code(history_unforwarded(h, 5, arena, &unforwarded, &n, &e), &e);
 	check_code(history_count_unforwarded(h, &count, &e), &e);

@@ -1,5 +1,6 @@
 #include "tests/support/fake_history.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "collectors/base/mem.h"
@@ -146,19 +147,67 @@ int history_names_near(struct history *h, const char *job_name, size_t limit, st
 	return 0;
 }
 
-int history_overview(struct history *h, size_t runs, struct arena *arena, struct job_brief **ret,
-	size_t *ret_n, struct err *e)
+/* The jobs of the list, and those of the overview. The id of a head is its place + 1. */
+int history_job_heads(struct history *h, enum head_value value, struct arena *arena,
+	struct job_head **ret, size_t *ret_n, struct err *e)
+{
+	size_t n = 0;
+
+	(void)h;
+	(void)value;
+	if (fake_history.read_code)
+		return err_system(e, fake_history.read_code, "read the list of jobs");
+	struct job_head *head = arena_alloc(arena,
+		(fake_history.n_jobs + fake_history.n_overview + 1) * sizeof *head);
+
+	for (size_t i = 0; i < fake_history.n_jobs; i++, n++) {
+		const struct job_row *j = &fake_history.jobs[i];
+
+		head[n] = (struct job_head){(int64_t)n + 1, j->job_name, j->runs,
+			j->outcomes[OUTCOME_RUNNING], j->last_started_at, j->last_outcome, false,
+			NAN};
+	}
+	for (size_t i = 0; i < fake_history.n_overview; i++, n++) {
+		const struct job_brief *j = &fake_history.overview[i];
+
+		head[n] = (struct job_head){(int64_t)n + 1, j->job_name, j->runs, 0,
+			j->run[0].started_at, j->run[0].outcome, false, NAN};
+	}
+	*ret = head;
+	*ret_n = n;
+	return 0;
+}
+
+int history_job_outcomes(struct history *h, const struct job_head *job,
+	uint64_t outcomes[OUTCOME_COUNT], struct err *e)
+{
+	size_t i = (size_t)job->id - 1;
+
+	(void)h;
+	(void)e;
+	if (i < fake_history.n_jobs)
+		memcpy(outcomes, fake_history.jobs[i].outcomes,
+			sizeof fake_history.jobs[i].outcomes);
+	return 0;
+}
+
+int history_overview(struct history *h, const struct job_head *job, size_t n, size_t runs,
+	struct arena *arena, struct job_brief **ret, struct err *e)
 {
 	(void)h;
 	if (fake_history.read_code)
 		return err_system(e, fake_history.read_code, "read the overview");
-	*ret = arena_alloc(arena, (fake_history.n_overview + 1) * sizeof **ret);
-	for (size_t i = 0; i < fake_history.n_overview; i++) {
-		(*ret)[i] = fake_history.overview[i];
+	*ret = arena_alloc(arena, (n + 1) * sizeof **ret);
+	for (size_t i = 0; i < n; i++) {
+		size_t k = (size_t)job[i].id - 1 - fake_history.n_jobs;
+
+		(*ret)[i] = (struct job_brief){.job_name = job[i].job_name};
+		if ((size_t)job[i].id <= fake_history.n_jobs)
+			continue;
+		(*ret)[i] = fake_history.overview[k];
 		if ((*ret)[i].n > runs)
 			(*ret)[i].n = runs;
 	}
-	*ret_n = fake_history.n_overview;
 	return 0;
 }
 

@@ -196,8 +196,9 @@ static void job_costs_what_its_newest_success_takes_on_this_server(void **state)
 	fake_machine =
 		(struct machine){"aws", "t.small", "here", "", MACHINE_ONDEMAND, "aws", "node-1"};
 	json_t *o = ask("overview", NULL, NULL, 200);
-	const json_t *etl = json_array_get(json_object_get(o, "jobs"), 0);
-	const json_t *broken = json_array_get(json_object_get(o, "jobs"), 1);
+	/* Both began at the same time, so that they come by name. */
+	const json_t *broken = json_array_get(json_object_get(o, "jobs"), 0);
+	const json_t *etl = json_array_get(json_object_get(o, "jobs"), 1);
 
 	assert_double_equal(number_of(etl, "cost"), 0.36 * 100 / 3600, 1e-9);
 	assert_string_equal(json_string_value(json_object_get(etl, "currency")), "USD");

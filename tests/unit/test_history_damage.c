@@ -195,7 +195,13 @@ static void a_name_that_is_missing_is_damage(void **state)
 		assert_int_equal(history_runs(h, &(struct run_query){0}, &arena, &runs, &e),
 			-EBADMSG);
 		assert_non_null(strstr(e.text, f->file));
-		assert_int_equal(history_overview(h, 3, &arena, &briefs, &n, &e), -EBADMSG);
+		const struct job_head head = {.id = 1, .job_name = "job"};
+		struct job_head *heads;
+
+		assert_int_equal(history_job_heads(h, HEAD_NOTHING, &arena, &heads, &n, &e),
+			i == 0 ? -EBADMSG : 0);
+		assert_int_equal(history_overview(h, &head, 1, 3, &arena, &briefs, &e),
+			i == 1 ? -EBADMSG : 0);
 		assert_int_equal(history_jobs(h, &arena, &jobs, &n, &e), i == 0 ? -EBADMSG : 0);
 		history_close(h);
 		unlink(f->file);

@@ -1,10 +1,22 @@
-/* The newest runs of every job in one query: on which server they ran, and what they used. */
+/* The list of jobs: the facts that select jobs, and the newest runs of those that were selected. */
 #include "tests/unit/test_main.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "collectors/base/mem.h"
 #include "tests/support/test_history.h"
+
+/* Returns the jobs in the order of their ids, that is in the order in which they were written. */
+static struct job_head *heads(struct test_place *p, enum head_value value, size_t n)
+{
+	struct job_head *head;
+	size_t found;
+
+	assert_int_equal(history_job_heads(p->h, value, &p->arena, &head, &found, NULL), 0);
+	assert_int_equal(found, n);
+	return head;
+}
 
 static void write_away(struct history *h)
 {
@@ -36,12 +48,12 @@ static void runs_say_where_they_were_and_what_they_used(void **state)
 {
 	struct test_place *p = *state;
 	struct job_brief *job;
-	size_t n;
 
 	write_away(p->h);
 	test_write_run(p->h, "plain", "job", 2000, 3, OUTCOME_SUCCEEDED);
-	assert_int_equal(history_overview(p->h, 5, &p->arena, &job, &n, NULL), 0);
-	assert_int_equal(n, 1);
+	const struct job_head *head = heads(p, HEAD_NOTHING, 1);
+
+	assert_int_equal(history_overview(p->h, head, 1, 5, &p->arena, &job, NULL), 0);
 	assert_int_equal(job->n, 2);
 	const struct run_brief *plain = &job->run[0], *away = &job->run[1];
 
@@ -62,18 +74,20 @@ static void runs_say_where_they_were_and_what_they_used(void **state)
 	assert_near(plain->cpu_seconds, 1.5, 1e-9);
 }
 
-static void jobs_come_by_newest_activity_with_so_many_runs_of_each(void **state)
+static void the_jobs_that_were_selected_come_in_their_order_with_so_many_runs(void **state)
 {
 	struct test_place *p = *state;
 	struct job_brief *job;
-	size_t n;
 
 	test_write_run(p->h, "a1", "a", 1000, 1, OUTCOME_SUCCEEDED);
 	test_write_run(p->h, "a2", "a", 5000, 1, OUTCOME_FAILED);
 	test_write_run(p->h, "a3", "a", 6000, 1, OUTCOME_SUCCEEDED);
 	test_write_run(p->h, "b1", "b", 7000, 1, OUTCOME_SUCCEEDED);
-	assert_int_equal(history_overview(p->h, 2, &p->arena, &job, &n, NULL), 0);
-	assert_int_equal(n, 2);
+	test_write_run(p->h, "c1", "c", 8000, 1, OUTCOME_SUCCEEDED);
+	const struct job_head *head = heads(p, HEAD_NOTHING, 3);
+	const struct job_head selected[] = {head[1], head[0]};
+
+	assert_int_equal(history_overview(p->h, selected, 2, 2, &p->arena, &job, NULL), 0);
 	assert_string_equal(job[0].job_name, "b");
 	assert_int_equal(job[0].n, 1);
 	assert_string_equal(job[1].job_name, "a");
@@ -84,12 +98,74 @@ static void jobs_come_by_newest_activity_with_so_many_runs_of_each(void **state)
 	assert_int_equal(job[1].run[1].outcome, OUTCOME_FAILED);
 }
 
+static void a_head_has_the_newest_run_and_how_all_ended(void **state)
+{
+	struct test_place *p = *state;
+	uint64_t outcomes[OUTCOME_COUNT] = {0};
+	struct run_begin open = test_begin("a3", "a", 6000), bare = test_begin("b1", "b", 7000);
+
+	test_write_run(p->h, "a1", "a", 1000, 1, OUTCOME_SUCCEEDED);
+	test_write_run(p->h, "a2", "a", 5000, 1, OUTCOME_FAILED);
+	open.requested_cpu_cores = NAN;
+	open.requested_memory_bytes = 1;
+	bare.requested_cpu_cores = bare.requested_memory_bytes = NAN;
+	const struct run_finish failed = test_finish("b1", 7001, OUTCOME_FAILED);
+
+	assert_int_equal(history_transaction(p->h, NULL), 0);
+	assert_int_equal(history_run_begin(p->h, &open, NULL), 0);
+	assert_int_equal(history_run_begin(p->h, &bare, NULL), 0);
+	assert_int_equal(history_run_finish(p->h, &failed, NULL), 0);
+	assert_int_equal(history_commit(p->h, NULL), 0);
+	const struct job_head *head = heads(p, HEAD_NOTHING, 2);
+
+	assert_string_equal(head[0].job_name, "a");
+	assert_int_equal(head[0].runs, 3);
+	assert_int_equal(head[0].running, 1);
+	assert_near(head[0].last_started_at, 6000, 0);
+	assert_int_equal(head[0].last_outcome, OUTCOME_RUNNING);
+	assert_true(head[0].requests);
+	assert_int_equal(head[1].last_outcome, OUTCOME_FAILED);
+	assert_false(head[1].requests);
+	assert_int_equal(history_job_outcomes(p->h, head, outcomes, NULL), 0);
+	assert_int_equal(outcomes[OUTCOME_RUNNING], 1);
+	assert_int_equal(outcomes[OUTCOME_SUCCEEDED], 1);
+	assert_int_equal(outcomes[OUTCOME_FAILED], 1);
+}
+
+/* Samples of these runs use half a core and i bytes, one a second. */
+static void a_list_is_sorted_by_the_newest_success_and_by_failures(void **state)
+{
+	struct test_place *p = *state;
+
+	test_write_run(p->h, "a1", "a", 1000, 9, OUTCOME_SUCCEEDED);
+	test_write_run(p->h, "a2", "a", 2000, 5, OUTCOME_SUCCEEDED);
+	test_write_run(p->h, "a3", "a", 3000, 3, OUTCOME_FAILED);
+	test_write_run(p->h, "b1", "b", 4000, 3, OUTCOME_OOM_KILLED);
+	assert_near(heads(p, HEAD_DURATION, 2)[0].value, 5, 0);
+	assert_near(heads(p, HEAD_MEMORY, 2)[0].value, 4, 0);
+	assert_near(heads(p, HEAD_DURATION, 2)[1].value, NAN, 0);
+	assert_near(heads(p, HEAD_MEMORY, 2)[1].value, NAN, 0);
+	assert_near(heads(p, HEAD_FAILURES, 2)[0].value, 1, 0);
+	assert_near(heads(p, HEAD_FAILURES, 2)[1].value, 1, 0);
+	/* Only the 12 newest count. */
+	for (int i = 0; i < 12; i++) {
+		char id[8];
+
+		snprintf(id, sizeof id, "c%d", i);
+		test_write_run(p->h, id, "b", 5000 + i, 1,
+			i < 2 ? OUTCOME_FAILED : OUTCOME_SUCCEEDED);
+	}
+	assert_near(heads(p, HEAD_FAILURES, 2)[1].value, 2, 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, test_place_make, test_place_remove)
 	const struct CMUnitTest tests[] = {
 		TEST(runs_say_where_they_were_and_what_they_used),
-		TEST(jobs_come_by_newest_activity_with_so_many_runs_of_each),
+		TEST(the_jobs_that_were_selected_come_in_their_order_with_so_many_runs),
+		TEST(a_head_has_the_newest_run_and_how_all_ended),
+		TEST(a_list_is_sorted_by_the_newest_success_and_by_failures),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

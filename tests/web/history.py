@@ -81,9 +81,9 @@ class History:
             f"INSERT INTO sample(id, at, duration{quoted}) VALUES(?, ?, ?{', ?' * len(names)})",
             (((run << 32) + i + 1, started_at + (i + 1) * interval, interval, *value(i, i / n).values()) for i in range(n)))
 
-    def many_jobs(self, n, now, runs=12):
+    def many_jobs(self, n, now, runs=12, first=0):
         teams = ["etl", "train", "report", "backup", "sync", "score", "index", "export"]
-        for k in range(n):
+        for k in range(first, first + n):
             name = f"{teams[k % len(teams)]}/{self.random.choice(['load', 'daily', 'users', 'clicks', 'orders'])}-{k:04d}"
             seconds, memory = self.random.lognormvariate(6, 1.5), self.random.lognormvariate(math.log(GIB), 1.2)
             cores, growth = self.random.uniform(0.2, 8), self.random.choice([0, 0, 0, 0.03, -0.02])

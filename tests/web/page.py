@@ -112,6 +112,7 @@ def main():
         world.run("many", "demo/fails", ["sh", "-c", "sleep 1.2; exit 3"])
         history = History(world.path("many"))
         history.many_jobs(1000, now)
+        history.many_jobs(9000, now - 86400, 2, 1000)
         told = {
             "screenshots": sys.argv[1],
             "story": history.story("train/segments", now),

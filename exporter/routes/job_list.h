@@ -1,0 +1,57 @@
+/* A page of the list of jobs, for /jobs and /overview: searched, filtered, sorted, and cut. */
+#ifndef EXPORTER_ROUTES_JOB_LIST_H
+#define EXPORTER_ROUTES_JOB_LIST_H
+
+#include "exporter/api/route.h"
+#include "exporter/core/json.h"
+#include "exporter/history/history.h"
+#include "exporter/sampling/job_advice.h"
+
+#define JOB_SEARCH_MAX 200
+
+const char *job_list_show_word(size_t i); /* NULL past the last */
+const char *job_list_sort_word(size_t i);
+
+/* The parameters of such a list. `most` is the default of `limit`. */
+/* clang-format off */
+#define JOB_LIST_PARAMETERS(limit_default) \
+	{.name = "search", .kind = PARAMETER_TEXT, .least = 1, .most = JOB_SEARCH_MAX, \
+		.help = "Only jobs whose names have each of these words; A to Z match a to z"}, \
+	{.name = "show", .kind = PARAMETER_CHOICE, .choice = job_list_show_word, .fallback = "all", \
+		.help = "Only these jobs: running to interrupted by the newest run, where failed includes " \
+			"oom_killed; too_small requests less memory than recommended; no_request by the newest " \
+			"run. A server knows can_save and too_small of the 1000 newest jobs"}, \
+	{.name = "sort", .kind = PARAMETER_CHOICE, .choice = job_list_sort_word, .fallback = "-last", \
+		.help = "The order; - is from the highest to the lowest. Unknown values come last. last is the " \
+			"start of the newest run, failures counts 12 runs, duration and memory are of the " \
+			"newest success, saving is that of a month"}, \
+	{.name = "limit", .kind = PARAMETER_COUNT, .fallback = limit_default, .least = 1, .most = 100000, \
+		.help = "Most jobs to give"}, \
+	{.name = "offset", .kind = PARAMETER_COUNT, .fallback = "0", .least = 0, .most = 1e9, \
+		.help = "How many jobs to leave out at the start of the list"}
+
+/* The keys that job_list_put adds. */
+#define JOB_LIST_KEYS \
+	{"total", KEY_NUMBER, .required = true, .help = "Number of jobs that match search and show, on all pages"}, \
+	{"counts", KEY_OBJECT, .required = true, .help = "Number of jobs that match search, for each value of show"}, \
+	{"savings", KEY_OBJECT, .required = true, .help = "US dollars that the jobs that match search can save a month, and how many jobs this is known of"}
+/* clang-format on */
+
+#define JOB_SHOWS_MAX 16
+
+struct job_list {
+	size_t n;
+	struct job_head *job; /* the jobs of the page */
+	size_t total, counts[JOB_SHOWS_MAX];
+	size_t saving_known;
+	double saving_a_month; /* US dollars */
+};
+
+/* Reads the list that JOB_LIST_PARAMETERS in `a` ask for, into `arena`. `advice` may be NULL. */
+int job_list_read(struct history *h, const struct arguments *a,
+	const struct job_advice_table *advice, struct arena *arena, struct job_list *ret,
+	struct err *e);
+
+void job_list_put(json_t *o, const struct job_list *list);
+
+#endif
