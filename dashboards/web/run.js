@@ -44,11 +44,15 @@ function runCharts(run, need) {
 	];
 }
 
-/* The runs before and after this one, if they are among the runs that were requested. */
-function turnLinks(run, runs) {
+/* The runs before and after this one, if they are among the runs that were requested, and a run to compare with. */
+function turnLinks(run, runs, other) {
 	const at = runs.findIndex(r => r.run_id === run.run_id);
 	const link = (to, text) => to ? h("a", {class: "button", href: runLink(to.run_id)}, text) : h("button", {disabled: true}, text);
-	return h("div", {class: "turn"}, link(at >= 0 && runs[at + 1], "← Previous"), link(at > 0 && runs[at - 1], "Next →"));
+	return h("div", {class: "turn"}, comparePicker(run, runs, other), link(at >= 0 && runs[at + 1], "← Previous"), link(at > 0 && runs[at - 1], "Next →"));
+}
+
+function unknownOther() {
+	return h("div", {class: "alert plain", role: "note"}, alertStrip("?", "Not found", "plain", "The run to compare with is not in the history."));
 }
 
 function runTitle(run) {
@@ -72,39 +76,44 @@ function zoomTools(group, run) {
 			h("a", {href: address("series", {run: run.run_id})}, "JSON")));
 }
 
-/* The page of a run, from answers of the exporter: {series, runs, server, recommend, stats}. onZoom and onPoint as for
+/* The page of a run, from answers of the exporter: {series, runs, server, recommend, stats, other}. onZoom and onPoint as for
  * ChartGroup. A run that goes on is drawn again in parts, by redraw(). */
 function runPage(data, onZoom, onPoint) {
 	const run = data.series.run, series = data.series.series;
 	const started = instant(run.started_at);
 	const known = phasesOf(run, data.series.phases);
 	const phases = known.map(p => ({from: started + p.start, to: started + p.start + p.seconds}));
-	addCosts([run], data.recommend);
-	const group = new ChartGroup(runCharts(run, needed(data.recommend)), series, phases.length > 1 ? phases : [], onZoom, onPoint);
+	const other = data.other && data.other.run, charts = runCharts(run, needed(data.recommend));
+	const both = mine => data.other ? overlaid(mine, run, data.other) : mine;
+	addCosts([run, other].filter(Boolean), data.recommend);
+	if (other)
+		charts.forEach(c => c.series.push(...comparedSeries(c.series)));
+	const group = new ChartGroup(charts, both(series), phases.length > 1 ? phases : [], onZoom, onPoint);
 	const drawn = series.n > 0 && group.charts.length > 0;
 	const title = h("div", {class: "title"}, runTitle(run)), lead = h("p", {class: "lead"}, leadSentence(run, data));
-	const figures = h("div", null, runFigures(run, data)), statistics = h("div", null, statisticsCard(run, data.runs)), outlook = h("div");
+	const figuresOf = r => other ? comparisonTable(r, other, data.other.series.n > 0) : runFigures(r, data);
+	const figures = h("div", null, figuresOf(run)), statistics = h("div", null, statisticsCard(run, data.runs)), outlook = h("div");
 	const redraw = {
 		title: () => title.lastChild.replaceWith(runTitle(data.series.run)[1]),
 		numbers: () => {
 			const now = data.series.run, left = outlookOf(data);
 			lead.textContent = leadSentence(now, data);
-			figures.replaceChildren(runFigures(now, data));
+			figures.replaceChildren(figuresOf(now));
 			statistics.replaceChildren(statisticsCard(now, data.runs));
 			outlook.replaceChildren(...left ? [card("Outlook", outlookFacts(left))] : []);
 		}};
 	const parts = {
 		top: h("div", {class: "top"}, h("div", null,
 			h("nav", {class: "crumbs", "aria-label": "Breadcrumb"}, h("ol", null, h("li", null, h("a", {href: "#/"}, "Jobs")),
-				h("li", null, h("a", {href: jobLink(run.job_name)}, named(run.job_name))))), title, lead), turnLinks(run, data.runs)),
-		first: [failureStrip(run, data.recommend, true), figures,
+				h("li", null, h("a", {href: jobLink(run.job_name)}, named(run.job_name))))), title, lead), turnLinks(run, data.runs, other)),
+		first: [failureStrip(run, data.recommend, true), data.other === null && unknownOther(), figures,
 			drawn ? [h("section", {class: "card"}, group.node), zoomTools(group, run)] :
 				card(null, h("p", {class: "dim"}, run.samples > 0 ? "Its samples are gone from the history; the summary stays." : "It ended before the first sample was taken."))],
 		details: [h("div", {class: "columns"}, statistics, h("div", null, serverCard(run, data.server), outlook)),
 			drawn && group.hasMore && card("GPU, disk, network and processes", group.more), phasesCard(known)],
 	};
 	redraw.numbers();
-	return {parts, group, drawn, redraw, columns: Object.keys(series.columns).length};
+	return {parts, group, drawn, redraw, both, columns: Object.keys(series.columns).length};
 }
 
 /* Appends newer points to older ones. A column that one of them lacks is unknown there. */
@@ -164,7 +173,7 @@ function follow(id, data, page, signal) {
 			again();
 			return;
 		}
-		page.group.setData(data.series.series);
+		page.group.setData(page.both(data.series.series));
 		page.redraw.title();
 		page.redraw.numbers();
 	});
@@ -184,8 +193,10 @@ function follow(id, data, page, signal) {
 async function runView(id, signal, query) {
 	let data = {series: await ask("series", {run: id}, signal)};
 	const name = data.series.run.job_name;
-	[data.runs, data.server] = await Promise.all([
-		ask("runs", {job_name: name, limit: RUNS_SHOWN}, signal).then(a => a.runs), askIfAny("server", null, signal)]);
+	const other = query.get("with");
+	[data.runs, data.server, data.other] = await Promise.all([
+		ask("runs", {job_name: name, limit: RUNS_SHOWN}, signal).then(a => a.runs), askIfAny("server", null, signal),
+		other ? askIfAny("series", {run: other}, signal) : undefined]);
 	if (data.runs.some(r => r.outcome === "succeeded"))
 		[data.recommend, data.stats] = await Promise.all([
 			askIfAny("recommend", {job_name: name, limit: 1, details: 1}, signal), askIfAny("stats", {job_name: name, details: 1}, signal)]);
@@ -205,7 +216,7 @@ async function runView(id, signal, query) {
 		const edge = (to - from) * 0.02;
 		const detail = await ask("series", {run: id, from: from - edge, to: to + edge}, signal).catch(() => null);
 		if (mine === wanted && detail && detail.series.n)
-			page.group.setDetail(detail.series);
+			page.group.setDetail(page.both(detail.series));
 	}
 	const page = runPage(data, onZoom, time => setAddress({t: iso(time)}));
 	let unfollow = () => {};

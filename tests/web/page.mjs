@@ -377,6 +377,42 @@ async function oneRun() {
 	}
 }
 
+async function compare() {
+	const runs = (await (await fetch(`${told.many}runs?job_name=train/segments`)).json()).runs;
+	const first = await open(runUrl(told.many, told.story));
+	await first.waitForSelector(".charts canvas");
+	await first.selectOption("[aria-label='Compare with another run']", told.storyBefore);
+	await first.waitForSelector("[aria-label=Comparison]");
+	check(first.url().endsWith("?with=" + told.storyBefore), "compare: the address keeps the other run");
+	await first.goBack();
+	await first.waitForSelector(".figures");
+	check(await first.locator("[aria-label=Comparison]").count() === 0, "compare: Back leads to the run alone");
+	await finish(first, "compare chosen", { shot: false });
+	const [mine, its] = [told.story, told.storyBefore].map(id => runs.find(r => r.run_id === id));
+	for (const look of [{}, { dark: true }, { phone: true }]) {
+		const what = "compare" + (look.dark ? " dark" : look.phone ? " phone" : "");
+		const page = await open(runUrl(told.many, told.story) + "?with=" + told.storyBefore, look);
+		await page.waitForSelector(".charts canvas");
+		const rows = await page.$$eval("[aria-label=Comparison] tr", all => all.map(tr => [...tr.children].map(e => e.innerText.replaceAll(/\s+/g, " "))));
+		const at = rows[0].indexOf("Duration"), time = text => reads(text.replace("+", "").split(/ \+/)[0], mine.duration_seconds - its.duration_seconds);
+		check(reads(rows[1][at], mine.duration_seconds) && reads(rows[2][at], its.duration_seconds) && time(rows[3][at]), `${what}: both durations and their difference: ${rows.map(r => r[at])}`);
+		check(rows[1][rows[0].indexOf("Memory, peak")] === "6.1 GiB", `${what}: and the peaks`);
+		// Of disk space and network only the machine's were measured.
+		const texts = (await axisTexts(page)).filter(t => !/^(Disk space|Network):/.test(t));
+		check(texts.length === 6 && texts.every(t => /other run on average/.test(t)), `${what}: each chart of the run has both runs`);
+		check(await drawn(page) === 8, `${what}: and draws them`);
+		await accessible(page, what);
+		await finish(page, what);
+	}
+	const lost = await open(runUrl(told.many, told.story) + "?with=" + runs.at(-1).run_id);
+	check(/samples of the other one are gone/.test(await lost.textContent("main")), "compare: says that the other run has no samples");
+	await finish(lost, "compare without samples", { shot: false });
+	const nobody = await open(runUrl(told.many, told.story) + "?with=nobody", { expected: /404/ });
+	check(/not in the history/.test(await nobody.textContent(".alert")) && await nobody.locator(".figures").count() === 1, "compare: a run that is not there leaves the page of the run");
+	await accessible(nobody, "compare with nobody");
+	await finish(nobody, "compare with nobody", { shot: false });
+}
+
 async function zoom() {
 	const page = await open(runUrl(told.many, told.day));
 	await page.waitForSelector(".charts canvas");
@@ -445,6 +481,13 @@ async function live() {
 	check(true, "live: clock, shares and statistics move with it, sooner than they are asked for");
 	check(!/[\d,]{4,} %/.test(await page.textContent("main")), "live: no share is a multiple");
 	check(page.asked.filter(u => /\/series\?(?!.*points=2&?)/.test(u)).length === 1, "live: the series was asked for once");
+	const both = await open(page.url() + "?with=" + told.story);
+	await both.waitForSelector(".charts canvas");
+	const [text, table] = [(await axisTexts(both))[1], await both.textContent("[aria-label=Comparison] tr:nth-child(1)")];
+	await both.waitForFunction(([old, before]) => document.querySelectorAll(".charts .plot")[1].getAttribute("aria-label") !== old &&
+		document.querySelector("[aria-label=Comparison] tbody tr:nth-child(1)").textContent !== before, [text, table]);
+	check(/other run/.test((await axisTexts(both))[1]), "live: a run that goes on is compared, and moves");
+	await finish(both, "live compared");
 	await page.screenshot({ path: `${told.screenshots}/run-live.png`, fullPage: true });
 	writeFileSync(told.endLive, "");
 	await page.waitForFunction(() => document.querySelector(".title .badge").textContent.includes("Succeeded"));
@@ -511,7 +554,7 @@ async function reports() {
 	await finish(paper, "report paper", { shot: false });
 }
 
-for (const part of [live, emptyState, manyJobs, savings, wrongAddresses, keyboard, oneJob, sparse, prices, warnings, warnedJobs, oneRun, zoom, hostile, unknown, reports, offline]) {
+for (const part of [live, emptyState, manyJobs, savings, wrongAddresses, keyboard, oneJob, sparse, prices, warnings, warnedJobs, oneRun, compare, zoom, hostile, unknown, reports, offline]) {
 	if (only && part.name !== only)
 		continue;
 	try {

@@ -116,6 +116,7 @@ def main():
         told = {
             "screenshots": sys.argv[1],
             "story": history.story("train/segments", now),
+            "storyBefore": history.phased("train/segments", now - 20000, 4000, 1),
             "day": history.phased("day/long", now - 90000, 86400, 1),
             "hostile": history.phased(hostile_name(), now - 9000, 600, 1, "failed"),
             "hostileName": hostile_name(),
