@@ -7,6 +7,8 @@ const VIEWS = [
 	[/^#?\/?$/, jobsView],
 	[/^#\/job\/(.+)$/, jobView],
 	[/^#\/run\/(.+)$/, runView],
+	[/^#\/servers$/, finderView],
+	[/^#\/machine$/, machineView],
 ];
 
 let shown = null, abort = new AbortController(), timer = 0, visits = 0;
@@ -78,6 +80,17 @@ async function viewOf(hash) {
 	return {title: "Not found", node: refused(new Refused({message: "There is no such page"}))};
 }
 
+/* Says in the bar which page this is; jobs and runs are among the jobs. */
+function markPage() {
+	const [path] = addressParts(location.hash || "#/");
+	for (const a of document.querySelectorAll(".bar nav a")) {
+		const href = a.getAttribute("href"), here = href === path || (href === "#/" && /^#\/(job|run)\//.test(path));
+		a.toggleAttribute("aria-current", false);
+		if (here)
+			a.setAttribute("aria-current", "page");
+	}
+}
+
 /* arrived: a person followed a link, so a screen reader reads the heading next. */
 async function show(arrived) {
 	const mine = ++visits;
@@ -112,6 +125,7 @@ async function show(arrived) {
 		return;
 	}
 	shown = view;
+	markPage();
 	document.title = view.title + " – rightsize-exporter";
 	main.replaceChildren(view.node);
 	if (view.start)

@@ -62,9 +62,10 @@ function priceSource(advice) {
 		(rates.length ? ` Exchange rate${rates.length === 1 ? "" : "s"}: ${rates.join("; ")}.` : ""));
 }
 
+const noteList = advice => (advice.notes || []).map(text => h("p", {class: "note"}, text[0].toUpperCase() + text.slice(1) + (text.endsWith(".") ? "" : ".")));
+
 function serversCard(advice) {
-	const servers = advice.servers || [];
-	const notes = (advice.notes || []).map(text => h("p", {class: "note"}, text[0].toUpperCase() + text.slice(1) + (text.endsWith(".") ? "" : ".")));
+	const servers = advice.servers || [], notes = noteList(advice);
 	const whole = (...parts) => h("section", {class: "card", id: "servers"}, h("h2", null, "Servers"), parts);
 	if (servers.length === 0)
 		return whole(h("p", null, "No server to recommend."), alternativeList({...advice, servers}), notes);

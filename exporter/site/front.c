@@ -55,11 +55,20 @@ static void add_grafana(struct buf *out, const char *url)
 	buf_adds(out, "\">Grafana</a> Dashboards of jobs and machines</li>\n");
 }
 
+/* The script finds the link by its id: another option says where the metrics are. */
+static void add_metrics(struct buf *out, const char *path)
+{
+	buf_adds(out, "<li><a id=\"metrics\" href=\"");
+	html_add(out, path + 1);
+	buf_adds(out, "\"");
+	end_link(out, path, site_metrics_about.help);
+}
+
 static void add_links(struct buf *out, const struct site *s)
 {
 	if (s->app->options->grafana_url)
 		add_grafana(out, s->app->options->grafana_url);
-	add_link(out, s->app->options->telemetry_path, site_metrics_about.help);
+	add_metrics(out, s->app->options->telemetry_path);
 	for (const struct route *const *route = all_routes; *route; route++)
 		add_route(out, *route);
 	for (const struct site_page *p = s->pages + 1; p->about; p++)

@@ -77,6 +77,11 @@ class Page(Case):
                 size += len(small.body)
         self.assertLess(size, PAGE_MAX)
 
+    def test_the_script_finds_the_metrics_where_another_option_puts_them(self):
+        server = self.serve("--web.telemetry-path=/numbers")
+        self.assertIn('<a id="metrics" href="numbers">', server.get("/").text)
+        self.assertIn("rightsize_memory_total_bytes", server.get("/numbers?name=rightsize_memory_total_bytes").text)
+
     def test_is_asked_for_again_only_when_it_changed(self):
         server = self.serve()
         first = server.get("/web/app.js")

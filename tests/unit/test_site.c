@@ -145,7 +145,8 @@ static void paths_lead_to_their_pages(void **state)
 		int status;
 		const char *handler, *content_type, *holds;
 	} table[] = {
-		{{.target = "/"}, 200, "/", "text/html; charset=utf-8", "<a href=\"metrics\">"},
+		{{.target = "/"}, 200, "/", "text/html; charset=utf-8",
+			"<a id=\"metrics\" href=\"metrics\">"},
 		{{.target = "/"}, 200, "/", "text/html; charset=utf-8",
 			"too much &#38; &#60;more&#62;"},
 		{{.target = "/?x=1"}, 200, "/", "text/html; charset=utf-8", "rightsize-exporter"},

@@ -413,6 +413,109 @@ async function compare() {
 	await finish(nobody, "compare with nobody", { shot: false });
 }
 
+/* A machine with two GPUs, of which this one has none: what /metrics would say. */
+const GPUS = `rightsize_gpu_up{gpu="0"} 1
+rightsize_gpu_up{gpu="1"} 1
+rightsize_gpu_utilization_ratio{gpu="0"} 0.75
+rightsize_gpu_utilization_ratio{gpu="1"} 0.5
+rightsize_gpu_memory_used_bytes{gpu="0"} 1073741824
+rightsize_gpu_memory_used_bytes{gpu="1"} 2147483648
+`;
+
+async function machine() {
+	for (const look of [{}, { dark: true }, { phone: true }]) {
+		const what = "machine" + (look.dark ? " dark" : look.phone ? " phone" : "");
+		const page = await open(told.many + "#/machine", look);
+		await page.waitForSelector(".charts canvas");
+		check(await page.textContent(".bar [aria-current=page]") === "Machine", `${what}: the bar says where one is`);
+		check(await drawn(page) >= 3, `${what}: CPU, memory, disk and network are drawn`);
+		const figures = await page.textContent(".figures"), before = (await axisTexts(page))[1];
+		check(/CPU, now\d+.*Memory, now.*Disk space.*Running now\d jobs?$/.test(figures), `${what}: says what is used of what there is: ${figures}`);
+		check(/live\/stays/.test(await page.textContent("[aria-label='running jobs'] tbody")), `${what}: and which job runs on it`);
+		await page.waitForFunction(() => /core/.test(document.querySelector("[aria-label='running jobs'] tbody").textContent));
+		await page.waitForFunction(old => document.querySelectorAll(".charts .plot")[1].getAttribute("aria-label") !== old, before);
+		check(page.asked.filter(u => /metrics\?/.test(u)).every(u => /name=rightsize_cpu_usage_cores/.test(u)), `${what}: moves, and asks for no more than it draws`);
+		await accessible(page, what);
+		await finish(page, what);
+	}
+	const known = await open(told.prices + "#/machine");
+	check(/^aws m5\.xlarge in us-east-1: 4 vCPUs, 16 GiB, 0\.192 USD an hour, 138 USD a month\.$/.test(await known.textContent(".lead")), `machine: which server it is, and its price: ${await known.textContent(".lead")}`);
+	check(/No job runs/.test(await known.innerText("main")) && !await known.locator("[aria-label='running jobs']").isVisible(), "machine: says that no job runs");
+	await known.click("text=Find a server like this");
+	await known.waitForSelector("[aria-label=servers] tbody tr");
+	check(/cpu=4&memory=16&where=us-east-1/.test(known.url()), "machine: leads to servers like it");
+	await finish(known, "machine known", { shot: false });
+	const context = await open(told.empty);
+	await context.route(/metrics\?/, async route => {
+		const answer = await route.fetch();
+		await route.fulfill({ response: answer, body: await answer.text() + GPUS });
+	});
+	await context.goto(told.empty + "#/machine");
+	await context.waitForFunction(() => [...document.querySelectorAll(".charts .plot")].some(p => /^GPU:/.test(p.getAttribute("aria-label"))));
+	check(/GPUs, now63 %1\.25 of 2 GPUs/.test((await context.textContent(".figures")).replace(/ (?=63|1\.25)/g, "")), `machine: the GPUs are summed: ${await context.textContent(".figures")}`);
+	check((await axisTexts(context)).some(t => /^VRAM: in use on average 3 GiB/.test(t)), "machine: and their memory");
+	check(/Set --server.vendor/.test(await context.textContent(".lead")), "machine: an unknown server says what to set");
+	await accessible(context, "machine with GPUs");
+	await finish(context, "machine with GPUs");
+	writeFileSync(told.endStays, "");
+}
+
+/* [sentence, wish] */
+const SENTENCES = [
+	["4 CPUs, 16 GB, Frankfurt", { cpu: "4", memory: "16", where: "Frankfurt" }],
+	["a server with 8 cores and 32GB of RAM in europe-west3 for 2 hours", { cpu: "8", memory: "32", where: "europe-west3", duration: "7200" }],
+	["1 GPU, 512 MiB, AWS, spot, 90 min", { gpu: "1", memory: "0.5", vendor: "aws", spot: "1", duration: "5400" }],
+	["1.5 vCPU 2 TB Hetzner burstable arm64", { cpu: "1.5", memory: "2048", vendor: "hcloud", burstable: "1", arm: "1" }],
+	["Frankfurt, Germany; Europe", { where: "Frankfurt, Germany, Europe" }],
+	["on demand", {}], ["", {}],
+];
+
+async function finder() {
+	const page = await open(told.prices + "#/servers");
+	for (const [sentence, wish] of SENTENCES) {
+		const [found, again] = await page.evaluate(text => { const w = parsedWish(text); return [w, parsedWish(wishWords(w))]; }, sentence);
+		const sorted = o => JSON.stringify(Object.entries(o).sort());
+		check(sorted(found) === sorted(wish) && sorted(again) === sorted(wish), `finder: "${sentence}" is ${JSON.stringify(found)}`);
+	}
+	const asked = await page.evaluate(() => String(new URLSearchParams(wishQuestion({ where: "Frankfurt, Germany, Europe, FR", cpu: "4" }, 2))));
+	check(/regions=Frankfurt&countries=DE&countries=FR&continents=Europe/.test(asked) && /page=3/.test(asked) && /cpu_allocation=Dedicated/.test(asked), `finder: places are regions, countries and continents: ${asked}`);
+	check(await page.locator("main li a").count() === 4, "finder: begins with examples");
+	await accessible(page, "finder begin");
+	await page.fill("[aria-label='The server in a sentence']", "2 CPUs, 8 GB, 1 h");
+	await page.waitForSelector("[aria-label=servers] tbody tr");
+	check(await page.inputValue("[name=cpu]") === "2" && await page.inputValue("[name=hours]") === "1", "finder: the sentence fills the fields");
+	check(/cpu=2&memory=8&duration=3600/.test(page.url()), `finder: the address keeps it: ${page.url()}`);
+	const rows = await serverRows(page), answer = await (await fetch(`${told.prices}servers?vcpus_min=2&memory_min=8&duration=3600&architecture=x86_64&cpu_allocation=Dedicated&limit=50&details=1`)).json();
+	check(rows.length === answer.servers.length && rows.every((r, i) => r.Server.startsWith(answer.servers[i].api_reference) && reads(r["Price an hour"], answer.servers[i].price) && reads(r["Cost of a run"], answer.servers[i].forecast_cost)),
+		`finder: the servers, prices and costs are those of /servers: ${rows.map(r => r.Server)}`);
+	check(rows.every(r => r.Conditions === "none"), "finder: without conditions unless they are allowed");
+	await page.check("[name=spot]");
+	await page.check("[name=arm]");
+	await page.check("[name=burstable]");
+	await page.waitForFunction(() => /spot: may be interrupted/.test(document.querySelector("[aria-label=servers]").textContent) && /build for arm64/.test(document.querySelector("[aria-label=servers]").textContent));
+	check(await page.inputValue("[aria-label='The server in a sentence']") === "2 CPUs, 8 GB, 1 h, arm64, burstable, spot", "finder: the fields write the sentence");
+	const kept = page.url();
+	await page.fill("[name=where]", "nowhere");
+	await page.waitForFunction(() => /nowhere/.test(document.querySelector("main").textContent) && !document.querySelector("[aria-label=servers]"));
+	check(/not in the catalogue/.test(await page.innerText("main")), "finder: a place that is not known is said");
+	page.complaints = page.complaints.filter(c => !/status of 400/.test(c));
+	await finish(page, "finder unknown", { shot: false });
+	for (const look of [{}, { dark: true }, { phone: true }]) {
+		const what = "finder" + (look.dark ? " dark" : look.phone ? " phone" : "");
+		const again = await open(kept, look);
+		await again.waitForSelector("[aria-label=servers] tbody tr");
+		if (look.phone)
+			check(/us-east-1, 2 vCPUs, 8 GiB, needs a build for arm64/.test(await again.innerText("[aria-label=servers]")), `${what}: sizes and conditions stand below the name`);
+		check(await again.isChecked("[name=spot]") && await again.inputValue("[name=memory]") === "8", `${what}: the address brings it back`);
+		await accessible(again, what);
+		await finish(again, what);
+	}
+	const none = await open(told.prices + "#/servers?cpu=5000");
+	await none.waitForSelector("main h2");
+	check(/0 servers/.test(await none.textContent("main h2")) && /None of the/.test(await none.innerText("main")), "finder: says why there is none");
+	await finish(none, "finder none");
+}
+
 async function zoom() {
 	const page = await open(runUrl(told.many, told.day));
 	await page.waitForSelector(".charts canvas");
@@ -498,8 +601,13 @@ async function live() {
 async function offline() {
 	const page = await open(told.dying, { expected: /ERR_CONNECTION_REFUSED|Failed to load resource/ });
 	await page.waitForSelector("tbody tr");
+	const machine = await open(told.dying + "#/machine", { expected: /ERR_CONNECTION_REFUSED|Failed to load resource/ });
+	await machine.waitForSelector(".charts canvas");
 	process.kill(told.dyingPid, "SIGTERM");
-	await page.waitForFunction(() => document.getElementById("notice").textContent.includes("does not answer"));
+	for (const seen of [page, machine])
+		await seen.waitForFunction(() => document.getElementById("notice").textContent.includes("does not answer"));
+	check(await drawn(machine) >= 2, "offline: what was drawn of the machine stays");
+	await finish(machine, "machine offline");
 	check(await page.locator("tbody tr").count() === 50, "offline: what was there stays, and it is said that it is old");
 	await accessible(page, "offline");
 	await finish(page, "offline");
@@ -554,7 +662,7 @@ async function reports() {
 	await finish(paper, "report paper", { shot: false });
 }
 
-for (const part of [live, emptyState, manyJobs, savings, wrongAddresses, keyboard, oneJob, sparse, prices, warnings, warnedJobs, oneRun, compare, zoom, hostile, unknown, reports, offline]) {
+for (const part of [live, machine, finder, emptyState, manyJobs, savings, wrongAddresses, keyboard, oneJob, sparse, prices, warnings, warnedJobs, oneRun, compare, zoom, hostile, unknown, reports, offline]) {
 	if (only && part.name !== only)
 		continue;
 	try {

@@ -123,6 +123,7 @@ def main():
             "mixed": "load/customers",
             "steady": "load/steady",
             "endLive": str(world.folder / "end"),
+            "endStays": str(world.folder / "end-stays"),
         }
         history.mixed(told["mixed"], now)
         for i in range(20):
@@ -140,6 +141,8 @@ def main():
                             told[name + "Report"]], check=True, env=world.environment)
         world.start("run", "--job-name=live/grows", f"--history.path={world.path('many')}", "--quiet", "--",
                     *python_job(LIVE_JOB, told["endLive"]))
+        world.start("run", "--job-name=live/stays", f"--history.path={world.path('many')}", "--quiet", "--",
+                    *python_job(LIVE_JOB, told["endStays"]))
         result = subprocess.run(["node", str(HERE / "page.mjs")], input=json.dumps(told), text=True, check=False,
                                 env={**os.environ})
         return result.returncode
