@@ -9,7 +9,7 @@ function comparedSeries(series) {
 		colour: those.length === 1 ? "series-5" : s.colour}));
 }
 
-/* Both series over one time, that of the run. What one of them did not measure then is unknown. */
+/* Puts both series over one time, that of the run. A value that one of them did not measure then is unknown. */
 function overlaid(series, run, other) {
 	const shift = instant(run.started_at) - instant(other.run.started_at), theirs = other.series;
 	const all = [...series.at.map((t, i) => [t, i, -1]), ...theirs.at.map((t, i) => [t + shift, -1, i])].sort((a, b) => a[0] - b[0]);
@@ -36,7 +36,7 @@ const COMPARED = [
 
 const runLabel = r => `${day(instant(r.started_at))}, ${outcomeText(r.outcome).toLowerCase()}`;
 
-/* What the run has more than the other one. */
+/* The difference of two figures, as an amount and as a share. */
 function more(value, of, write) {
 	if (!(isKnown(value) && of > 0))
 		return h("span", {class: "dim"}, "–");

@@ -22,7 +22,7 @@ function countryOf(text) {
 	return /^[A-Z]{2}$/.test(text) ? text : countryCodes[text.toLowerCase()];
 }
 
-/* What a sentence wishes: {cpu, memory (GiB), gpu, where, vendor, duration (seconds), arm, burstable, spot}; what it does not say is absent. */
+/* Reads the wishes of a sentence: {cpu, memory (GiB), gpu, where, vendor, duration (seconds), arm, burstable, spot}. A wish that it does not say is absent. */
 function parsedWish(sentence) {
 	const wish = {};
 	let text = sentence;
@@ -67,7 +67,7 @@ function wishQuestion(w, page) {
 const WISHES = ["cpu", "memory", "gpu", "where", "vendor", "duration", "arm", "burstable", "spot"];
 const finderLink = wish => "#/servers?" + new URLSearchParams(WISHES.filter(k => wish[k]).map(k => [k, wish[k]]));
 
-/* What a server asks of the job, in words. */
+/* The conditions that a server has for the job, in words. */
 function conditionsOf(s) {
 	return [s.cpu_architecture && !/^x86/.test(s.cpu_architecture) && `needs a build for ${s.cpu_architecture}`,
 		s.cpu_allocation === "Burstable" && "CPUs slow down when busy for long", s.cpu_allocation === "Shared" && "shares its CPUs with others",

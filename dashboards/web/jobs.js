@@ -22,7 +22,7 @@ const lastOutcome = job => last(job.outcomes);
 const faint = text => h("span", {class: "dim"}, text);
 const noSuccess = () => faint("no success lately");
 
-/* What the newest success used, of the request, as text and as a bar. */
+/* Returns the use of the newest success as a part of the request: as text and as a bar. */
 function usedCell(used, of, write, writeOf) {
 	if (!isKnown(used))
 		return noSuccess();
@@ -125,7 +125,7 @@ class PagedTable extends Table {
 	}
 }
 
-/* What was sized for a page of the list, until the job runs again: the exporter keeps only the sizes of the newest 1,000 jobs. */
+/* Sizes that the exporter computed for a page of the list. It keeps only those of the newest 1,000 jobs. A size is valid until the job runs again. */
 const advised = new Map();
 const adviceState = j => `${j.last_run} ${lastOutcome(j)}`;
 

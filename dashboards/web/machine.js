@@ -47,7 +47,7 @@ async function readMachine(signal) {
 	return read;
 }
 
-/* What a counter grew by in a second; NaN if it began anew. */
+/* Returns the growth of a counter a second. NaN = the counter began anew. */
 function rate(now, before, key) {
 	const grown = now[key] - before[key];
 	return grown >= 0 && now.at > before.at ? grown / (now.at - before.at) : NaN;

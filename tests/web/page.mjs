@@ -397,7 +397,7 @@ async function compare() {
 		const at = rows[0].indexOf("Duration"), time = text => reads(text.replace("+", "").split(/ \+/)[0], mine.duration_seconds - its.duration_seconds);
 		check(reads(rows[1][at], mine.duration_seconds) && reads(rows[2][at], its.duration_seconds) && time(rows[3][at]), `${what}: both durations and their difference: ${rows.map(r => r[at])}`);
 		check(rows[1][rows[0].indexOf("Memory, peak")] === "6.1 GiB", `${what}: and the peaks`);
-		// Of disk space and network only the machine's were measured.
+		// The runs have no disk space and no network of their own.
 		const texts = (await axisTexts(page)).filter(t => !/^(Disk space|Network):/.test(t));
 		check(texts.length === 6 && texts.every(t => /other run on average/.test(t)), `${what}: each chart of the run has both runs`);
 		check(await drawn(page) === 8, `${what}: and draws them`);
@@ -413,7 +413,7 @@ async function compare() {
 	await finish(nobody, "compare with nobody", { shot: false });
 }
 
-/* A machine with two GPUs, of which this one has none: what /metrics would say. */
+/* The lines that /metrics would have for two GPUs. */
 const GPUS = `rightsize_gpu_up{gpu="0"} 1
 rightsize_gpu_up{gpu="1"} 1
 rightsize_gpu_utilization_ratio{gpu="0"} 0.75
