@@ -3,6 +3,9 @@
 const fontOf = (size, bold) => `${bold ? "600 " : ""}${size * devicePixelRatio}px system-ui, sans-serif`;
 const FONT = "12px system-ui, sans-serif";
 
+/* Labels have seconds, so that a finer scale would repeat them. */
+const WHOLE_SECONDS = TIME_STEPS.filter(s => s >= 1);
+
 /* Pixels at the right of a chart for the names of its lines; none on a phone. */
 const END_ROOM = 172;
 
@@ -101,7 +104,7 @@ class TimeChart {
 			padding: [about.tall ? 12 : 8, about.tall && !phone ? END_ROOM : 8, about.tall && !about.lastTall ? 6 : 0, 0],
 			legend: {show: false},
 			scales: {x: {time: true}, y: scale},
-			axes: [axis({show: !about.tall || about.lastTall === true, size: 34, space: 70, values: timeLabels, grid: {show: false}}),
+			axes: [axis({show: !about.tall || about.lastTall === true, size: 34, space: 70, incrs: WHOLE_SECONDS, values: timeLabels, grid: {show: false}}),
 				axis({size: phone ? 58 : 66, space: 36, incrs: about.binary ? BINARY_STEPS : undefined,
 					values: (u, all) => all.map(about.write)})],
 			series: [{}, ...this.shown.map(s => ({label: s.label, stroke: colour(s.colour), width: s.width || 1.75, dash: s.dash,

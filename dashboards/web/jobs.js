@@ -50,7 +50,7 @@ function adviceCell(j) {
 function savingCell(j) {
 	const month = isKnown(j.saving_a_month), saving = month ? j.saving_a_month : j.saving;
 	if (isKnown(saving))
-		return saving > 0 ? h("b", {class: "good"}, money(saving, j.currency), !month && " a run") : faint("nothing to save");
+		return saving > 0 ? h("b", {class: month ? "good month" : "good"}, money(saving, j.currency), !month && " a run") : faint("nothing to save");
 	if (isTooSmall(j))
 		return h("span", {class: "warn"}, "too small");
 	return h("span", {class: "dim", title: "The server of its runs, or its price, is unknown"}, isKnown(j.resources.memory) ? UNKNOWN : "none yet");
@@ -153,7 +153,7 @@ async function jobsView(_, signal, query) {
 	}}, name, counts[i]));
 	const table = new PagedTable("jobs", JOB_COLUMNS, sortOf(query.get("sort")), Math.max(0, (parseInt(query.get("page"), 10) || 1) - 1), () => shift());
 	table.node.classList.add("jobs");
-	const found = h("p", {class: "dim", role: "status"}), tiles = h("div");
+	const found = h("p", {class: "dim found", role: "status"}), tiles = h("div");
 
 	const sortWord = () => table.sort && (table.sort[1] < 0 ? "-" : "") + JOB_COLUMNS[table.sort[0]].key;
 	const question = more => ({search: search.value.trim() || null, show: JOB_FILTERS[filter][0], sort: sortWord(),
