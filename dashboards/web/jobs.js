@@ -25,7 +25,7 @@ const noSuccess = () => faint("no success lately");
 /* Returns the use of the newest success as a part of the request: as text and as a bar. */
 function usedCell(used, of, write, writeOf) {
 	if (!isKnown(used))
-		return noSuccess();
+		return faint("–");
 	return isKnown(of) ? [writeOf(used, of), svg("svg", {class: "mini", "aria-hidden": "true"}, svg("rect", {class: "track", x: 0.5, y: 0.5, width: 39, height: 9, rx: 4}),
 		svg("rect", {class: "used", x: 1, y: 1, width: (Math.min(1, used / of) * 38).toFixed(1), height: 8, rx: 3.5}))] : [write(used), faint(" no request")];
 }
@@ -38,7 +38,7 @@ const isTooSmall = j => isSized(j) && isKnown(j.requested_memory_bytes) && advic
 
 /* "386 → 169 MiB": from the request to the recommendation. One value where they are alike, or nothing is requested. */
 function fromTo(now, then, write) {
-	const [before, after] = [now, then].map(write), unit = text => text.replace(/^\S+/, "");
+	const [before, after] = [now, then].map(write), unit = text => text.replace(/^\S+/, "").replace(/s$/, "");
 	return isKnown(now) && before !== after ? [faint(`${unit(before) === unit(after) ? before.replace(/ .*/, "") : before} → `), after] : after;
 }
 

@@ -141,6 +141,8 @@ async function manyJobs() {
 	for (const [what, look] of [["dark", { dark: true }], ["phone", { phone: true }], ["phone dark", { phone: true, dark: true }]]) {
 		const seen = await open(told.many, look);
 		await seen.waitForSelector("tbody tr:nth-child(50)");
+		const hidden = await seen.$eval(".jobs .scroll", e => e.scrollWidth - e.clientWidth);
+		check(hidden <= 1, `jobs, ${what}: no column is cut${hidden > 1 ? ` (${hidden} px)` : ""}`);
 		await accessible(seen, `jobs, ${what}`);
 		await finish(seen, `jobs ${what}`);
 	}
