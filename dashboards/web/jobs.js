@@ -36,6 +36,10 @@ const peakCell = j => usedCell(last(j.memory_peak_bytes), j.requested_memory_byt
 const adviceMemory = j => j.resources.memory * MEBIBYTE;
 const isTooSmall = j => isSized(j) && isKnown(j.requested_memory_bytes) && adviceMemory(j) > j.requested_memory_bytes;
 
+/* The exporter is still asked for the size, or has none. */
+const awaitsSize = j => !isSized(j) && (advised.get(j.job_name) || {}).state !== adviceState(j);
+const noAdviceYet = j => faint(awaitsSize(j) ? "…" : "none yet");
+
 /* "386 → 169 MiB": from the request to the recommendation. One value where they are alike, or nothing is requested. */
 function fromTo(now, then, write) {
 	const [before, after] = [now, then].map(write), unit = text => text.replace(/^\S+/, "").replace(/s$/, "");
@@ -44,7 +48,7 @@ function fromTo(now, then, write) {
 
 function adviceCell(j) {
 	const {cpu, memory} = j.resources;
-	return isKnown(memory) ? [isKnown(cpu) && [fromTo(j.requested_cpu_cores, cpu, cpus), ", "], fromTo(j.requested_memory_bytes, adviceMemory(j), bytes)] : faint("none yet");
+	return isKnown(memory) ? [isKnown(cpu) && [fromTo(j.requested_cpu_cores, cpu, cpus), ", "], fromTo(j.requested_memory_bytes, adviceMemory(j), bytes)] : noAdviceYet(j);
 }
 
 function savingCell(j) {
@@ -53,7 +57,7 @@ function savingCell(j) {
 		return saving > 0 ? h("b", {class: month ? "good month" : "good"}, money(saving, j.currency), !month && " a run") : faint("nothing to save");
 	if (isTooSmall(j))
 		return h("span", {class: "warn"}, "too small");
-	return h("span", {class: "dim", title: "The server of its runs, or its price, is unknown"}, isKnown(j.resources.memory) ? UNKNOWN : "none yet");
+	return h("span", {class: "dim", title: "The server of its runs, or its price, is unknown"}, isKnown(j.resources.memory) ? UNKNOWN : noAdviceYet(j));
 }
 
 /* key: the word that /overview sorts by; down: the first click sorts from the highest on. */
@@ -170,9 +174,8 @@ async function jobsView(_, signal, query) {
 			return load(abort);
 		}
 		tell(answer);
-		if (answer.jobs.some(j => !isSized(j) && (advised.get(j.job_name) || {}).state !== adviceState(j))) {
+		if (answer.jobs.some(awaitsSize))
 			sizes(mine, abort).catch(() => {});
-		}
 		return answer;
 	}
 	async function sizes(mine, abort) {
