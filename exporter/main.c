@@ -238,6 +238,32 @@ static void warn_of_catalogue(struct app *app)
 			"err", e.text, NULL);
 }
 
+/* Stores where the page is, so that a wrapper of the same history can print a link to a run. */
+static void note_page(const struct app *app, const struct identity *self, const struct http *http)
+{
+	struct history_page page = {.server = self->here};
+	const char *external = app->options->external_url;
+
+	page.server.pid = self->pid;
+	page.server.start_ticks = self->start_ticks;
+	page.url = http_page_url(http, &page.address);
+	/* Without a TCP address, the wrapper could not check that the page answers. */
+	if (!page.url)
+		return;
+	if (external)
+		page.url = external;
+	historian_page(app->historian, &page);
+}
+
+/* Waits while the server's threads work, until a signal ends the server. */
+static void wait_for_end(struct app *app, const sigset_t *set)
+{
+	warn_of_catalogue(app);
+	log_line(LOG_LEVEL_INFO, "stopping", "reason", shutdown_wait(app, set), NULL);
+	systemd_notify("STOPPING=1");
+	shutdown_linger(app, set);
+}
+
 static int serve_until_signal(struct app *app, const struct identity *self, const sigset_t *set)
 {
 	struct err e = {0};
@@ -278,10 +304,8 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	if (code == 0)
 		code = systemd_start(&systemd_service, is_healthy, &begun, &e);
 	if (code == 0) {
-		warn_of_catalogue(app);
-		log_line(LOG_LEVEL_INFO, "stopping", "reason", shutdown_wait(app, set), NULL);
-		systemd_notify("STOPPING=1");
-		shutdown_linger(app, set);
+		note_page(app, self, http);
+		wait_for_end(app, set);
 	} else {
 		cannot_serve(code, &e);
 	}

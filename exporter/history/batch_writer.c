@@ -119,6 +119,8 @@ static int write_event(struct batch_writer *w, struct event *v, struct err *e)
 		return history_samples(w->history, &v->sample, 1, e);
 	case EVENT_FINISH:
 		return history_run_finish(w->history, &v->finish, e);
+	case EVENT_PAGE:
+		return history_note_page(w->history, &v->page, e);
 	}
 	return 0;
 }

@@ -39,6 +39,9 @@ static const size_t finish_texts[] = {
 	SERVER_TEXTS(finish),
 };
 
+static const size_t page_texts[] = {
+	offsetof(struct event, page.url), offsetof(struct event, page.address)};
+
 static const char **text_at(struct event *e, size_t offset)
 {
 	return (const char **)(void *)((char *)e + offset);
@@ -76,6 +79,12 @@ struct event *event_queue_new_finish(const struct run_finish *f)
 {
 	return event_new((struct event){.kind = EVENT_FINISH, .finish = *f}, finish_texts,
 		ARRAY_LEN(finish_texts));
+}
+
+struct event *event_queue_new_page(const struct history_page *p)
+{
+	return event_new((struct event){.kind = EVENT_PAGE, .page = *p}, page_texts,
+		ARRAY_LEN(page_texts));
 }
 
 struct event *event_queue_new_sample(const struct sample *s, size_t n_columns)

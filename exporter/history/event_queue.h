@@ -1,5 +1,5 @@
 /* A bounded queue of events for the historian, in order. An event is the start of a run, a sample
- * of a run, or the finish of a run.
+ * of a run, the finish of a run, or the page of a server.
  *
  * When there are too many samples, the oldest sample is merged into the next sample of its run. The
  * merged sample covers both intervals, so the totals of the run stay right. When there are too many
@@ -10,7 +10,7 @@
 
 #include "exporter/history/history.h"
 
-enum event_kind { EVENT_BEGIN, EVENT_SAMPLE, EVENT_FINISH };
+enum event_kind { EVENT_BEGIN, EVENT_SAMPLE, EVENT_FINISH, EVENT_PAGE };
 
 struct event {
 	struct event *next;
@@ -20,6 +20,7 @@ struct event {
 		struct run_begin begin;
 		struct sample sample;
 		struct run_finish finish;
+		struct history_page page;
 	};
 	/* The texts and values to which the members point are stored after this struct, in the same
 	 * allocation. */
@@ -28,6 +29,7 @@ struct event {
 struct event *event_queue_new_begin(const struct run_begin *b);
 struct event *event_queue_new_sample(const struct sample *s, size_t n_columns);
 struct event *event_queue_new_finish(const struct run_finish *f);
+struct event *event_queue_new_page(const struct history_page *p);
 
 struct event_queue {
 	struct event *first, *last;

@@ -513,6 +513,11 @@ void historian_run_finish(struct historian *h, const struct run_finish *f)
 	hand_over(h, event_queue_new_finish(f));
 }
 
+void historian_page(struct historian *h, const struct history_page *p)
+{
+	hand_over(h, event_queue_new_page(p));
+}
+
 /* The state of a wait until all events are on disk; see historian_settle. */
 struct settling {
 	double begun;

@@ -58,6 +58,7 @@ int historian_start(struct historian **ret, const struct historian_config *c, st
 void historian_run_begin(struct historian *h, const struct run_begin *b);
 void historian_samples(struct historian *h, const struct sample *samples, size_t n);
 void historian_run_finish(struct historian *h, const struct run_finish *f);
+void historian_page(struct historian *h, const struct history_page *p);
 
 /* Waits until all events that were queued before this call are committed or dropped. Waits at most
  * timeout_seconds. Returns false after a timeout. Writes are retried at once, even after a

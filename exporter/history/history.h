@@ -243,6 +243,18 @@ struct history_losses {
 };
 int history_losses(struct history *h, struct history_losses *ret, struct err *e);
 
+/* The page of a server that records into the file. */
+struct history_page {
+	const char *url;        /* of the page, without a fragment: "http://127.0.0.1:9877/" */
+	const char *address;    /* where the server listens: "127.0.0.1:9877" */
+	struct run_root server; /* the process of the server; the members reaper_* are 0 */
+};
+/* Stores the page in the place of an earlier one. Call it within a transaction. */
+int history_note_page(struct history *h, const struct history_page *page, struct err *e);
+/* Finds the page of the server that started last. Returns 1 when there is one. The server may be on
+ * another machine, and may have ended since: the caller must check that its process is alive. */
+int history_page(struct history *h, struct arena *arena, struct history_page *ret, struct err *e);
+
 /* ---- reading; results are in the caller's arena ---- */
 struct run_query {
 	const char *job_name; /* job of the runs; NULL = all jobs */

@@ -128,6 +128,13 @@ static const char *const migrations[] = {
 	 "CREATE INDEX run_oldest ON run(started_at, id) WHERE outcome <> 'running';"
 	 "CREATE INDEX run_to_minutes ON run(started_at) WHERE minutes_until >= 0"
 	 " AND minutes_until < (id << 32) | 4294967295;"),
+	/* Where the page of the newest server is, and which process that is (shared_settings.c). */
+	"ALTER TABLE note ADD COLUMN page_url TEXT;"
+	"ALTER TABLE note ADD COLUMN page_address TEXT;"
+	"ALTER TABLE note ADD COLUMN server_pid INTEGER;"
+	"ALTER TABLE note ADD COLUMN server_start_ticks INTEGER;"
+	"ALTER TABLE note ADD COLUMN server_pid_namespace INTEGER;"
+	"ALTER TABLE note ADD COLUMN server_boot_id TEXT;",
 };
 
 #define SCHEMA_VERSION ((int64_t)ARRAY_LEN(migrations))

@@ -1,5 +1,5 @@
 /* Settings that the exporters of one history share. The history stores whether an exporter forwards
- * runs, and the limits of the server. */
+ * runs, the limits of the server, and where the page of the newest server is. */
 #include "exporter/history/tables.h"
 
 #include <math.h>
@@ -115,4 +115,41 @@ int history_agree(struct history *h, struct history_limits *l, double now, struc
 	if (l->defaults & LIMIT_FULL_RATE)
 		l->full_rate_seconds = n.limits.full_rate_seconds;
 	return 0;
+}
+
+/* ---- the page of a server ---- */
+
+int history_note_page(struct history *h, const struct history_page *page, struct err *e)
+{
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_NOTE_PAGE, e);
+
+	sql_put_text(&q, page->url);
+	sql_put_text(&q, page->address);
+	sql_put_int(&q, page->server.pid);
+	sql_put_int(&q, (int64_t)page->server.start_ticks);
+	sql_put_int(&q, (int64_t)page->server.pid_namespace);
+	sql_put_text(&q, page->server.boot_id);
+	return sql_run(&q, e);
+}
+
+int history_page(struct history *h, struct arena *arena, struct history_page *ret, struct err *e)
+{
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_PAGE, e);
+	int code = sql_row(&q, e);
+
+	if (code <= 0)
+		return code;
+	struct history_page page = {
+		.url = sql_keep_text(&q, arena), .address = sql_keep_text(&q, arena)};
+
+	page.server.pid = (pid_t)sql_int(&q);
+	page.server.start_ticks = sql_count(&q);
+	page.server.pid_namespace = sql_count(&q);
+	const char *boot_id = sql_text(&q);
+
+	if (!page.url || !page.address || !boot_id)
+		return 0;
+	text_copy(boot_id, page.server.boot_id, sizeof page.server.boot_id);
+	*ret = page;
+	return 1;
 }

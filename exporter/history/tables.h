@@ -191,6 +191,9 @@ X(FORWARDED, "UPDATE run SET forwarded_at = ?2 WHERE run_id = ?1 AND (outcome = 
 X(NOTES, "SELECT forwards_at, serves_at, runs_per_job, retention_seconds, max_bytes, full_rate_seconds FROM note") \
 X(NOTE_FORWARDS, "UPDATE note SET forwards_at = ?") \
 X(NOTE_SERVES, "UPDATE note SET serves_at = ?, runs_per_job = ?, retention_seconds = ?, max_bytes = ?, full_rate_seconds = ?") \
+X(NOTE_PAGE, "UPDATE note SET page_url = ?, page_address = ?, server_pid = ?, server_start_ticks = ?," \
+  " server_pid_namespace = ?, server_boot_id = ?") \
+X(PAGE, "SELECT page_url, page_address, server_pid, server_start_ticks, server_pid_namespace, server_boot_id FROM note") \
 X(AGE_CLOCK, "SELECT boot_id, agreed_wall, agreed_mono, doubted_wall, doubted_mono FROM age_clock") \
 X(SET_AGE_CLOCK, "UPDATE age_clock SET boot_id = ?, agreed_wall = ?, agreed_mono = ?, doubted_wall = ?, doubted_mono = ?") \
 X(PAGES, "SELECT page_count, freelist_count, page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size") \

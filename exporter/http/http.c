@@ -55,6 +55,8 @@ struct http_server {
 	struct MHD_Daemon *daemon;
 	bool socket_given; /* systemd owns the socket */
 	char address[LISTEN_TEXT_MAX];
+	/* URL of the page for a browser on this machine; "" for a Unix socket. */
+	char url[LISTEN_TEXT_MAX + sizeof "https:///"];
 };
 
 struct http {
@@ -339,6 +341,21 @@ static void bound_buffers(int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &segment, sizeof segment);
 }
 
+/* Sets the URL of a server. A browser cannot open the address of all interfaces, so the URL has
+ * "localhost" in its place. */
+static void set_url(struct http_server *s, bool with_tls)
+{
+	static const char *const all[] = {"0.0.0.0:", "[::]:"};
+	const char *host = "", *rest = s->address;
+
+	if (strncmp(s->address, "unix:", 5) == 0)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		if (strncmp(s->address, all[i], strlen(all[i])) == 0)
+			host = "localhost:", rest = s->address + strlen(all[i]);
+	snprintf(s->url, sizeof s->url, "http%s://%s%s/", with_tls ? "s" : "", host, rest);
+}
+
 static int serve(struct http *h, int fd, const char *address, bool with_tls, struct err *e)
 {
 	struct http_server *s = &h->server[h->n];
@@ -362,6 +379,7 @@ static int serve(struct http *h, int fd, const char *address, bool with_tls, str
 	 * ends anyway. */
 	if (!s->daemon)
 		return err_system(e, errno ? -errno : -EIO, "start the HTTP server on %s", address);
+	set_url(s, with_tls);
 	h->n++;
 	return 0;
 }
@@ -436,7 +454,8 @@ int http_start(struct http **ret, struct app *app, const struct text_list *addre
 		return code;
 	}
 	for (size_t i = 0; i < h->n; i++)
-		log_line(LOG_LEVEL_INFO, "listening", "address", h->server[i].address, NULL);
+		log_line(LOG_LEVEL_INFO, "listening", "address", h->server[i].address, "url",
+			h->server[i].url[0] ? h->server[i].url : NULL, NULL);
 	*ret = h;
 	return 0;
 }
@@ -444,6 +463,16 @@ int http_start(struct http **ret, struct app *app, const struct text_list *addre
 const char *http_address(const struct http *h, size_t i)
 {
 	return i < h->n ? h->server[i].address : NULL;
+}
+
+const char *http_page_url(const struct http *h, const char **address)
+{
+	for (size_t i = 0; i < h->n; i++)
+		if (h->server[i].url[0]) {
+			*address = h->server[i].address;
+			return h->server[i].url;
+		}
+	return NULL;
 }
 
 static void server_stop(struct http_server *s)

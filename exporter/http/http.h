@@ -20,6 +20,11 @@ int http_start(struct http **ret, struct app *app, const struct text_list *addre
  * large. */
 const char *http_address(const struct http *h, size_t i);
 
+/* Returns the URL of the page for a browser on this machine, such as "http://127.0.0.1:9877/".
+ * `*address` receives the served address that it leads to. Returns NULL when only Unix sockets are
+ * served. Both texts live as long as `h`. */
+const char *http_page_url(const struct http *h, const char **address);
+
 /* http_stop waits at most this long for an answer from the history, because the disk may hang. */
 #define HTTP_LEAVE_SECONDS 5
 

@@ -53,7 +53,7 @@ X(TEXTS, listen_addresses, "web.listen-address", NULL, &shape_address, 0, COMMAN
 X(TEXT, web_config_file, "web.config.file", NULL, 0, 0, COMMAND_WATCH, "FILE", \
   "TLS, client certificates, users, headers and a rate limit, in the YAML of Prometheus' exporters (web-configuration.md of exporter-toolkit); read again a second after it changed") \
 X(TEXT, external_url, "web.external-url", NULL, &shape_url, 0, COMMAND_SERVE, "URL", \
-  "URL of this exporter as people reach it, with a path where a proxy adds one; alerts and dashboards link to it (default: http:// and the address that Prometheus scrapes)") \
+  "URL of this exporter as people reach it, with a path where a proxy adds one; alerts, dashboards and the summary of run link to it (default: http:// and the address that Prometheus scrapes)") \
 X(TEXT, grafana_url, "web.grafana-url", NULL, &shape_url, 0, COMMAND_SERVE, "URL", \
   "URL of the Grafana that has the dashboards of this exporter; alerts and pages link to it") \
 X(TEXT, telemetry_path, "web.telemetry-path", "/metrics", &shape_metrics_path, 0, COMMAND_WATCH, "PATH", \

@@ -15,6 +15,7 @@
 #include "exporter/answers/job_runs.h"
 #include "exporter/answers/neighbourhood.h"
 #include "exporter/history/history.h"
+#include "exporter/wrapper/run_link.h"
 
 #define SUMMARY_PATIENCE_MS 1000
 
@@ -140,7 +141,20 @@ static void add_advice(struct buf *b, const struct runs *runs, const struct neig
 	}
 }
 
-static int build(struct app *app, const char *run_id, struct buf *b, struct err *e)
+/* Ends the summary with the link. */
+static int add_link(struct buf *b, struct history *h, const struct run_root *here,
+	const char *run_id, struct err *e)
+{
+	AUTO(buf_done) struct buf link = BUF_MAX(SUMMARY_MAX);
+	int code = run_link_add(&link, h, here, run_id, e);
+
+	if (code == 0 && link.len)
+		buf_addf(b, "  %s\n", buf_text(&link));
+	return code;
+}
+
+static int build(struct app *app, const struct run_root *here, const char *run_id, struct buf *b,
+	struct err *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
 	AUTO(history_closep) struct history *h = NULL;
@@ -167,14 +181,14 @@ static int build(struct app *app, const char *run_id, struct buf *b, struct err 
 	if (code)
 		return code;
 	add_advice(b, &all, neighbours.jobs, &dated, &arena);
-	return 0;
+	return add_link(b, h, here, run_id, e);
 }
 
-void summary_make(struct app *app, const char *run_id, struct buf *ret)
+void summary_make(struct app *app, const struct run_root *here, const char *run_id, struct buf *ret)
 {
 	struct err e = {0};
 
-	if (build(app, run_id, ret, &e))
+	if (build(app, here, run_id, ret, &e))
 		log_line(LOG_LEVEL_WARN, "the summary could not be made", "err", e.text, NULL);
 }
 

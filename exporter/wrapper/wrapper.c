@@ -409,7 +409,8 @@ static void finish_unseen(struct app *app, struct wrapped_job *job, struct run_f
 /* Prints the summary and writes the report. The exit deadline limits the time to read the history
  * and to write the report. The deadline is extended while this thread uses CPU time, so a long
  * report is possible. Printing has no deadline. */
-static void print_summary(struct app *app, const struct wrapped_job *job)
+static void print_summary(struct app *app, const struct identity *self,
+	const struct wrapped_job *job)
 {
 	struct buf summary = BUF_MAX(SUMMARY_MAX);
 	const struct exit_plan exit_plan = {
@@ -418,7 +419,7 @@ static void print_summary(struct app *app, const struct wrapped_job *job)
 
 	exit_deadline_works(exit_deadline, pthread_self());
 	if (!app->options->quiet)
-		summary_make(app, job->run_id, &summary);
+		summary_make(app, &self->here, job->run_id, &summary);
 	if (app->options->run_report)
 		write_report(app, job);
 	exit_deadline_reached(exit_deadline);
@@ -434,7 +435,7 @@ static void tell_loss(struct app *app, const struct wrapped_job *job)
 		"err", why.text, NULL);
 }
 
-static void conclude(struct app *app, struct wrapped_job *job)
+static void conclude(struct app *app, const struct identity *self, struct wrapped_job *job)
 {
 	double final[RUN_N_METRICS];
 	struct err e = {0};
@@ -460,7 +461,7 @@ static void conclude(struct app *app, struct wrapped_job *job)
 		    SAMPLER_PATIENCE_SECONDS, &e))
 		finish_unseen(app, job, &finish, &e);
 	if (historian_settle(app->historian, FLUSH_SECONDS))
-		print_summary(app, job);
+		print_summary(app, self, job);
 	else
 		tell_loss(app, job);
 }
@@ -478,7 +479,7 @@ static int run_command(struct app *app, const struct identity *self, const struc
 	follow_job(app, self, run, job);
 	wait_for_end(app, job);
 	if (job->followed)
-		conclude(app, job);
+		conclude(app, self, job);
 	return exit_code_of_job(job);
 }
 

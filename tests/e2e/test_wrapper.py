@@ -6,6 +6,7 @@ import pty
 import re
 import resource
 import signal
+import socket
 import sqlite3
 import subprocess
 
@@ -175,6 +176,7 @@ class Signals(Case):
     def test_of_a_log_as_large_as_a_file_may_be_are_not_for_the_job(self):
         first = python_job("""
 import signal
+import socket
 wanted = {signal.SIGXFSZ, signal.SIGWINCH}
 signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
 print("ready", flush=True)
@@ -574,6 +576,62 @@ class Record(Case):
         for word in ("rightsize-exporter: job succeeded after ", "  CPU     ", "  Memory  ", "  Disk    ", "  Next run: Request ",
                      "\n  --cpus="):
             self.assertIn(word, summary)
+
+    def link(self):
+        """The link to the page of a new run, without the run's id, or None."""
+        stderr = self.run_job(["true"]).stderr.decode()
+        newest = self.runs()[0]["run_id"]
+        links = re.findall(r"^  (https?://\S+)$", stderr, re.M)
+        self.assertLessEqual(len(links), 1, stderr)
+        if not links:
+            return None
+        self.assertTrue(stderr.endswith(links[0] + "\n"), stderr)
+        page, _, run_id = links[0].partition("#/run/")
+        self.assertEqual(run_id, newest)
+        return page
+
+    def test_summary_ends_with_a_link_while_a_server_shows_the_run(self):
+        self.assertIsNone(self.link())
+        server = self.serve()
+        page = f"http://{server.host}:{server.port}/"
+        wait_until(lambda: self.link() == page, "the link to the page")
+        self.assertEqual(server.get("/").status, 200)
+        self.assertEqual(server.get(f"/series?run={self.runs()[0]['run_id']}").status, 200)
+        server.stop()
+        self.assertIsNone(self.link())
+        # A server that was killed did not say that it ended; another program may have its port.
+        server = self.serve()
+        wait_until(self.link, "the link to the page")
+        server.kill()
+        self.assertIsNone(self.link())
+        with contextlib.closing(socket.create_server((server.host, server.port))):
+            self.assertIsNone(self.link())
+
+    def test_link_is_what_a_person_can_open(self):
+        for address, flags, page in (("0.0.0.0:0", [], "http://localhost:PORT/"), ("[::1]:0", [], "http://[::1]:PORT/"),
+                                     ("127.0.0.1:0", ["--web.external-url=https://a.example/b/"], "https://a.example/b/")):
+            with self.subTest(address=address, flags=flags):
+                server = self.start("serve", f"--web.listen-address={address}", f"--history.path={self.history}",
+                                    "--no-jobs.recognise", *flags, stdout=subprocess.DEVNULL)
+                port = wait_until(lambda: server.said(r"listening.*?:(\d+)( |$)"), "the address")[1]  # pylint: disable=cell-var-from-loop
+                wait_until(lambda: self.link() == page.replace("PORT", port), page)  # pylint: disable=cell-var-from-loop
+                server.stop()
+
+    def test_no_link_to_a_server_that_does_not_answer_or_has_another_history(self):
+        server = self.serve()
+        wait_until(self.link, "the link to the page")
+        other = self.run_job(["true"], flags=[f"--history.path={self.folder}/other.db"])
+        self.assertIn(b"Next run", other.stderr)
+        self.assertNotIn(b"http://", other.stderr)
+        # In a network namespace of its own, nothing answers at the address.
+        alone = subprocess.run(["unshare", "--net", EXPORTER, *self.wrapper_arguments(["true"])], capture_output=True,
+                               env=self.environment, stdin=subprocess.DEVNULL, check=False, timeout=DEADLINE)
+        if b"unshare failed" in alone.stderr:
+            self.skipTest("no network namespaces here")
+        self.assertIn(b"Next run", alone.stderr)
+        self.assertNotIn(b"http://", alone.stderr)
+        self.assertIsNotNone(self.link())
+        server.stop()
 
     def test_summary_names_exit_code_and_signal(self):
         self.assertIn(b"failed", self.run_job(["sh", "-c", "exit 3"]).stderr)

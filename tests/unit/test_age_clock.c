@@ -120,6 +120,12 @@ static void what_was_agreed_on_is_in_the_file(void **state)
 				"ALTER TABLE run DROP COLUMN address_limit_bytes;"
 				"ALTER TABLE run DROP COLUMN address_peak_bytes;"
 				"ALTER TABLE run DROP COLUMN end_reason;"
+				"ALTER TABLE note DROP COLUMN page_url;"
+				"ALTER TABLE note DROP COLUMN page_address;"
+				"ALTER TABLE note DROP COLUMN server_pid;"
+				"ALTER TABLE note DROP COLUMN server_start_ticks;"
+				"ALTER TABLE note DROP COLUMN server_pid_namespace;"
+				"ALTER TABLE note DROP COLUMN server_boot_id;"
 				"PRAGMA user_version = 8");
 		f->h = test_history(f->folder.file);
 		for (int k = 0; k < 2; k++) {

@@ -11,7 +11,7 @@
 
 static const struct columns no_columns;
 
-/* Makes one event. `kind`: b = begin, s = sample, f = finish. */
+/* Makes one event. `kind`: b = begin, s = sample, f = finish, p = page of a server. */
 static struct event *event_of(char kind, size_t number)
 {
 	char text[2] = {(char)('0' + number % 10), '\0'};
@@ -23,6 +23,8 @@ static struct event *event_of(char kind, size_t number)
 	if (kind == 'b')
 		return event_queue_new_begin(&(struct run_begin){
 			.run_id = text, .job_name = "job"});
+	if (kind == 'p')
+		return event_queue_new_page(&(struct history_page){.url = text, .address = text});
 	return event_queue_new_finish(&(struct run_finish){.run_id = text, .cpu_source = "rusage"});
 }
 
@@ -41,6 +43,8 @@ static char number_of(const struct event *v)
 		return (char)('0' + (int)v->sample.value[0]);
 	case EVENT_FINISH:
 		return v->finish.run_id[0];
+	case EVENT_PAGE:
+		return v->page.url[0];
 	}
 	return '?';
 }
@@ -72,6 +76,7 @@ static void past_a_bound_the_oldest_of_its_kind_goes(void **state)
 		uint64_t samples_dropped, runs_dropped;
 	} table[] = {
 		{"bssf", 0, 0, "0123", 0, 0},
+		{"bspsf", 9, 9, "01234", 0, 0},
 		{"bssf", 2, 2, "0123", 0, 0},
 		{"bsssf", 2, 2, "0234", 1, 0},
 		{"sssss", 1, 1, "4", 4, 0},

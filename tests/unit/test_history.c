@@ -615,6 +615,38 @@ static void a_reader_sees_one_state_while_another_writes(void **state)
 	history_close(reader);
 }
 
+static void note_page(struct history *h, const char *url, uint64_t pid_namespace)
+{
+	const struct history_page p = {.url = url,
+		.address = "127.0.0.1:9877",
+		.server = {.pid = 7,
+			.start_ticks = 11,
+			.pid_namespace = pid_namespace,
+			.boot_id = "boot"}};
+
+	assert_int_equal(history_transaction(h, NULL), 0);
+	assert_int_equal(history_note_page(h, &p, NULL), 0);
+	assert_int_equal(history_commit(h, NULL), 0);
+}
+
+static void the_page_is_that_of_the_newest_server(void **state)
+{
+	struct test_place *f = *state;
+	uint64_t large = (uint64_t)UINT32_MAX + 1;
+	struct history_page p;
+
+	assert_int_equal(history_page(f->h, &f->arena, &p, NULL), 0);
+	note_page(f->h, "http://first/", 1);
+	note_page(f->h, "http://second/", large);
+	assert_int_equal(history_page(f->h, &f->arena, &p, NULL), 1);
+	assert_string_equal(p.url, "http://second/");
+	assert_string_equal(p.address, "127.0.0.1:9877");
+	assert_string_equal(p.server.boot_id, "boot");
+	assert_int_equal(p.server.pid, 7);
+	assert_int_equal(p.server.start_ticks, 11);
+	assert_true(p.server.pid_namespace == large);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, test_place_make, test_place_remove)
@@ -642,6 +674,7 @@ int main(void)
 		TEST(a_rolled_back_transaction_leaves_nothing),
 		TEST(the_version_changes_when_others_commit),
 		TEST(a_reader_sees_one_state_while_another_writes),
+		TEST(the_page_is_that_of_the_newest_server),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
