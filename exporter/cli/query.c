@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "collectors/base/mem.h"
+#include "exporter/cli/progress_line.h"
 #include "exporter/terminal/output.h"
 #include "exporter/terminal/show.h"
 #include "exporter/text/user_file.h"
@@ -428,6 +429,7 @@ int query_main(struct app *app, const struct route *route, int argc, char **argv
 	struct query_output output = {0};
 	enum screen_colour colour = COLOUR_AUTO;
 	enum output as = OUTPUT_JSON;
+	struct progress_line line;
 	struct arguments a;
 	struct err e = {0};
 
@@ -436,7 +438,13 @@ int query_main(struct app *app, const struct route *route, int argc, char **argv
 	if (read_flags(route, &a, argc, argv, &output, &e) ||
 		choose_output(route, &a, &output, &as, &colour, &e) || arguments_finish(&a, &e))
 		return usage_error(route, e.text);
-	if (ask(app, route, &a, as, &r, &e))
+	progress_line_begin(&line, route->command);
+	app->progress = &line.progress;
+	int code = ask(app, route, &a, as, &r, &e);
+
+	app->progress = NULL;
+	progress_line_end(&line);
+	if (code)
 		return write_failed(route, e.text);
 	if (r.status >= 400) {
 		print_error(route, &r);

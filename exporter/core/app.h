@@ -19,6 +19,7 @@ struct current_catalogue;
 struct run_forecasts;
 struct result_cache;
 struct neighbourhoods;
+struct progress;
 
 struct app {
 	const struct options *options;
@@ -34,6 +35,7 @@ struct app {
 	struct pod_owners *pod_owners;         /* NULL = nobody is asked who owns a pod */
 	struct run_forecasts *run_forecasts;   /* may be NULL */
 	struct result_cache *results;          /* NULL = no cache; freed by app_caches_done */
+	struct progress *progress;             /* of a command; NULL = nobody looks */
 	struct neighbourhoods *neighbourhoods; /* NULL = no cache; freed by app_caches_done */
 	/* Number of listening sockets from systemd (exporter/lifecycle/systemd.h). */
 	size_t n_sockets;

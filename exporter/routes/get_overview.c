@@ -4,6 +4,7 @@
 
 #include "exporter/core/json_key.h"
 #include "exporter/core/memory_budget.h"
+#include "exporter/core/progress.h"
 #include "exporter/catalogue/in_use.h"
 #include "exporter/answers/job_runs.h"
 #include "exporter/core/json.h"
@@ -264,6 +265,7 @@ static int jobs_of(struct overview *v, json_t *array, struct err *e)
 		code = advice_of(v, i, &room, &advice, e);
 		if (code == 0)
 			json_push(array, job_json(&v->brief[i], &v->prices, advice));
+		progress_note(v->app->progress, "jobs", i + 1, v->list.n);
 	}
 	return code;
 }

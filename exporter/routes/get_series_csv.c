@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "exporter/core/memory_budget.h"
+#include "exporter/core/progress.h"
 #include "exporter/answers/job_runs.h"
 #include "exporter/answers/series_csv.h"
 #include "exporter/answers/series_view.h"
@@ -47,6 +48,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	const struct run *run = NULL;
 	struct series s = {0}, some;
 	int64_t position = 0;
+	uint64_t read = 0;
 	struct span span;
 
 	if (!answer_read_span(a, &span, r))
@@ -75,6 +77,8 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 			series_csv_peer_rows(&r->body, &some);
 		else
 			series_csv_rows(&r->body, &some);
+		read += s.n;
+		progress_note(app->progress, "samples", read, 0);
 	} while (s.n == BLOCK && !r->body.full && !memory_budget_is_over());
 	return 0;
 }

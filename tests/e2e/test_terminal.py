@@ -1,12 +1,16 @@
 #!/usr/bin/python3
 """The output for people: tables on a terminal, JSON in a pipe, and the same numbers in both."""
+import contextlib
 import csv
 import io
 import json
 import os
 import pty
 import re
+import signal
+import sqlite3
 import subprocess
+import time
 
 import support
 from support import EXPORTER, python_job
@@ -113,6 +117,42 @@ class Terminal(support.Case):
         text = self.piped("runs", "--job-name=etl/load", "--format=yaml")
         self.assertEqual([float(v) for v in re.findall(r'"duration_seconds": (\S+)', text)],
                          [run["duration_seconds"] for run in runs])
+
+    def exported(self, *flags, terminal=True, **environment):
+        """What an export into a file says on stderr, when it is stopped for a while after it opened the history."""
+        main, side = pty.openpty() if terminal else os.pipe()
+        env = support.clean_environment(**{"TERM": "xterm", **environment}, RIGHTSIZE_HISTORY_PATH=self.history)
+        process = subprocess.Popen([EXPORTER, "csv", *flags, f"--output={self.folder}/out.csv"], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=side, env=env)
+        os.close(side)
+        support.wait_until(lambda: any(os.path.realpath(f"/proc/{process.pid}/fd/{fd}") == str(self.history)
+                                       for fd in os.listdir(f"/proc/{process.pid}/fd")), "the history to be open")
+        process.send_signal(signal.SIGSTOP)
+        stopped = time.monotonic()
+        support.wait_until(lambda: time.monotonic() > stopped + 1.1, "more than a second")
+        process.send_signal(signal.SIGCONT)
+        text = b""
+        with contextlib.suppress(OSError):  # the other side is closed
+            while part := os.read(main, 65536):
+                text += part
+        os.close(main)
+        self.assertEqual(process.wait(), 0)
+        return text.decode()
+
+    def test_a_long_export_shows_how_far_it_is_on_a_terminal_only(self):
+        samples = 200000
+        with contextlib.closing(sqlite3.connect(self.history)) as history, history:
+            history.execute("WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < ?)"
+                            " INSERT OR REPLACE INTO sample(id, at, duration, memory_bytes)"
+                            " SELECT (SELECT max(id) << 32 FROM run) + i, 1e9 + i, 1, 1000 * i FROM n", (samples,))
+        run = f"--run={self.runs('etl/load')[0]['run_id']}"
+        text = self.exported(run)
+        self.assertRegex(text, "\r\x1b\\[Krightsize-exporter csv: ([0-9]+ samples, )?[0-9]+ s")
+        self.assertTrue(text.endswith("\r\x1b[K"), text)
+        with open(f"{self.folder}/out.csv", encoding="utf-8") as out:
+            self.assertGreater(sum(1 for _ in out), samples)
+        self.assertEqual(self.exported(run, terminal=False), "")
+        self.assertEqual(self.exported(run, TERM="dumb"), "")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,17 @@
+/* How far a route has come with a long answer. A command shows it on a terminal (cli/progress_line.h). */
+#ifndef EXPORTER_CORE_PROGRESS_H
+#define EXPORTER_CORE_PROGRESS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+struct progress {
+	_Atomic(const char *) unit;        /* "samples"; NULL = nothing was noted yet */
+	atomic_uint_least64_t done, total; /* 0 = the total is unknown */
+};
+
+/* Notes that `done` of `total` are ready. `unit` is a constant. Does nothing when `p` is NULL, as in
+ * a server. Any thread; another thread may read the members meanwhile. */
+void progress_note(struct progress *p, const char *unit, uint64_t done, uint64_t total);
+
+#endif
