@@ -449,6 +449,114 @@ void manual_man(struct buf *out)
 	add_section(out, "EXIT STATUS");
 	buf_adds(out, "0 when it worked, 1 when it did not, 2 for a wrong command line; that of "
 		      "the command for \\fBrun\\fR.\n");
+	add_section(out, "SEE ALSO");
+	buf_adds(out, "\\fBrightsize\\-exporter\\-routes\\fR(7)\n");
+}
+
+/* ---- man page of the routes ---- */
+
+/* Adds an entry for each key of a body or an answer. `parent` is "" or the path of the object with a
+ * dot. Only the keys of a body are told what they accept. */
+static void man_keys(struct buf *out, const struct json_key *keys, const char *parent, bool of_body)
+{
+	for (const struct json_key *k = keys; k->name; k++) {
+		struct buf path AUTO(buf_done) = BUF_MAX(256);
+		struct buf text AUTO(buf_done) = BUF_MAX(4096);
+
+		buf_addf(&path, "%s%s", parent, k->name);
+		buf_adds(&text, k->help);
+		if (of_body && k->kind != KEY_UNREAD) {
+			buf_adds(&text, ": ");
+			json_key_accepts(k, &text);
+		}
+		if (of_body && k->required && strcmp(k->name, KEY_ANY) != 0)
+			buf_adds(&text, "; required");
+		add_entry(out, buf_text(&path), NULL, buf_text(&text));
+		buf_addc(&path, '.');
+		if (k->members)
+			man_keys(out, k->members, buf_text(&path), of_body);
+	}
+}
+
+static void man_route_parameters(struct buf *out, const struct parameter *parameters)
+{
+	if (!parameters || !parameters->name)
+		return;
+	buf_adds(out, ".PP\nParameters:\n");
+	for (const struct parameter *p = parameters; p->name; p++) {
+		struct buf text AUTO(buf_done) = BUF_MAX(4096);
+
+		buf_addf(&text, "%s: ", p->help);
+		route_parameter_accepts(p, &text);
+		if (p->required)
+			buf_adds(&text, "; required");
+		if (p->repeats)
+			buf_adds(&text, "; may be given several times");
+		if (p->fallback)
+			buf_addf(&text, " (default: %s)", p->fallback);
+		add_entry(out, p->name, "VALUE", buf_text(&text));
+	}
+}
+
+static void man_route(struct buf *out, const char *method, const struct route *r)
+{
+	buf_addf(out, ".SS %s ", method);
+	add_roff(out, r->path);
+	buf_addc(out, '\n');
+	add_roff(out, r->help);
+	buf_adds(out, ".\n");
+	man_route_parameters(out, r->parameters);
+	if (r->body) {
+		buf_adds(out, ".PP\nKeys of the body:\n");
+		man_keys(out, r->body, "", true);
+	}
+	if (r->gives) {
+		buf_adds(out, ".PP\nKeys of the answer:\n");
+		man_keys(out, r->gives, "", false);
+	}
+	if (r->errors && r->errors->code) {
+		buf_adds(out, ".PP\nErrors:");
+		for (const struct route_error *e = r->errors; e->code; e++)
+			buf_addf(out, "%s %d %s", e == r->errors ? "" : ",", e->status, e->code);
+		buf_adds(out, ".\n");
+	}
+}
+
+void manual_man_routes(struct buf *out)
+{
+	buf_addf(out,
+		".TH RIGHTSIZE\\-EXPORTER\\-ROUTES 7 \"\" \"" PROGRAM " %s\" \"HTTP Routes\"\n",
+		version.version);
+	add_section(out, "NAME");
+	buf_adds(out,
+		"rightsize\\-exporter\\-routes \\- what a running exporter answers over HTTP\n");
+	add_section(out, "DESCRIPTION");
+	buf_adds(out,
+		"An exporter answers on 127.0.0.1:9877, unless \\-\\-web.listen\\-address says "
+		"otherwise. Answers are JSON where keys\nof an answer are named. An error has "
+		"the keys error.code and error.message; programs can rely on the code.\n"
+		"/openapi.json describes the same for programs, and /manual/answers shows a real "
+		"answer of each route.\n");
+	add_section(out, "QUERIES");
+	for (size_t i = 0; all_routes[i]; i++)
+		man_route(out, "GET", all_routes[i]);
+	add_section(out, "CHANGES");
+	buf_adds(out,
+		"A change needs one of these: the Unix socket of \\-\\-web.unix\\-socket, the token of "
+		"\\-\\-web.changes\\-token\\-file, a user\nof \\-\\-web.config.file, or "
+		"\\-\\-web.allow\\-changes. The body is JSON of at most 256 KiB, with Content\\-Type: "
+		"application/json.\n");
+	for (size_t i = 0; all_changes[i]; i++)
+		man_route(out, "POST", all_changes[i]);
+	add_section(out, "EXAMPLES");
+	add_entry(out, "curl 'http://127.0.0.1:9877/recommend?job_name=etl/load'", NULL,
+		"The next request of a job");
+	add_entry(out,
+		"curl --unix-socket /run/rightsize.sock -H 'Content-Type: application/json' "
+		"http://localhost/jobs -d '{\"pid\": 4711, \"job_name\": \"etl/load\"}'",
+		NULL, "Announces process 4711 as a run of the job etl/load");
+	add_section(out, "SEE ALSO");
+	buf_adds(out, "\\fBrightsize\\-exporter\\fR(1)\n");
 }
 
 /* ---- bash ---- */
@@ -685,6 +793,7 @@ static const struct {
 	{"formats", formats_markdown},
 	{"warnings", warnings_markdown},
 	{"man", manual_man},
+	{"man-routes", manual_man_routes},
 	{"bash", manual_bash},
 	{"zsh", manual_zsh},
 	{"fish", manual_fish},

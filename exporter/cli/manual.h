@@ -15,8 +15,10 @@ struct manual_command {
 };
 extern const struct manual_command manual_commands[];
 
-/* These functions append a man page (man(7)) and completion scripts for bash, zsh and fish. */
+/* These functions append the man page of the program, that of its routes (man(7)), and completion scripts for
+ * bash, zsh and fish. */
 void manual_man(struct buf *out);
+void manual_man_routes(struct buf *out);
 void manual_bash(struct buf *out);
 void manual_zsh(struct buf *out);
 void manual_fish(struct buf *out);

@@ -187,10 +187,10 @@ static int size_numbers(const struct advice_sizes *sizes, struct written *w, str
 			n[DISK_GIB_EXTRA], sizes->of, sizes->disk_gib_most);
 	if (!size)
 		return err_set(e, -ERANGE,
-			"the job needs %.3g CPUs and %" PRIu64 " MiB, and the largest size of %s "
+			"the job needs %.3g CPU%s and %" PRIu64 " MiB, and the largest size of %s "
 			"has %" PRIu64 " CPUs and %" PRIu64 " MiB: choose a server (/servers)",
-			(double)cpu / 1000, memory, sizes->of, largest->millicores / 1000,
-			largest->mib_most);
+			(double)cpu / 1000, cpu == 1000 ? "" : "s", memory, sizes->of,
+			largest->millicores / 1000, largest->mib_most);
 	n[SIZE_CORES] = size->millicores;
 	n[SIZE_CPU_UNITS] = size->millicores * 1024 / 1000;
 	n[SIZE_CPUS] = size->millicores / 1000;

@@ -7,6 +7,7 @@
 #include "collectors/collector.h"
 #include "exporter/cli/manual.h"
 #include "exporter/api/route.h"
+#include "exporter/core/json_key.h"
 
 __attribute__((format(printf, 2, 3))) static void holds(const struct buf *page, const char *format,
 	...)
@@ -21,18 +22,30 @@ __attribute__((format(printf, 2, 3))) static void holds(const struct buf *page, 
 		fail_msg("\"%s\" is not in it", text);
 }
 
-/* Returns the name as roff writes it, with hyphens that can be copied. */
-static const char *escaped(const char *name, char out[256])
+/* Returns the text as roff writes it, with hyphens that can be copied. */
+static const char *escaped(const char *text, char out[256])
 {
 	size_t n = 0;
 
-	for (; *name && n < 253; name++) {
-		if (*name == '-' || *name == '_')
+	for (; *text && n < 253; text++) {
+		if (*text == '-')
 			out[n++] = '\\';
-		out[n++] = *name == '_' ? '-' : *name;
+		out[n++] = *text;
 	}
 	out[n] = '\0';
 	return out;
+}
+
+/* The same for a name, which has hyphens in a flag. */
+static const char *escaped_flag(const char *name, char out[256])
+{
+	char flag[256];
+	size_t n = 0;
+
+	for (; *name && n < sizeof flag - 1; name++)
+		flag[n++] = *name == '_' ? '-' : *name;
+	flag[n] = '\0';
+	return escaped(flag, out);
 }
 
 static void man_page_has_every_command_option_and_parameter(void **state)
@@ -46,17 +59,56 @@ static void man_page_has_every_command_option_and_parameter(void **state)
 	for (const struct manual_command *c = manual_commands; c->word; c++)
 		holds(&page, ".TP\n\\fB%s\\fR%s", escaped(c->word, text), "\n");
 	for (size_t i = 0; option_at(i, &o); i++)
-		holds(&page, ".TP\n\\fB\\-\\-%s\\fR%s", escaped(o.name, text),
+		holds(&page, ".TP\n\\fB\\-\\-%s\\fR%s", escaped_flag(o.name, text),
 			o.placeholder ? "=\\fI" : "\n");
 	for (size_t i = 0; all_routes[i]; i++) {
 		if (!all_routes[i]->command)
 			continue;
 		holds(&page, ".SS %s%s", all_routes[i]->command, "\n");
 		for (const struct parameter *p = all_routes[i]->parameters; p->name; p++)
-			holds(&page, "\\fB\\-\\-%s\\fR=\\fI%s", escaped(p->name, text), "VALUE");
+			holds(&page, "\\fB\\-\\-%s\\fR=\\fI%s", escaped_flag(p->name, text),
+				"VALUE");
 	}
 	for (size_t i = 0; all_collectors[i]; i++)
 		holds(&page, "collector.%s\\fR%s", all_collectors[i]->name, "\n");
+}
+
+static void holds_keys(const struct buf *page, const struct json_key *keys, const char *parent)
+{
+	for (const struct json_key *k = keys; k->name; k++) {
+		AUTO(buf_done) struct buf path = BUF_MAX(256);
+
+		buf_addf(&path, "%s%s", parent, k->name);
+		holds(page, ".TP\n\\fB%s\\fR\n", buf_text(&path));
+		buf_addc(&path, '.');
+		if (k->members)
+			holds_keys(page, k->members, buf_text(&path));
+	}
+}
+
+static void the_page_of_the_routes_has_every_parameter_key_and_error(void **state)
+{
+	AUTO(buf_done) struct buf page = BUF_MAX(1 << 20);
+	char text[256];
+
+	manual_man_routes(&page);
+	assert_false(page.full);
+	for (size_t i = 0; all_routes[i]; i++) {
+		const struct route *r = all_routes[i];
+
+		holds(&page, ".SS GET %s%s", r->path, "\n");
+		for (const struct parameter *p = r->parameters; p->name; p++)
+			holds(&page, ".TP\n\\fB%s\\fR=\\fI%s", p->name, "VALUE");
+		if (r->gives)
+			holds_keys(&page, r->gives, "");
+		for (const struct route_error *e = r->errors; e && e->code; e++)
+			holds(&page, " %d %s", e->status, e->code);
+	}
+	for (size_t i = 0; all_changes[i]; i++) {
+		holds(&page, ".SS POST %s%s", escaped(all_changes[i]->path, text), "");
+		if (all_changes[i]->body)
+			holds_keys(&page, all_changes[i]->body, "");
+	}
 }
 
 /* roff executes a line that begins with a dot or a quote. Only requests that the page itself uses
@@ -68,6 +120,7 @@ static void no_text_is_taken_for_a_request_of_roff(void **state)
 	AUTO(buf_done) struct buf page = BUF_MAX(1 << 20);
 
 	manual_man(&page);
+	manual_man_routes(&page);
 	for (const char *line = buf_text(&page); *line; line += strcspn(line, "\n")) {
 		bool known = false;
 
@@ -85,6 +138,7 @@ static void brackets_are_opened_before_they_are_closed(void **state)
 	int depth = 0;
 
 	manual_man(&page);
+	manual_man_routes(&page);
 	for (const char *c = buf_text(&page); *c; c++) {
 		depth += (*c == '(') - (*c == ')');
 		if (depth < 0)
@@ -139,6 +193,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(man_page_has_every_command_option_and_parameter),
+		cmocka_unit_test(the_page_of_the_routes_has_every_parameter_key_and_error),
 		cmocka_unit_test(no_text_is_taken_for_a_request_of_roff),
 		cmocka_unit_test(brackets_are_opened_before_they_are_closed),
 		cmocka_unit_test(bash_completes_commands_options_and_values),
