@@ -22,6 +22,7 @@ import support
 ROOT = pathlib.Path(__file__).parents[2]
 README = ROOT / "README.md"
 README_BYTES_MAX = 12 * 1024
+PICTURE_BYTES_MAX = 60 * 1024
 JOB_NAME = "quickstart/words"
 TABLES = ("metrics", "options", "quantities", "routes", "strategies", "formats", "warnings")
 TEXT = re.compile(r"(?<=<!-- answer -->\n)(.*?```text\n)(.*?)(?=```\n<!-- /answer -->)", re.DOTALL)
@@ -92,6 +93,21 @@ def links_lead_somewhere(texts):
     return fine
 
 
+def pictures_are_there(text):
+    """Whether each picture of the first page is a small file, light and dark. tests/web/pictures.sh draws them."""
+    shown = re.findall(r'src(?:set)?="([^"]+)"', text)
+    light, dark = ({n.replace(f"-{theme}.", ".") for n in shown if f"-{theme}." in n} for theme in ("light", "dark"))
+    fine = bool(light) and light == dark and len(shown) == 2 * len(light)
+    if not fine:
+        print(f"{README.name}: each picture is wanted light and dark, and there are {shown}")
+    for name in shown:
+        size = (ROOT / name).stat().st_size if (ROOT / name).exists() else 0
+        if not 0 < size <= PICTURE_BYTES_MAX:
+            print(f"{README.name}: {name} has {size} bytes; wanted are 1 to {PICTURE_BYTES_MAX}")
+            fine = False
+    return fine
+
+
 def write_answer(history):
     environment = support.clean_environment(RIGHTSIZE_HISTORY_PATH=history, LC_ALL="C.UTF-8")
 
@@ -120,7 +136,7 @@ def main():
     if README.stat().st_size > README_BYTES_MAX:
         print(f"{README.name} has {README.stat().st_size} bytes, and at most {README_BYTES_MAX} are wanted")
         return 1
-    checks = [now == wanted, text_is_like(now[README]), links_lead_somewhere(now)]
+    checks = [now == wanted, text_is_like(now[README]), links_lead_somewhere(now), pictures_are_there(now[README])]
     return int(not all(checks))
 
 

@@ -8,8 +8,10 @@ import { chromium } from 'playwright-core';
 
 const [folder, prometheus, instance, job, backfilledInstance, backfilledJob, end, ...files] = process.argv.slice(2);
 const TYPES = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.json': 'application/json', '.css': 'text/css', '.svg': 'image/svg+xml' };
+// For a picture of the real job alone (tests/web/pictures.py): THEME=light|dark, HEIGHT of the picture in pixels.
+const THEME = process.env.THEME ?? 'dark', HEIGHT = Number(process.env.HEIGHT ?? 0);
 const PAGE = '<!doctype html><meta charset=utf-8><link rel=icon href=data:,><link rel=stylesheet href=page.css>' +
-	'<style>body{background:#111217;margin:8px;overflow:auto}</style><div id=root></div><script type=module src=page.js></script>';
+	`<style>body{background:${THEME === 'dark' ? '#111217' : '#f4f5f5'};margin:8px;overflow:auto}</style><div id=root></div><script type=module src=page.js></script>`;
 // A minute of real data. A longer time would only show the same job.
 const LIVE_SECONDS = Number(process.env.LIVE_SECONDS ?? 60);
 
@@ -44,12 +46,12 @@ async function draw(file, kind, values) {
 	page.on('console', m => m.type() === 'error' && errors.push(m.text()));
 	page.on('response', r => r.status() >= 400 && errors.push(`${r.status()} ${r.url()}`));
 	page.on('pageerror', e => errors.push(String(e)));
-	const query = new URLSearchParams({ dashboard: path.basename(file), prometheus, ...values });
+	const query = new URLSearchParams({ dashboard: path.basename(file), prometheus, theme: THEME, ...values });
 	await page.goto(`http://127.0.0.1:${server.address().port}/?${query}`);
 	await page.waitForFunction(() => window.drawn, null, { timeout: 60000 });
 	const { problems, empty } = await page.evaluate(() => window.drawn);
 	const picture = path.join(folder, `${path.basename(file, '.json')}-${kind}.png`);
-	await page.screenshot({ path: picture, fullPage: true });
+	await page.screenshot(HEIGHT ? { path: picture, clip: { x: 0, y: 0, width: 1430, height: HEIGHT } } : { path: picture, fullPage: true });
 	await page.close();
 	const wrong = [...errors, ...problems, ...(kind === 'live' ? [] : empty.map(e => `no data: ${e}`))];
 	console.log(`${picture}: ${wrong.length ? `WRONG\n  ${wrong.join('\n  ')}` : 'drawn'}${kind === 'live' && empty.length ? `; without data: ${empty.join(', ')}` : ''}`);
@@ -57,7 +59,8 @@ async function draw(file, kind, values) {
 }
 for (const file of files) {
 	await draw(file, 'live', { instance, job_name: job, end: Math.floor(Date.now() / 1000), range: LIVE_SECONDS + 10 });
-	await draw(file, 'backfilled', { instance: backfilledInstance, job_name: backfilledJob, end, range: 600, open: 1 });
+	if (!HEIGHT)
+		await draw(file, 'backfilled', { instance: backfilledInstance, job_name: backfilledJob, end, range: 600, open: 1 });
 }
 await browser.close();
 server.close();

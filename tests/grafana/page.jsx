@@ -1,6 +1,6 @@
 // One dashboard, drawn with Grafana's own components on data of a real Prometheus. Left out are the server's parts: menus
 // of choices (values come in the address), and the lines of marks (they are listed below).
-// Address: ?dashboard=FILE&prometheus=URL&instance=...&job_name=...&end=SECONDS&range=SECONDS&open=1 (collapsed rows are opened)
+// Address: ?dashboard=FILE&prometheus=URL&instance=...&job_name=...&end=SECONDS&range=SECONDS&open=1 (collapsed rows are opened)&theme=dark
 import React from 'react';
 import { createRoot } from 'react-dom/client';
 import { firstValueFrom } from 'rxjs';
@@ -12,7 +12,7 @@ const WIDTH = 1400, ROW = 36, GAP = 8;
 const address = new URLSearchParams(location.search);
 const end = Number(address.get('end')), range = Number(address.get('range')), start = end - range;
 const step = Math.max(1, Math.round(range / 120));
-const theme = createTheme({ colors: { mode: 'dark' } });
+const theme = createTheme({ colors: { mode: address.get('theme') ?? 'dark' } }), ink = theme.colors.text.primary;
 const problems = [], empty = [];
 const same = text => text;
 
@@ -90,7 +90,7 @@ function Values({ panel, frames, width, height }) {
 
 function Body({ panel, frames, width, height }) {
 	const from = dateTime(start * 1000), to = dateTime(end * 1000);
-	if (!frames.length) return <div style={{ padding: 16, opacity: 0.6 }}>No data</div>;
+	if (!frames.length) return <div style={{ padding: 16, opacity: 0.6 }}>{panel.fieldConfig.defaults.noValue ?? 'No data'}</div>;
 	if (panel.type === 'timeseries')
 		return <TimeSeries frames={frames} structureRev={1} timeRange={{ from, to, raw: { from, to } }} timeZone="utc" width={width}
 			height={height} legend={panel.options.legend} options={panel.options} replaceVariables={same} />;
@@ -108,7 +108,7 @@ class Guard extends React.Component {
 function Placed({ panel, frames }) {
 	const { x, y, w, h } = panel.gridPos, unit = WIDTH / 24;
 	const style = { position: 'absolute', left: x * unit, top: y * ROW, width: w * unit - GAP };
-	if (panel.type === 'row') return <h4 style={{ ...style, color: '#ccc', paddingTop: 8 }}>
+	if (panel.type === 'row') return <h4 style={{ ...style, color: ink, paddingTop: 8 }}>
 		{panel.collapsed ? `\u25b8 ${panel.title} (${panel.panels.length} panels)` : panel.title}</h4>;
 	return <div style={style}><PanelChrome title={panel.title} description={panel.description} width={w * unit - GAP} height={h * ROW - GAP}>
 		{(width, height) => <Guard><Body {...{ panel, frames, width, height }} /></Guard>}</PanelChrome></div>;
@@ -149,11 +149,11 @@ const bottom = Math.max(...dashboard.panels.map(p => p.gridPos.y + p.gridPos.h))
 
 createRoot(document.getElementById('root')).render(
 	<ThemeContext.Provider value={theme}><GlobalStyles />
-		<h3 style={{ color: '#fff' }}>{dashboard.title} <small>{address.get('job_name')} on {address.get('instance')}</small></h3>
+		<h3 style={{ color: ink }}>{dashboard.title} <small>{address.get('job_name')} on {address.get('instance')}</small></h3>
 		<div style={{ position: 'relative', width: WIDTH, height: bottom }}>
 			{dashboard.panels.map((panel, i) => <Placed key={panel.id} panel={panel} frames={frames[i]} />)}
 		</div>
-		<pre style={{ color: '#ccc', width: WIDTH }}>{marks.join('\n')}</pre>
+		<pre style={{ color: ink, width: WIDTH }}>{marks.join('\n')}</pre>
 	</ThemeContext.Provider>);
 // Drawn once the components had two frames to lay themselves out.
 requestAnimationFrame(() => setTimeout(() => requestAnimationFrame(() => {

@@ -2,7 +2,7 @@
 # Drives the page at / in a real Chromium: every view, on real and on made histories, with checks of accessibility,
 # of what the console says, and of how long things take. Ends with the exit code of the checks.
 #
-# Usage: tests/web/run.sh [SCREENSHOT-FOLDER]
+# Usage: tests/web/run.sh [SCREENSHOT-FOLDER | --install]       --install ends when everything that it needs is there
 #
 # Tests the program that RIGHTSIZE_EXPORTER names, by default that of build/e2e, which is built when it is missing. Installs
 # Chromium and npm through deploy/packages.sh when they are missing, and two packages from npm below build/web.
@@ -30,4 +30,5 @@ if [ "$(cat build/web/versions 2>/dev/null)" != "$playwright $axe" ]; then
 		"playwright-core@$playwright" "axe-core@$axe"
 	printf '%s %s\n' "$playwright" "$axe" >build/web/versions
 fi
+[ "${1-}" != --install ] || exit 0
 WEB_MODULES=$PWD/build/web exec /usr/bin/python3 -B tests/web/page.py "${1:-$PWD/build/web/screenshots}"
