@@ -352,6 +352,29 @@ static void several_addresses_are_served(void **state)
 	http_stop(second);
 }
 
+static void the_page_of_every_address_is_one_that_a_browser_opens(void **state)
+{
+	static const struct {
+		const char *listen, *page;
+	} cases[] = {{"127.0.0.1:0", "http://127.0.0.1:"}, {"0.0.0.0:0", "http://localhost:"},
+		{"[::]:0", "http://localhost:"}, {"[::1]:0", "http://[::1]:"}};
+	struct http_world *f = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct text_list one = {1, (const char *[]){cases[i].listen}};
+		const char *address = NULL, *url;
+		struct http *second;
+		char text[100];
+
+		assert_int_equal(http_start(&second, &f->app, &one, NULL), 0);
+		url = http_page_url(second, &address);
+		assert_ptr_equal(address, http_address(second, 0));
+		snprintf(text, sizeof text, "%s%s/", cases[i].page, strrchr(address, ':') + 1);
+		assert_string_equal(url, text);
+		http_stop(second);
+	}
+}
+
 #define HTTP_TEST(f) cmocka_unit_test_setup_teardown(f, http_world_begin, http_world_end)
 
 int main(void)
@@ -368,6 +391,7 @@ int main(void)
 		HTTP_TEST(a_client_that_leaves_was_not_served),
 		HTTP_TEST(an_address_in_use_is_named),
 		HTTP_TEST(several_addresses_are_served),
+		HTTP_TEST(the_page_of_every_address_is_one_that_a_browser_opens),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
