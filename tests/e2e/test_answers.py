@@ -62,13 +62,13 @@ class More:
     """What is left out of a list or an object."""
 
 
-def shortened(value, keys=KEYS):
-    """The same value with the beginning of its lists and of large objects."""
+def shortened(value, keys=KEYS, objects=1):
+    """The same value with the beginning of its lists, and of large objects."""
     if isinstance(value, list):
-        some = [shortened(v, keys) for v in value[:1 if value and isinstance(value[0], (dict, list)) else ITEMS]]
+        some = [shortened(v, keys, objects) for v in value[:objects if value and isinstance(value[0], (dict, list)) else ITEMS]]
         return some + [More] * (len(some) < len(value))
     if isinstance(value, dict):
-        some = {k: shortened(v, keys) for k, v in list(value.items())[:keys]}
+        some = {k: shortened(v, keys, objects) for k, v in list(value.items())[:keys]}
         return {**some, MORE: More} if len(some) < len(value) else some
     return value
 
@@ -134,12 +134,12 @@ def cut(text, lines=TEXT_LINES):
 class Example:
     """A request, and what came back."""
 
-    def __init__(self, route, command, answer, keys=KEYS, lines=TEXT_LINES):
+    def __init__(self, route, command, answer, keys=KEYS, lines=TEXT_LINES, objects=1):
         self.route, self.command, self.status = route, command, answer.status
         media = answer.headers["Content-Type"].partition(";")[0]
         self.media, self.is_json = media, media == "application/json"
-        self.body = written(shortened(answer.json, keys)) + "\n" if self.is_json else cut(answer.text, lines)
-        self.value = comparable(shortened(answer.json, keys)) if self.is_json else None
+        self.body = written(shortened(answer.json, keys, objects)) + "\n" if self.is_json else cut(answer.text, lines)
+        self.value = comparable(shortened(answer.json, keys, objects)) if self.is_json else None
 
     @property
     def head(self):
@@ -200,7 +200,8 @@ class World(support.Case):
         data = f" \\\n  -H 'Content-Type: application/json' -d {json_of}" if body else " -X POST"
         answer = self.post(path, json.dumps(body) if body else None)
         self.assertEqual(answer.status, status, answer.text)
-        self.examples.append(Example("POST " + route, f"curl --unix-socket /run/rightsize.sock http://localhost{path}{data}", answer))
+        self.examples.append(Example("POST " + route, f"curl --unix-socket /run/rightsize.sock http://localhost{path}{data}", answer,
+                                     objects=2))
         return answer
 
     def show_events(self):
@@ -241,9 +242,11 @@ class World(support.Case):
         self.show_post("/jobs", "/jobs", {"pid": self.sleeper(), "helper": True})
         self.show_post("/runs/{run_id}/finish", f"/runs/{started.json['run_id']}/finish",
                        {"outcome": "failed", "exit_code": 1, "end_reason": "DeadlineExceeded"})
-        self.show_post("/runs", "/runs", {
-            "run_id": SENT, "job_name": "sent", "started_at": 1787560200, "ended_at": 1787560260, "duration_seconds": 60,
-            "outcome": "succeeded", "exit_code": 0, "columns": {"memory_bytes": {"n": 60, "mean": 500000000, "min": 400000000, "max": 600000000}}}, 201)
+        sent = {"run_id": SENT, "job_name": "sent", "started_at": 1787560200, "ended_at": 1787560260, "duration_seconds": 60,
+                "outcome": "succeeded", "exit_code": 0,
+                "columns": {"memory_bytes": {"n": 60, "mean": 500000000, "min": 400000000, "max": 600000000}}}
+        self.show_post("/runs", "/runs", sent, 201)
+        self.show_post("/runs", "/runs", [sent, {"run_id": SENT[:-1] + "2"}])
         self.show_post("/-/reload", "/-/reload")
 
     def error(self, when, answer):
