@@ -27,8 +27,8 @@ MORE = "…"
 TEXT_LINES = 8
 # The most items of a list that are shown, and the most keys of an object.
 ITEMS, KEYS = 2, 60
-# What differs from machine to machine: which columns were measured, what was warned of, and what a server's price is of.
-BY_MACHINE = ("columns", "over_runs", "warnings", "region", "region_id")
+# Keys that differ from machine to machine: of measured columns, of warnings, and of a server's price.
+BY_MACHINE = ("columns", "over_runs", "warnings", "region", "region_id", "region_note")
 JOB = "etl/load"
 SENT = "20260824T083000Z-5c1e77a0"
 PASSWORD = "$2b$12$hNf2lSsxfm0.i4a.1kVpSOVyBCfIB51VRjgBUyv6kdnyTlgWj81Ay"  # "test"
@@ -59,7 +59,7 @@ RARE = {
 
 
 class More:
-    """What is left out of a list or an object."""
+    """Stands for the part of a list or an object that is left out."""
 
 
 def shortened(value, keys=KEYS, objects=1):
@@ -326,7 +326,7 @@ class World(support.Case):
         return message.replace(str(self.folder), "/etc/rightsize").replace(f":{self.server.port}", ":9877")
 
     def page(self):
-        """What stands between the marks."""
+        """Returns the text between the marks."""
         sections = {}
         for example in self.examples:
             sections.setdefault(example.route, []).append(str(example))

@@ -94,7 +94,7 @@ def links_lead_somewhere(texts):
 
 
 def pictures_are_there(text):
-    """Whether each picture of the first page is a small file, light and dark. tests/web/pictures.sh draws them."""
+    """Returns whether each picture of the first page is a small file, light and dark. tests/web/pictures.sh draws them."""
     shown = re.findall(r'src(?:set)?="([^"]+)"', text)
     light, dark = ({n.replace(f"-{theme}.", ".") for n in shown if f"-{theme}." in n} for theme in ("light", "dark"))
     fine = bool(light) and light == dark and len(shown) == 2 * len(light)

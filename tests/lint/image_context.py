@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def wanted(name, patterns):
-    """Whether a file is let through: the last pattern that fits it, or a folder above it, decides."""
+    """Returns whether a file is let through. The last pattern that fits it, or a folder above it, decides."""
     let_through = True
     parts = pathlib.PurePosixPath(name)
     for pattern in patterns:

@@ -120,7 +120,7 @@ def small_png(png):
 # ---- the terminal ----
 
 def on_terminal(arguments, environment):
-    """What a command prints on a terminal of 80 columns."""
+    """Returns the output of a command on a terminal of 80 columns."""
     main, side = pty.openpty()
     subprocess.run(["stty", "cols", "80", "-onlcr"], stdin=side, check=True)
     process = subprocess.Popen(arguments, stdin=side, stdout=side, env={**environment, "TERM": "xterm", "LC_ALL": "C.UTF-8"})
