@@ -53,8 +53,8 @@ struct sizer {
 	const struct job_prior *prior; /* NULL = the built-in prior */
 	enum risk risk;                /* level that `allocate` uses */
 	struct peaks_seen peaks_seen;
-	uint64_t learnt; /* number of learnt runs, including forgotten ones */
-	size_t forgotten;
+	uint64_t learnt;  /* number of learnt runs, including those no longer in peaks_seen */
+	uint64_t changed; /* number of the first run after the newest lasting change; 0 = none */
 	struct expert_record record[EXPERT_COUNT];
 	/* predictions for the next run; valid while `prepared` */
 	bool prepared;
@@ -388,16 +388,18 @@ static double loss_of(const struct sizer *s, double allocation, double peak, dou
 	return spent + next - peak + price * peak + FAILURE_FIXED;
 }
 
-static void forget_old(struct sizer *s)
+/* Moves the runs before a lasting change to the new level. They still show how far the peaks spread,
+ * and how they depend on the input. If they were forgotten, the typical ratios of other jobs would
+ * take their place, and the request would fall by less than the peaks. */
+static void move_old(struct sizer *s, double factor)
 {
-	size_t old = s->peaks_seen.n - PEAKS_CHANGE_RUNS;
+	struct peaks_seen *p = &s->peaks_seen;
 
+	s->changed = s->learnt - PEAKS_CHANGE_RUNS;
+	for (size_t i = 0; i < p->n - PEAKS_CHANGE_RUNS; i++)
+		p->at[i].peak = fmin(p->at[i].peak * factor, ALLOCATION_MAX);
 	for (unsigned e = 0; e < EXPERT_COUNT; e++)
-		expert_record_forget(&s->record[e], s->learnt - PEAKS_CHANGE_RUNS);
-	memmove(s->peaks_seen.at, s->peaks_seen.at + old,
-		PEAKS_CHANGE_RUNS * sizeof s->peaks_seen.at[0]);
-	s->peaks_seen.n = PEAKS_CHANGE_RUNS;
-	s->forgotten += old;
+		expert_record_move(&s->record[e], s->changed, factor);
 }
 
 /* Adds a run to the records of all experts. The stake of a run is its duration, because waste is
@@ -428,8 +430,11 @@ static void learn(struct sizer *s, const struct observation *o, double peak, boo
 	rule_peaks_add(&s->peaks_seen, &seen);
 	s->learnt++;
 	s->prepared = false;
-	if (rule_peaks_changed(&s->peaks_seen))
-		forget_old(s);
+
+	double factor = rule_peaks_change(&s->peaks_seen);
+
+	if (factor != 1)
+		move_old(s, factor);
 }
 
 static void sizer_learn(void *state, const struct observation *o)
@@ -493,8 +498,11 @@ void cost_aware_outlook(void *state, double input, double allocation,
 	struct cost_aware_outlook *ret)
 {
 	struct sizer *s = state;
-	struct cost_aware_outlook o = {.runs = s->peaks_seen.n, .forgotten = s->forgotten};
+	struct cost_aware_outlook o = {.runs = s->peaks_seen.n};
 	struct failure_prices waste = prices_at(s, s->risk);
+	uint64_t oldest = s->learnt - s->peaks_seen.n;
+
+	o.moved = s->changed > oldest ? (size_t)(s->changed - oldest) : 0;
 
 	struct cost_pool chance = chances_of(s, input);
 	size_t below = cost_pool_below(&chance, allocation);

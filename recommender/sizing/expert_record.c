@@ -7,16 +7,6 @@
 
 #define PRIOR_WEIGHT_FOR_CHANCE 2.0 /* weight of the prior ratios, in runs */
 
-/* Removes the indices below `limit` from the order. Subtracts `limit` from all other indices. */
-static void order_drop(struct expert_record *t, size_t limit)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < t->n; i++)
-		if (t->order[i] >= limit)
-			t->order[n++] = (uint8_t)(t->order[i] - limit);
-}
-
 static void order_add(struct expert_record *t, size_t at)
 {
 	size_t i = at;
@@ -26,28 +16,36 @@ static void order_add(struct expert_record *t, size_t at)
 	t->order[i] = (uint8_t)at;
 }
 
-static void drop_oldest(struct expert_record *t, size_t old)
+static void drop_oldest(struct expert_record *t)
 {
-	order_drop(t, old);
-	t->n -= old;
-	memmove(t->at, t->at + old, t->n * sizeof t->at[0]);
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (t->order[i] > 0)
+			t->order[n++] = (uint8_t)(t->order[i] - 1);
+	t->n--;
+	memmove(t->at, t->at + 1, t->n * sizeof t->at[0]);
 }
 
 void expert_record_add(struct expert_record *t, const struct expert_trial *trial)
 {
 	if (t->n == PEAKS_SEEN_MAX)
-		drop_oldest(t, 1);
+		drop_oldest(t);
 	t->at[t->n] = *trial;
 	order_add(t, t->n++);
 }
 
-void expert_record_forget(struct expert_record *t, uint64_t before)
+void expert_record_move(struct expert_record *t, uint64_t first, double factor)
 {
-	size_t old = 0;
+	size_t n = 0;
 
-	while (old < t->n && t->at[old].run < before)
-		old++;
-	drop_oldest(t, old);
+	while (t->n > 0 && t->at[t->n - 1].run >= first)
+		t->n--;
+	for (size_t i = 0; n < t->n; i++)
+		if (t->order[i] < t->n)
+			t->order[n++] = t->order[i];
+	for (size_t i = 0; i < t->n; i++)
+		t->at[i].value *= factor;
 }
 
 void expert_record_fade(double ret[PEAKS_SEEN_MAX])

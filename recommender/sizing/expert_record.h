@@ -29,8 +29,8 @@ struct expert_record {
 };
 static_assert(PEAKS_SEEN_MAX <= UINT8_MAX, "an index into at is one byte");
 void expert_record_add(struct expert_record *t, const struct expert_trial *trial);
-void expert_record_forget(struct expert_record *t,
-	uint64_t before); /* drops runs with a smaller number */
+/* Drops the runs from `first` on, and multiplies the predictions for the runs before by `factor`. */
+void expert_record_move(struct expert_record *t, uint64_t first, double factor);
 
 enum ratio_purpose {
 	FOR_COST,   /* the weight of a run is its prediction x stake */

@@ -97,10 +97,10 @@ static void explain_auto(struct sizing *s, struct replayed *f, enum risk risk, d
 		wording_runs(runs, o.runs < f->learnt ? o.runs : f->learnt),
 		experts[o.leading].words, wording_bytes(words, o.leading_value),
 		100 * o.leading_weight);
-	if (o.forgotten)
+	if (o.moved)
 		sizing_explain(s, arena, TOPIC_MEMORY,
-			"%zu run%s before a lasting change of the peak no longer count%s.",
-			o.forgotten, o.forgotten == 1 ? "" : "s", o.forgotten == 1 ? "s" : "");
+			"%zu run%s before a lasting change of the peak count%s as if on the new level.",
+			o.moved, o.moved == 1 ? "" : "s", o.moved == 1 ? "s" : "");
 }
 
 /* Explains the kills that count as runs. A kill counts as a run if no later run needed as much

@@ -37,16 +37,26 @@ double rule_peaks_largest(const struct peaks_seen *p, size_t newest)
  * has halved. */
 #define CHANGE_ODD_ONE 15
 
-bool rule_peaks_changed(const struct peaks_seen *p)
+static double mean_log(const struct observation *o, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += log(o[i].peak);
+	return sum / (double)n;
+}
+
+double rule_peaks_change(const struct peaks_seen *p)
 {
 	double low[2] = {INFINITY, INFINITY}, high[2] = {0, 0}, second_low = INFINITY;
 	double least_input = INFINITY, most_input = -INFINITY;
+	size_t old = p->n - PEAKS_CHANGE_RUNS;
 
 	if (p->n < CHANGE_BEFORE + PEAKS_CHANGE_RUNS)
-		return false;
+		return 1;
 	for (size_t i = 0; i < p->n; i++) {
 		const struct observation *o = &p->at[i];
-		unsigned newer = i >= p->n - PEAKS_CHANGE_RUNS;
+		unsigned newer = i >= old;
 
 		if (!newer)
 			second_low = fmin(second_low, fmax(low[0], o->peak));
@@ -56,14 +66,16 @@ bool rule_peaks_changed(const struct peaks_seen *p)
 			least_input = fmin(least_input, o->input);
 			most_input = fmax(most_input, o->input);
 		} else if (o->input < least_input || o->input > most_input) {
-			return false;
+			return 1;
 		}
 	}
 	/* If inputs are known, the low peak may belong to a new input size, so it is not
 	 * ignored. */
-	if (p->n >= CHANGE_ODD_ONE + PEAKS_CHANGE_RUNS && isinf(least_input))
+	if (old >= CHANGE_ODD_ONE && isinf(least_input))
 		low[0] = second_low;
-	return high[1] * CHANGE_FACTOR < low[0] || low[1] > high[0] * CHANGE_FACTOR;
+	if (!(high[1] * CHANGE_FACTOR < low[0] || low[1] > high[0] * CHANGE_FACTOR))
+		return 1;
+	return exp(mean_log(p->at + old, PEAKS_CHANGE_RUNS) - mean_log(p->at, old));
 }
 
 double rule_score(const struct sizing_rule *rule, void *state, const struct observation *o,

@@ -36,11 +36,12 @@ void rule_peaks_add(struct peaks_seen *p, const struct observation *o);
 /* Returns the largest peak of the last `newest` runs. 0 = no runs. */
 double rule_peaks_largest(const struct peaks_seen *p, size_t newest);
 
-/* Returns true when the newest five peaks are all above, or all below, all earlier peaks by more
- * than 10 %. If there are many earlier peaks, one of them may be as low as the newest. The inputs
- * of the newest runs must be within the range of the earlier inputs. */
+/* Returns how many times the newest five peaks are as large as the earlier ones, by their geometric
+ * means; 1 = no lasting change. A change is lasting when the newest five peaks are all above, or all
+ * below, all earlier peaks by more than 10 %. If there are many earlier peaks, one of them may be as
+ * low as the newest. The inputs of the newest runs must be within the range of the earlier inputs. */
 #define PEAKS_CHANGE_RUNS 5
-bool rule_peaks_changed(const struct peaks_seen *p);
+double rule_peaks_change(const struct peaks_seen *p);
 
 struct job_prior;
 struct rule_options {

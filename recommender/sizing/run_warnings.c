@@ -14,7 +14,7 @@
 #define RECENT_RUNS 10
 
 /* Factor between two sizes that differ clearly. Peaks of steady jobs differ by up to 10 %
- * (rule_peaks_changed uses the same bound). */
+ * (rule_peaks_change uses the same bound). */
 #define CLEARLY 1.1
 
 /* If a job uses less than half of a GPU, a second job like it fits on that GPU. */
@@ -125,7 +125,7 @@ static bool inputs_changed(const struct observation *o, size_t older, size_t n)
 
 /* Returns the size of the newest group of at most PEAKS_CHANGE_RUNS - 1 runs whose peaks all lie
  * clearly above, or all clearly below, those of all others. Returns 0 if there is none. From
- * PEAKS_CHANGE_RUNS on, the estimator forgets the others.
+ * PEAKS_CHANGE_RUNS on, the estimator moves the others to the new level.
  *
  * The gap must also be wider than half of the range of the other peaks, on a logarithmic scale.
  * Without this, the newest peak of a job whose peaks differ much is often the largest by chance. */
@@ -171,8 +171,8 @@ static void warn_of_change(struct sizing *s, const struct runs *used, struct are
 	if (differ > 1)
 		snprintf(newest, sizeof newest, "The newest %zu runs", differ);
 	warnings_add(&s->warnings, arena, WARNING_CHANGE_NOT_SETTLED, differ,
-		"%s peaked at %s, the %zu before at %s. The request forgets the older runs after %d "
-		"such runs. To forget them now, set runs=%zu.",
+		"%s peaked at %s, the %zu before at %s. The request takes the new level after %d "
+		"such runs. To leave the older runs out now, set runs=%zu.",
 		newest, range_words(after, newer), n - differ, range_words(before, older),
 		PEAKS_CHANGE_RUNS, differ);
 }

@@ -304,7 +304,7 @@ static void vpa_fades_as_ever_after_any_number_of_runs(void **state)
 	assert_true(rule_vpa.allocate(old, NAN) > 300 * MIB);
 }
 
-static void auto_forgets_what_was_before_a_lasting_change(void **state)
+static void auto_moves_runs_to_the_new_level_after_a_lasting_change(void **state)
 {
 	AUTO(freep) void *s = rule_new(&cost_aware_rules[RISK_SAFE]);
 	struct cost_aware_outlook o;
@@ -314,11 +314,54 @@ static void auto_forgets_what_was_before_a_lasting_change(void **state)
 	learn_all(s, 1000, NAN, 2);
 	assert_true(cost_aware_rules[RISK_BALANCED].allocate(s, NAN) >
 		    4000 * MIB); /* two runs may be chance */
-	learn_all(s, 1000, NAN, 3);
-	assert_true(cost_aware_rules[RISK_BALANCED].allocate(s, NAN) < 1500 * MIB);
+	learn_all(s, 1000, NAN, 2);
 	cost_aware_outlook(s, NAN, 1500 * MIB, &o);
-	assert_int_equal(o.runs, 5);
-	assert_int_equal(o.forgotten, 50);
+	assert_int_equal(o.moved, 0);
+	learn_all(s, 1000, NAN, 1);
+	assert_true(cost_aware_rules[RISK_BALANCED].allocate(s, NAN) < 1100 * MIB);
+	cost_aware_outlook(s, NAN, 1500 * MIB, &o);
+	assert_int_equal(o.runs, 55);
+	assert_int_equal(o.moved, 50);
+	learn_all(s, 1000, NAN, PEAKS_SEEN_MAX);
+	cost_aware_outlook(s, NAN, 1500 * MIB, &o);
+	assert_int_equal(o.moved, 0); /* these runs are too old to count */
+}
+
+/* Teaches n runs with peaks of 1.0, 1.1 and 1.2 times `mib`. */
+static void learn_noisy(void *s, double mib, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		learn_all(s, mib * (1 + 0.1 * (i % 3)), NAN, 1);
+}
+
+/* A job whose peaks spread by a fifth still does so when all of them have fallen. */
+static void auto_knows_the_spread_after_a_fall(void **state)
+{
+	const struct sizing_rule *rule = &cost_aware_rules[RISK_BALANCED];
+	AUTO(freep) void *s = rule_new(rule);
+
+	learn_noisy(s, 4000, 51);
+
+	double before = rule->allocate(s, NAN);
+
+	learn_noisy(s, 1000, 5);
+	assert_true(rule->allocate(s, NAN) > 1150 * MIB);
+	assert_true(rule->allocate(s, NAN) < 1.05 * before / 4);
+}
+
+/* The smallest jobs paid most for a reset: the typical ratios of other jobs replaced their own. */
+static void auto_follows_the_fall_of_a_small_job(void **state)
+{
+	const struct sizing_rule *rule = &cost_aware_rules[RISK_BALANCED];
+	AUTO(freep) void *s = rule_new(rule);
+
+	learn_noisy(s, 8, 20);
+
+	double before = rule->allocate(s, NAN);
+
+	learn_noisy(s, 4, 5);
+	assert_true(rule->allocate(s, NAN) < 0.75 * before);
+	assert_true(rule->allocate(s, NAN) > 4.8 * MIB);
 }
 
 static void auto_keeps_the_past_when_the_input_explains_the_change(void **state)
@@ -509,7 +552,9 @@ int main(void)
 		cmocka_unit_test(every_allocation_is_finite_and_positive),
 		cmocka_unit_test(more_runs_than_remembered_do_no_harm),
 		cmocka_unit_test(vpa_fades_as_ever_after_any_number_of_runs),
-		cmocka_unit_test(auto_forgets_what_was_before_a_lasting_change),
+		cmocka_unit_test(auto_moves_runs_to_the_new_level_after_a_lasting_change),
+		cmocka_unit_test(auto_knows_the_spread_after_a_fall),
+		cmocka_unit_test(auto_follows_the_fall_of_a_small_job),
 		cmocka_unit_test(auto_keeps_the_past_when_the_input_explains_the_change),
 		cmocka_unit_test(auto_extrapolates_in_both_directions),
 		cmocka_unit_test(outlook_gives_less_risk_to_larger_allocations),

@@ -1,4 +1,4 @@
-/* Lasting changes of a job's peaks: how soon requests follow, and how often auto forgets runs although
+/* Lasting changes of a job's peaks: how soon requests follow, and how often auto sees a change although
  * nothing changed. */
 #include <math.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 /* How a rule follows the change of one job. */
 struct followed {
 	void *before; /* state that has learnt the runs before the change only */
-	/* Number of changed runs until the request followed, and until auto forgot runs; 0 = not
+	/* Number of changed runs until the request followed, and until auto saw the change; 0 = not
 	 * within FOLLOWED. */
 	size_t taken, reset;
 	bool asked;
@@ -41,14 +41,21 @@ static void begin(struct followed *f, const struct asked *a)
 		a->rule->rule->learn(f->before, &a->job->run[i]);
 }
 
-static size_t forgotten(const struct asked *a)
+#ifdef MOVES_RUNS
+#define RUNS_BEFORE moved
+#else
+#define RUNS_BEFORE forgotten /* commits before runs were moved */
+#endif
+
+/* Returns the number of runs before the newest change that auto recognised. */
+static size_t before_change(const struct asked *a)
 {
 	struct cost_aware_outlook o;
 
 	if (!a->rule->is_auto || isnan(a->allocation))
 		return 0;
 	cost_aware_outlook(a->state, a->run->input, a->allocation, &o);
-	return o.forgotten;
+	return o.RUNS_BEFORE;
 }
 
 /* Returns true if the request is past the middle between the old request and factor x the old
@@ -78,7 +85,7 @@ static void ask_changed(void *context, const struct asked *a)
 
 	if (changed && !f->taken && has_followed(c, a->allocation, old))
 		f->taken = changed;
-	if (changed && !f->reset && forgotten(a) > 0)
+	if (changed && !f->reset && before_change(a) > 0)
 		f->reset = changed;
 }
 
@@ -92,7 +99,7 @@ static const struct table_column change_columns[] = {
 	{"fail %", 1},
 };
 
-/* Numbers of jobs whose requests followed, or whose runs were forgotten, within 5 and within 10
+/* Numbers of jobs whose requests followed, or of which auto saw the change, within 5 and within 10
  * runs. */
 struct follow_counts {
 	double jobs, taken_5, taken_10, reset_5, reset_10;
@@ -113,7 +120,7 @@ static void print_followed(const struct table *t, const struct judge_options *o,
 	const struct judged_rule *rule, const struct follow_counts *n, const struct tally *after)
 {
 	double cell[TALLY_N] = {NAN, NAN, NAN, NAN, NAN},
-	       resets = rule->is_auto ? n->jobs : 0; /* only auto forgets runs */
+	       resets = rule->is_auto ? n->jobs : 0; /* only auto looks for changes */
 
 	if (!(n->jobs > 0))
 		return;
@@ -179,7 +186,7 @@ static void judge_change(const struct sources *s, const struct judge_options *o,
 
 #define CHANGE_TITLE                                                                               \
 	"\nin 5, in 10: jobs whose request passes the middle between the old and the new level "   \
-	"within so many of these runs;\nreset: jobs of which auto forgets the runs before; waste " \
+	"within so many of these runs;\nreset: jobs of which auto sees the change; waste "         \
 	"and failures of the runs from there on"
 
 void judge_falls(const struct sources *s, const struct judge_options *o)
@@ -239,15 +246,16 @@ static void ask_shuffled(void *context, const struct asked *a)
 	if (a->rule->risk != RISK_BALANCED || a->earlier + 1 < SHUFFLED_RUNS)
 		return;
 	r->jobs[drawn]++;
-	r->reset[drawn] += forgotten(a) > 0;
+	r->reset[drawn] += before_change(a) > 0;
 }
 
 static const struct table_column false_columns[] = {{"jobs", 0}, {"reset %", 2}};
 static const struct table false_table = {
 	.name = "false",
-	.title = "False resets: runs in random order, so that nothing changes; jobs of which auto "
-		 "forgets runs at least once in 100\ndrawn: jobs with 20 to 99 runs, each of which "
-		 "can come several times; 5 random orders of each job",
+	.title =
+		"False resets: runs in random order, so that nothing changes; jobs of which auto "
+		"sees a change at least once in 100\ndrawn: jobs with 20 to 99 runs, each of which "
+		"can come several times; 5 random orders of each job",
 	.row_name = "runs",
 	.n = ARRAY_LEN(false_columns),
 	.column = false_columns,
