@@ -206,10 +206,15 @@ static uint64_t size_of(const struct history *h, const char *suffix)
 	return history_stat(h, suffix, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
+uint64_t history_wal_bytes(const struct history *h)
+{
+	return h->memory ? 0 : size_of(h, "-wal");
+}
+
 uint64_t history_bytes(struct history *h)
 {
 	if (!h->memory)
-		return size_of(h, "") + size_of(h, "-wal");
+		return size_of(h, "") + history_wal_bytes(h);
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_PAGES, NULL);
 
 	if (sql_row(&q, NULL) <= 0)

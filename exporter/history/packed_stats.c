@@ -224,7 +224,7 @@ void packed_stats_write(struct buf *out, const struct stats_form *f,
 
 /* ---- reading ---- */
 
-struct unpacking {
+struct packed_reading {
 	const uint8_t *codes, *number, *end;
 	size_t n; /* number of codes already read */
 };
@@ -239,7 +239,7 @@ static size_t statistics_of(const struct stats_form *f)
 }
 
 /* Takes `n` bytes, the lowest first. */
-static int take_bytes(struct unpacking *u, unsigned n, uint64_t *ret)
+static int take_bytes(struct packed_reading *u, unsigned n, uint64_t *ret)
 {
 	*ret = 0;
 	if ((size_t)(u->end - u->number) < n)
@@ -266,7 +266,7 @@ static double double_of(uint64_t bits)
 	return d;
 }
 
-static int take_number(struct unpacking *u, double before, double *ret)
+static int take_number(struct packed_reading *u, double before, double *ret)
 {
 	unsigned code = u->codes[u->n / 2] >> (u->n % 2 * 4) & 0xf;
 	uint64_t bits = 0;
@@ -291,7 +291,7 @@ static int take_number(struct unpacking *u, double before, double *ret)
 	return failed;
 }
 
-static int take_column(struct unpacking *u, unsigned statistics, double n_before,
+static int take_column(struct packed_reading *u, unsigned statistics, double n_before,
 	struct distribution *ret)
 {
 	double before = n_before;
@@ -319,7 +319,8 @@ int packed_stats_read(const struct stats_form *f, const void *blob, size_t size,
 
 	if (size < codes)
 		return -EBADMSG;
-	struct unpacking u = {blob, (const uint8_t *)blob + codes, (const uint8_t *)blob + size, 0};
+	struct packed_reading u = {
+		blob, (const uint8_t *)blob + codes, (const uint8_t *)blob + size, 0};
 
 	for (size_t i = 0; i < f->n; i++) {
 		stats[n].column = f->column[i].column;

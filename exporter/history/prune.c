@@ -344,6 +344,17 @@ static void limit_wal(struct history *h, const struct history_limits *l,
 								       (int)pages);
 }
 
+/* Copies the -wal file into the database and empties it, if it has outgrown its room: readers may have
+ * kept it from being begun anew. Without that, a history that takes no more runs would never shrink. */
+static int empty_wal(struct history *h, const struct history_limits *l, struct err *e)
+{
+	if (!l->max_bytes || history_wal_bytes(h) <= l->max_bytes / WAL_PARTS)
+		return 0;
+	int code = sql_exec(&h->file, "PRAGMA wal_checkpoint(TRUNCATE)", "shrink", e);
+
+	return code == -EBUSY ? 0 : code;
+}
+
 static int shrink(struct history *h, const struct history_limits *l, struct err *e)
 {
 	uint64_t max_bytes = l->max_bytes;
@@ -353,6 +364,9 @@ static int shrink(struct history *h, const struct history_limits *l, struct err 
 	if (code)
 		return code;
 	limit_wal(h, l, &p);
+	code = empty_wal(h, l, e);
+	if (code)
+		return code;
 	if (max_bytes && bytes_in_use(&p) > room_for_data(l)) {
 		code = make_room(h, l, e);
 		if (code)

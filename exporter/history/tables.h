@@ -254,6 +254,9 @@ enum outcome sql_outcome(struct sql *q); /* reads the next column */
 bool history_moved(struct history *h);
 int history_check_moved(struct history *h, struct err *e); /* returns -ESTALE when moved */
 
+/* ---- open.c ---- */
+uint64_t history_wal_bytes(const struct history *h); /* size of the -wal file */
+
 /* ---- intact.c ---- */
 /* Does the same as stat(2) for the file `h->path` + `suffix`. */
 int history_stat(const struct history *h, const char *suffix, struct stat *ret);

@@ -232,7 +232,7 @@ static void figures_beyond_all_bounds_have_an_answer(void **state)
 			if ((isnan(asked) && !isinf(figures[k % N])) || asked < 0 || above < 0 ||
 				outlook.too_small < 0 || outlook.too_small > 1 ||
 				outlook.leading >= EXPERT_COUNT || outlook.runs < 1 ||
-				outlook.runs + outlook.forgotten > i + 1)
+				outlook.runs > i + 1 || outlook.moved > outlook.runs)
 				fail_msg("figures %zu, run %u: %g asked, too small by %g", k, i,
 					asked, outlook.too_small);
 			for (size_t q = 0; q < ARRAY_LEN(quantile); q++)
