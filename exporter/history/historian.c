@@ -334,6 +334,13 @@ static void run_calls(struct historian *h)
 	}
 }
 
+/* Returns true when the first attempt to open the file failed in a way that passes. A server waits for
+ * room on a full disk; a job does not. */
+static bool may_open_later(const struct historian *h, int code)
+{
+	return h->config.hasty ? code == -EINPROGRESS || code == -EBUSY : code == -ENOSPC;
+}
+
 /* Opens the file for the first time. Returns false when the thread must end, because
  * historian_start reports the error. The caller holds the lock. */
 static bool open_first(struct historian *h)
@@ -357,7 +364,7 @@ static bool open_first(struct historian *h)
 		h->failing_at = batch_writer_clock();
 	}
 	pthread_cond_broadcast(&h->progress);
-	return code == 0 || !h->starting || (code == -EBUSY && h->config.hasty);
+	return code == 0 || !h->starting || may_open_later(h, code);
 }
 
 /* Does the work until historian_stop. The caller holds the lock. */
@@ -454,7 +461,7 @@ static int wait_for_opening(struct historian *h, struct err *e)
 	h->starting = false;
 	int code = h->opened;
 
-	if (hasty && (code == -EINPROGRESS || code == -EBUSY))
+	if (may_open_later(h, code))
 		code = 0;
 	if (code && e)
 		*e = h->failure;

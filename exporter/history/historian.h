@@ -45,7 +45,8 @@ struct historian_config {
 	bool hasty;                         /* see historian_settle */
 };
 
-/* Starts the thread, which opens the file. Waits for that, so that a bad path is reported here.
+/* Starts the thread, which opens the file. Waits for that, so that a bad path is reported here. A full
+ * disk is no error: the thread tries again until there is room.
  *
  * If `hasty` is set, a job waits for this function. It waits at most HISTORIAN_OPEN_SECONDS, and
  * returns 0 also while the disk does not answer, or while another process has locked the file. The

@@ -271,7 +271,7 @@ int64_t history_version(struct history *h)
 
 /* ---- reading ---- */
 
-/* Opens a file on a read-only disk. If the -wal file is empty or missing, no process writes to the
+/* Opens a file on a read-only or full disk. If the -wal file is empty or missing, no process writes to the
  * database, and no write waits in the -wal file. */
 static int connect_immutable(struct history *h, struct err *e)
 {
@@ -314,7 +314,9 @@ static int open_for_reading(struct history *h, struct err *e)
 		code = history_check_version(h, &version, e);
 	/* SQLite returns one of these errors when there is no -shm file and SQLite cannot create
 	 * it. */
-	if ((code == -EROFS || code == -EACCES || code == -ENOENT) && !h->memory) {
+	if ((code == -EROFS || code == -EACCES || code == -ENOENT ||
+		    (code == -ENOSPC && size_of(h, "-wal") == 0)) &&
+		!h->memory) {
 		code = connect_immutable(h, e);
 		if (code == 0)
 			code = history_check_version(h, &version, e);

@@ -18,6 +18,7 @@ static const struct {
 	{SQLITE_SCHEMA, -EBUSY},
 	{SQLITE_LOCKED, -EBUSY},
 	{SQLITE_FULL, -ENOSPC},
+	{SQLITE_IOERR_SHMSIZE, -ENOSPC}, /* there is no room for the -shm file */
 	{SQLITE_IOERR, -EIO},
 	{SQLITE_CORRUPT, -EBADMSG},
 	{SQLITE_NOTADB, -EBADMSG},

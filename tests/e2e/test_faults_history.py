@@ -686,6 +686,31 @@ class SmallDisk(Job):
         # The message came once, and not at each attempt.
         self.assertLess(len([line for line in wrapper.log if "full" in line]), 5)
 
+    def test_a_server_starts_on_a_full_disk_and_recovers(self):
+        fixture = pathlib.Path(__file__).resolve().parents[1] / "fixtures/run_message.json"
+        message = json.loads(fixture.read_text(encoding="utf-8"))
+
+        def post():
+            return server.get("/runs", method="POST", body=json.dumps(message), Content_Type="application/json")
+        self.history = str(self.folder / "history.db")
+        self.run_job(["true"])
+        self.history = str(self.disk / "history.db")
+        fill = f"cp '{self.folder}/history.db' '{self.disk}' && (head -c 2m /dev/zero > '{self.disk}/filler' 2>/dev/null || true)"
+        server = self.start_program([*self.on_disk(fill), EXPORTER, "serve", "--web.listen-address=127.0.0.1:0", "--no-jobs.recognise",
+                                     f"--history.path={self.history}", "--web.allow-changes"])
+        server.wait_address()
+        wait_until(lambda: server.get("/metrics").status == 200, "the first sample")
+        self.assertEqual([job["job_name"] for job in server.get("/jobs").json["jobs"]], ["job"])
+        message.update(ended_at=time.time(), started_at=time.time() - message["duration_seconds"])
+        answers = [server.get("/-/ready"), post()]
+        self.assertEqual([answer.status for answer in answers], [503, 503])
+        for answer in answers:
+            self.assertRegex(answer.text, "history.*(full|disk I/O error)")
+        (pathlib.Path(f"/proc/{server.process.pid}/root{self.disk}") / "filler").unlink()
+        wait_until(lambda: server.get("/-/ready").status == 200, "room on the disk")
+        self.assertEqual(post().status, 201)
+        self.assertEqual(sorted(job["job_name"] for job in server.get("/jobs").json["jobs"]), ["job", "load"])
+
     def test_full_from_the_beginning_does_not_stop_a_job(self):
         fill = f"head -c 2m /dev/zero > '{self.disk}/filler' 2>/dev/null || true"
         done = subprocess.run([*self.on_disk(fill), EXPORTER, *self.wrapper_arguments(["sh", "-c", "echo works; exit 5"])],

@@ -9,6 +9,7 @@ import re
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import threading
 import time
@@ -421,6 +422,50 @@ class RealCentral(support.Case):
         answer = central.get("/recommend?job_name=job").json
         self.assertEqual(answer["based_on"]["runs"], 3)
         self.assertEqual(central.get("/jobs").json["jobs"][0]["runs"], 3)
+
+    def batches(self, n, jobs):
+        """Bodies of POST /runs with 40 runs each."""
+        fixture = pathlib.Path(__file__).resolve().parents[1] / "fixtures/run_message.json"
+        message = json.loads(fixture.read_text(encoding="utf-8"))
+        ended = time.time()
+        for batch in range(n):
+            yield json.dumps([dict(message, run_id=f"r-{n}-{batch}-{i}", job_name=f"job-{(batch * 40 + i) % jobs}", ended_at=ended,
+                                   started_at=ended - message["duration_seconds"]) for i in range(40) if i % 4 == 0])
+
+    def multiply_runs(self, times):
+        with contextlib.closing(sqlite3.connect(self.folder / "central.db")) as history, history:
+            columns = ",".join(row[1] for row in history.execute("PRAGMA table_info(run)") if row[1] not in ("id", "run_id"))
+            history.execute(f"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) "
+                            f"INSERT INTO run(run_id, {columns}) SELECT run_id || '-' || i, {columns} FROM n, run", (times,))
+            history.execute("UPDATE job SET kept = (SELECT count(*) FROM run WHERE job = job.id)")
+            history.execute("UPDATE circumstances SET runs = (SELECT count(*) FROM run WHERE circumstances = circumstances.id)")
+
+    def test_the_limit_of_the_history_holds_while_runs_come_in(self):
+        limit, jobs = 12_000_000, 200
+        flags = ["--web.allow-changes", f"--history.max-size={limit}", "--history.runs-per-job=100000"]
+        central = self.central(*flags)
+        for body in self.batches(20, jobs):
+            self.assertEqual(central.get("/runs", method="POST", body=body, Content_Type="application/json").status, 200)
+        self.assertEqual(central.stop(), 0)
+        self.multiply_runs(80)
+        central = self.central(*flags)
+        largest = refused = 0
+
+        def taken(body):
+            nonlocal largest, refused
+            answer = central.get("/runs", method="POST", body=body, Content_Type="application/json")
+            sizes = [pathlib.Path(f"{self.folder}/central.db{suffix}").stat().st_size for suffix in ("", "-wal")]
+            largest = max(largest, sum(sizes))
+            if answer.status == 503:
+                refused += 1
+                self.assertRegex(answer.json["error"]["message"], "limit of 12.0 MB .*old runs are being removed")
+            return answer.status == 200
+        for body in self.batches(300, jobs):
+            wait_until(lambda body=body: taken(body), "room for more runs")
+        print(f"{refused} times refused, at most {largest} bytes", flush=True)
+        self.assertLess(largest, 1.05 * limit)
+        self.assertGreater(largest, 0.9 * limit)
+        self.assertEqual(central.get("/runs?job_name=job-196").json["runs"][0]["run_id"], "r-300-299-36")
 
     def test_without_leave_nothing_is_taken(self):
         central = self.central()
