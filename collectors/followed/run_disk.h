@@ -58,7 +58,7 @@ struct run_disk {         /* zeroed memory = nothing read yet */
 	double fallen; /* bytes by which used space fell below its earlier lowest value */
 	double written, cancelled; /* values of the last call; `cancelled` excludes `of_others` */
 	double of_others;          /* cancelled bytes that other processes had written */
-	double grown;              /* growth at the last reading, minus `written` at that time */
+	double grown; /* `grown` + `written` = growth at the last reading + bytes written since then */
 	double most_written, most_grown, most; /* largest values so far, in bytes */
 	const char *source;                    /* "written", "growth" or "own"; NULL = unknown */
 	bool incomplete;                       /* some writes of the run are unknown */

@@ -86,7 +86,9 @@ struct tree_now {
 	 * estimated from RSS. */
 	bool pss_known;
 	bool kinds_known;
-	size_t pss_deferred;    /* processes whose PSS is due, but exceeds the time budget */
+	/* number of processes whose PSS is due, but was not read, because reading it would exceed the
+	 * budget of CPU time */
+	size_t pss_deferred;
 	double pss_age_seconds; /* age of the oldest reading of PSS */
 	bool open_fds_known;
 };

@@ -50,7 +50,7 @@ struct neighbourhood {
 
 struct neighbourhood_table {
 	struct shared shared;
-	int64_t ended; /* history_ended() before the reading */
+	int64_t ended; /* number of ended runs (history_ended()) before the table was read */
 	struct mono made;
 	size_t n, jobs;
 	struct neighbourhood of[NAMESPACES_MAX];

@@ -455,7 +455,9 @@ static json_t *operation_id(const char *method, const char *path)
 	return json_text(buf_text(&id));
 }
 
-/* A change by a client of the Unix socket, or with --web.allow-changes, needs no password either. */
+/* Lists the accepted proofs of identity. The empty object means that a request may need none: root and
+ * the user of the exporter need none for a change over the Unix socket, and nobody needs one with
+ * --web.allow-changes and without a token file. */
 static json_t *security_json(const char *method)
 {
 	if (strcmp(method, "post") == 0)

@@ -215,7 +215,7 @@ static json_t *job_json(const struct job_brief *j, struct overview_prices *price
 	return o;
 }
 
-/* The parts of one answer. */
+/* Everything from which one answer is made. */
 struct overview {
 	struct app *app;
 	struct arena arena;

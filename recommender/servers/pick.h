@@ -130,7 +130,8 @@ struct picks {
 	/* The objective of the options, or that which replaces it because the duration or the speed is
 	 * unknown. */
 	const struct objective *objective;
-	size_t n, first;         /* picks on this page; better picks on earlier pages */
+	size_t n;                /* number of picks on this page */
+	size_t first;            /* number of better picks, on earlier pages */
 	struct pick *pick;       /* best first */
 	const struct pick *best; /* best of all pages; NULL = no pick */
 	const char *currency;    /* currency of all prices and costs */

@@ -114,7 +114,7 @@ struct sizing {
 	/* Most computing power of GPUs in use at once: 0.3 = 30 % of one GPU. NaN = unknown. */
 	double gpu_usage;
 
-	double cpu_cores_for_speed; /* demand.cpu_cores with CPU_FOR_SPEED */
+	double cpu_cores_for_speed; /* cores for CPU_FOR_SPEED, whichever purpose was asked for */
 	double cpu_slowdown;        /* past runs: duration with resources.cpu / measured duration */
 	/* Expected duration with 1, 2, 4, ... cores up to the first power of two that the job
 	 * cannot fill, and with the requested cores; ascending. seconds: NaN = unknown. */
