@@ -24,7 +24,9 @@ X(REQUESTED_MEMORY, .name = "rightsize_job_requested_memory_bytes", .unit = "byt
 X(RECOMMENDED_CPU, .name = "rightsize_job_recommended_cpu_cores", .unit = "cores", .labels = {"job_name"}, \
   .help = "CPU cores to request for the next run: demand.cpu_cores of /recommend, before it is rounded up for a system") \
 X(RECOMMENDED_MEMORY, .name = "rightsize_job_recommended_memory_bytes", .unit = "bytes", .labels = {"job_name"}, \
-  .help = "Memory to request for the next run: demand.memory_bytes of /recommend, before it is rounded up for a system")
+  .help = "Memory to request for the next run: demand.memory_bytes of /recommend, before it is rounded up for a system") \
+X(HIDDEN, .name = "rightsize_jobs_hidden", .unit = "jobs", .type = METRIC_GAUGE, \
+  .help = "Jobs of the history whose costs, sizes and warnings /metrics leaves out: it has those of the 1,000 jobs with the newest runs; /jobs has all")
 /* clang-format on */
 
 enum { WARNING_METRICS(METRIC_ID) };
@@ -37,6 +39,7 @@ struct job_advice_table {
 	struct arena memory; /* owns all rows and names */
 	size_t n;
 	struct job_advice *row; /* sorted by name */
+	size_t hidden;          /* number of jobs without a row */
 };
 
 static struct latest newest = {.lock = PTHREAD_MUTEX_INITIALIZER}; /* a job_advice_table */
@@ -56,12 +59,13 @@ static int by_name(const void *a, const void *b)
 	return strcmp(left->job_name, right->job_name);
 }
 
-void job_advice_publish(const struct job_advice *row, size_t n)
+void job_advice_publish(const struct job_advice *row, size_t n, size_t hidden)
 {
 	struct job_advice_table *t = xcalloc(1, sizeof *t);
 
 	shared_init(&t->shared, release);
 	t->n = n;
+	t->hidden = hidden;
 	t->row = arena_alloc(&t->memory, (n + 1) * sizeof *t->row);
 	for (size_t i = 0; i < n; i++) {
 		t->row[i] = row[i];
@@ -160,9 +164,13 @@ static int collect_warnings(void *state, const struct host *host, struct block *
 
 static int collect_sizes(void *state, const struct host *host, struct block *out, struct err *e)
 {
+	AUTO(job_advice_done) struct job_advice_table *t = job_advice_get();
+
 	(void)state;
 	(void)host;
 	(void)e;
+	if (t)
+		POINT(out, HIDDEN, (double)t->hidden);
 	return collect(add_sizes, out);
 }
 

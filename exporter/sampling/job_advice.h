@@ -28,8 +28,9 @@ struct job_advice {
 double job_advice_saving_a_month(const struct job_advice *j);
 bool job_advice_too_small(const struct job_advice *j);
 
-/* Replaces all rows by a copy of these rows, which have different names. */
-void job_advice_publish(const struct job_advice *row, size_t n);
+/* Replaces all rows by a copy of these rows, which have different names. `hidden`: number of other jobs,
+ * which have no row. */
+void job_advice_publish(const struct job_advice *row, size_t n, size_t hidden);
 void job_advice_clear(void); /* removes all rows; call it when the thread ends */
 
 /* The newest rows. They never change. */

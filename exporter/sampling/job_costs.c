@@ -55,6 +55,7 @@ struct costed_job {
 struct job_costs {
 	struct app *app;
 	size_t n, room;
+	size_t hidden; /* number of jobs that /metrics leaves out */
 	struct costed_job *job;
 	struct machine machine; /* this machine at the last check */
 	double catalogue_at;    /* see struct job_cost_table */
@@ -363,7 +364,7 @@ static void publish_advice(const struct job_costs *c)
 		row[i] = c->job[i].advice;
 		row[i].job_name = c->job[i].name;
 	}
-	job_advice_publish(row, c->n);
+	job_advice_publish(row, c->n, c->hidden);
 }
 
 static void publish_costs(const struct job_costs *c)
@@ -466,6 +467,7 @@ static int look_at_jobs_again(struct job_costs *c, struct history *h, struct err
 	bool all = !current_cost_same_terms(&machine, &c->machine);
 
 	c->machine = machine;
+	c->hidden = n < JOBS_MAX ? 0 : n - JOBS_MAX;
 	return look_at_jobs(c, h, rows, n < JOBS_MAX ? n : JOBS_MAX, all, e);
 }
 

@@ -52,7 +52,7 @@ static void jobs_are_as_recorded(void **state)
 {
 	job_advice_publish(&(struct job_advice){"etl/load", true,
 				   1u << WARNING_FEW_RUNS | 1u << WARNING_WAITS_FOR_CPU},
-		1);
+		1, 0);
 	AUTO(job_advice_done) struct job_advice_table *warnings = job_advice_get();
 
 	job_advice_clear();

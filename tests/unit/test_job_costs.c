@@ -106,6 +106,25 @@ static struct snapshot *scrape(struct snapshot_pool **pool, int expected)
 	return scrape_of(&collector_costs, pool, expected);
 }
 
+/* Scrapes a collector: one line for each point, with its labels and its value. */
+static const char *told_by(const struct collector *c, struct buf *text)
+{
+	struct snapshot_pool *pool;
+	struct snapshot *s = scrape_of(c, &pool, 0);
+
+	buf_reset(text);
+	for (size_t i = 0; i < c->n_metrics; i++)
+		for (const struct point *p = s->blocks[0].points[i].first; p; p = p->next) {
+			buf_adds(text, c->metrics[i].name);
+			for (size_t k = 0; c->metrics[i].labels[k]; k++)
+				buf_addf(text, " %s", p->labels[k]);
+			buf_addf(text, " %g\n", p->value);
+		}
+	shared_drop(&s->shared);
+	snapshot_pool_free(pool);
+	return buf_text(text);
+}
+
 /* Returns the value whose second label is `server`. An empty `server` matches any label. NaN = not
  * found. */
 static double value(const char *name, const char *server)
@@ -231,6 +250,9 @@ static void jobs_that_others_crowd_out_are_gone(void **state)
 	assert_int_equal(n, JOBS_MAX);
 	shared_drop(&s->shared);
 	snapshot_pool_free(pool);
+	struct buf text AUTO(buf_done) = BUF_MAX(1 << 20);
+
+	assert_non_null(strstr(told_by(&collector_sizes, &text), "rightsize_jobs_hidden 10\n"));
 }
 
 static void costs_are_known_once_the_machine_is(void **state)
@@ -325,25 +347,6 @@ static void failures_are_told_and_tried_again(void **state)
 	assert_double_equal(value(TOTAL, ""), 1, 1e-9);
 }
 
-/* Scrapes a collector: one line for each point, with its labels and its value. */
-static const char *told_by(const struct collector *c, struct buf *text)
-{
-	struct snapshot_pool *pool;
-	struct snapshot *s = scrape_of(c, &pool, 0);
-
-	buf_reset(text);
-	for (size_t i = 0; i < c->n_metrics; i++)
-		for (const struct point *p = s->blocks[0].points[i].first; p; p = p->next) {
-			buf_adds(text, c->metrics[i].name);
-			for (size_t k = 0; c->metrics[i].labels[k]; k++)
-				buf_addf(text, " %s", p->labels[k]);
-			buf_addf(text, " %g\n", p->value);
-		}
-	shared_drop(&s->shared);
-	snapshot_pool_free(pool);
-	return buf_text(text);
-}
-
 static const char *warnings_told(struct buf *text)
 {
 	return told_by(&collector_warnings, text);
@@ -366,12 +369,13 @@ static void sizes_are_requested_and_recommended(void **state)
 	newer.requested_cpu_cores = 3;
 	the_history_has(1, &failed);
 	look();
-	assert_string_equal(told_by(&collector_sizes, &text), "");
+	assert_string_equal(told_by(&collector_sizes, &text), "rightsize_jobs_hidden 0\n");
 	the_history_has(2, (struct run[]){requested, failed});
 	look();
 	assert_string_equal(told_by(&collector_sizes, &text),
 		"rightsize_job_requested_cpu_cores job 4\n"
-		"rightsize_job_requested_memory_bytes job 2e+09\n");
+		"rightsize_job_requested_memory_bytes job 2e+09\n"
+		"rightsize_jobs_hidden 0\n");
 	the_history_has(3, (struct run[]){first, requested, failed});
 	look();
 	told_by(&collector_sizes, &text);
@@ -393,9 +397,9 @@ static void a_size_that_is_unknown_is_absent(void **state)
 {
 	struct buf text AUTO(buf_done) = BUF_MAX(4096);
 
-	job_advice_publish(&(struct job_advice){"job", false, 0, NAN, 1, NAN, NAN}, 1);
+	job_advice_publish(&(struct job_advice){"job", false, 0, NAN, 1, NAN, NAN}, 1, 7);
 	assert_string_equal(told_by(&collector_sizes, &text),
-		"rightsize_job_requested_memory_bytes job 1\n");
+		"rightsize_job_requested_memory_bytes job 1\nrightsize_jobs_hidden 7\n");
 }
 
 static void warnings_are_told_of_jobs_with_a_recommendation(void **state)

@@ -28,7 +28,7 @@ static struct job_advice_table *advised(void)
 		{"report", true, 0, 1, 1024 * MIB, 1, 1, {1, 1024, 0, 0}, 5, NAN},
 	};
 
-	job_advice_publish(rows, ARRAY_LEN(rows));
+	job_advice_publish(rows, ARRAY_LEN(rows), 0);
 	return job_advice_get();
 }
 

@@ -59,6 +59,7 @@ static int get(void *context, const char *path, struct http_response *ret, struc
 	ret->retry_after_seconds = d->retry_after;
 	if (ret->status == NO_HOST)
 		return err_set(e, -ECONNREFUSED, "nobody");
+	buf_done(&ret->body);
 	ret->body = BUF_MAX(OBJECT_JSON_MAX);
 	if (r->path && ret->status == 200)
 		buf_adds(&ret->body, r->body);
