@@ -479,8 +479,8 @@ class Named(Case):
         self.assertEqual(result.returncode, 0, result.stderr)
         with contextlib.closing(sqlite3.connect(self.history)) as history:
             return history.execute(
-                "SELECT name, requested_cpu_cores, requested_memory_bytes, attempt, system, system_run, labels"
-                " FROM run JOIN job ON job.id = run.job ORDER BY run.id DESC LIMIT 1").fetchone()
+                "SELECT name, requested_cpu_cores, requested_memory_bytes, attempt, c.system, system_run, c.labels"
+                " FROM run JOIN job ON job.id = run.job JOIN circumstances c ON c.id = run.circumstances ORDER BY run.id DESC LIMIT 1").fetchone()
 
     def test_and_knows_what_the_system_gave_it(self):
         rules = self.folder / "rules.yaml"
