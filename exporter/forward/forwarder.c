@@ -547,6 +547,15 @@ int forwarder_start(struct forwarder **ret, const struct forwarder_options *o, s
 	return 0;
 }
 
+/* Counts the waiting runs after an abort: the thread may have ended before it counted them. */
+static void count_after_abort(struct forwarder *f)
+{
+	if (!f->history)
+		history_open(&f->history, f->options.history_path, HISTORY_READ, NULL, NULL, NULL);
+	if (f->history)
+		count_waiting(f);
+}
+
 int forwarder_stop(struct forwarder *f, double timeout_seconds)
 {
 	sigset_t hurry;
@@ -565,6 +574,7 @@ int forwarder_stop(struct forwarder *f, double timeout_seconds)
 				NULL);
 			return -ETIMEDOUT;
 		}
+		count_after_abort(f);
 	}
 	if (atomic_load(&counts.waiting))
 		log_line(LOG_LEVEL_WARN,
