@@ -317,10 +317,12 @@ int packed_stats_read(const struct stats_form *f, const void *blob, size_t size,
 	struct column_stats *stats = arena_alloc(arena, f->n * sizeof *stats);
 	double n_before = NAN;
 
+	const uint8_t *first =
+		blob ? blob : (const void *)""; /* SQLite gives NULL for an empty blob */
+
 	if (size < codes)
 		return -EBADMSG;
-	struct packed_reading u = {
-		blob, (const uint8_t *)blob + codes, (const uint8_t *)blob + size, 0};
+	struct packed_reading u = {first, first + codes, first + size, 0};
 
 	for (size_t i = 0; i < f->n; i++) {
 		stats[n].column = f->column[i].column;

@@ -133,6 +133,24 @@ static void a_damaged_blob_is_told(void **state)
 		-EBADMSG);
 }
 
+static void a_run_without_statistics_has_an_empty_blob(void **state)
+{
+	struct test_place *f = *state;
+	struct buf blob AUTO(buf_done) = BUF_MAX(PACKED_STATS_MAX);
+	struct stats_form form = stats_form_of_all(NULL, 0, &f->arena), kept = stats_form_of_kept();
+	struct column_stats *read;
+	size_t n = 1;
+
+	packed_stats_write(&blob, &form, NULL, 0, true);
+	assert_int_equal(blob.len, 0);
+	assert_int_equal(packed_stats_read(&form, NULL, 0, &f->arena, &read, &n), 0);
+	assert_int_equal(n, 0);
+	assert_int_equal(packed_stats_read(&kept, NULL, 0, &f->arena, &read, &n), -EBADMSG);
+	packed_stats_write(&blob, &kept, NULL, 0, false);
+	assert_int_equal(packed_stats_read(&kept, blob.data, blob.len, &f->arena, &read, &n), 0);
+	assert_int_equal(n, 0);
+}
+
 static void forms_are_read_as_written(void **state)
 {
 	struct test_place *f = *state;
@@ -245,6 +263,8 @@ int main(void)
 			test_place_remove),
 		cmocka_unit_test_setup_teardown(a_damaged_blob_is_told, test_place_make,
 			test_place_remove),
+		cmocka_unit_test_setup_teardown(a_run_without_statistics_has_an_empty_blob,
+			test_place_make, test_place_remove),
 		cmocka_unit_test_setup_teardown(forms_are_read_as_written, test_place_make,
 			test_place_remove),
 		cmocka_unit_test_setup_teardown(runs_of_an_older_file_are_read_and_rewritten,
