@@ -66,11 +66,13 @@ static struct parallelism *parallelism_of(const struct runs *used, struct arena 
 		if (!d || run_cpu_uncertain(&used->run[i]) || !cpu_parallel_of(d, &p->run[p->n]))
 			continue;
 		struct parallel *run = &p->run[p->n];
+		double peak = run_peak(&used->run[i], "cpu_cores");
 
 		run->wanted = waits_cpu_wanted(&used->run[i]);
 		p->fastest[p->n] = cpu_parallel_stretch(run, INFINITY);
 		p->waited |= run->wanted > 1;
-		p->most = fmax(p->most, run->cores[PARALLEL_POINTS - 1]);
+		/* The last point of the curve is the mean of the busiest moments, below their peak. */
+		p->most = fmax(p->most, isfinite(peak) ? peak : run->cores[PARALLEL_POINTS - 1]);
 		p->widest = fmax(p->widest, cpu_parallel_widest(run));
 		p->possible[p->n] = widest_possible(run, &used->run[i]);
 		p->weight[p->n] = exp2(-(double)p->n / FADING);

@@ -406,12 +406,14 @@ void sizing_explain_limit(struct sizing *s, const struct runs *used, struct aren
 	struct run_summary peaks = run_needs_summary(used, run_needs_memory);
 	char limit[WORDING_MAX], runs[WORDING_MAX], peak[WORDING_MAX];
 	bool for_input = s->memory_bytes_limit < peaks.max;
+	/* Rounded as in the line to paste, which has whole MiB. */
+	double pasted = (double)sizing_round_up(s->memory_bytes_limit) * MIB;
 
 	if (!peaks.n)
 		return;
 	sizing_explain(s, arena, TOPIC_MEMORY,
 		"For systems with a limit beside the request, the limit is %s%s.",
-		wording_bytes(limit, s->memory_bytes_limit), for_input ? ", for this input" : "");
+		wording_bytes(limit, pasted), for_input ? ", for this input" : "");
 	if (!for_input)
 		sizing_explain(s, arena, TOPIC_MEMORY_MORE,
 			"The limit covers the largest peak of %s, %s, plus 5 %% and 16 MiB for the kernel.",

@@ -173,11 +173,11 @@ def faults_of_plain_words(text):
 def numbers_of_explanation(a):
     """Returns pairs: the way in which a sentence writes numbers, and these numbers elsewhere in the answer."""
     memory, duration, limits, hindsight = a["memory"], a["duration"], a["limits"], a["hindsight"]
-    request = a.mib and a.mib * MIB
+    request, limit = a.mib and a.mib * MIB, limits["memory_bytes"] and math.ceil(limits["memory_bytes"] / MIB) * MIB
     for words in (f"{SIZE} costs least", f"The request (?:of|is|stays at) {SIZE}", f"The request is raised once, to {SIZE}",
                   f"Attempt \\d+ requests {SIZE}"):
         yield f"memory: {words}", [request]
-    yield f"memory: For systems with a limit beside the request, the limit is {SIZE}", [limits["memory_bytes"]]
+    yield f"memory: For systems with a limit beside the request, the limit is {SIZE}", [limit]
     yield f"memory: 4 of 5 runs should peak between {SIZE} and {SIZE}", [memory["expected_low_bytes"], memory["expected_high_bytes"]]
     yield r"memory: Runs are expected to waste (\d+) %", [memory["expected_waste_ratio"] and 100 * memory["expected_waste_ratio"]]
     for name, key in (("this strategy", "this"), ("strategy baseline", "baseline")):

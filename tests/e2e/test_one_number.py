@@ -31,7 +31,11 @@ end = time.process_time() + 0.15
 while time.process_time() < end: pass
 """)
 MONEY_OFF = 5e-6  # half a unit of the sixth digit, to which JSON rounds money
-UNITS = {"ms": 1e-3, "s": 1, "min": 60, "h": 3600, "days": 86400, "day": 86400}
+UNITS = {"": 1, "ms": 1e-3, "s": 1, "min": 60, "h": 3600, "days": 86400, "day": 86400, "d": 86400,
+         "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40, "%": 0.01}
+NUMBER = r"(\d[\d.]*)"
+SIZE = r"(\d[\d.]* (?:B|KiB|MiB|GiB|TiB))"
+TIME = r"(\d[\d.]* (?:ms|s|min|h|days?|d))"
 
 
 RECOMMEND_BYTES = 6 * 1024
@@ -58,11 +62,10 @@ def long_numbers(text):
             if len(n.partition("e")[0].lstrip("-0.").replace(".", "")) > 9]
 
 
-def duration_told(text):
-    """Returns the seconds of "1 h 12 min", and the possible error: half of the last digit."""
-    found = [(float(number), number, UNITS[unit]) for number, unit in re.findall(r"([\d.]+) (ms|s|min|h|days?)\b", text)]
-    places = len(found[-1][1].partition(".")[2])
-    return sum(number * unit for number, _, unit in found), 0.51 * found[-1][2] * 10 ** -places
+def number_told(text):
+    """Returns the bytes of "1.5 GiB", the seconds of "12 min", and the possible error: half of the last digit."""
+    number, _, unit = text.partition(" ")
+    return float(number) * UNITS[unit], 0.51 * UNITS[unit] * 10 ** -len(number.partition(".")[2])
 
 
 class Told:
@@ -75,9 +78,24 @@ class Told:
         self.facts[what][place] = (value, off)
 
     def words(self, what, place, text, pattern):
+        """Adds the number of a sentence, if it is there."""
         match = re.search(pattern, text)
         if match:
-            self.add(what, place, *duration_told(match[1]))
+            self.add(what, place, *number_told(match[1]))
+
+    def chance(self, place, text):
+        """Adds the chance of "1 run in 70" or of "35 % of runs"."""
+        if match := re.search(r"1 run in (\d+)", text):
+            of = int(match[1])
+            self.add("chance", place, 1 / of, 1 / (of - 0.51) - 1 / of)
+        self.words("chance", place, text, r"([\d.]+ %) of runs may need more")
+
+    def request(self, place, text):
+        """Adds the request of a summary, its duration and its chance."""
+        self.words("requested next: CPUs", place, text, rf"{NUMBER} CPUs?\b")
+        self.words("requested next: bytes", place, text, SIZE)
+        self.words("forecast_duration_seconds", place, text, f"for about {TIME}")
+        self.chance(place, text)
 
     def faults(self):
         """Returns the places that disagree."""
@@ -126,15 +144,39 @@ class OneNumber(support.Case):
                 told.add(f"saving of {name} in percent", f"{place}: list", s["saving_percent"], 1e-3 * abs(s["saving_percent"]))
                 told.add(f"saving of {name} in percent", f"{place}: costs", 100 * s["saving"] / cost, 1e-3)
 
+    def explained(self, told, place, sentences):
+        """Collects the values in the sentences of `explain`."""
+        text = "\n".join(sentences)
+        for what, pattern in (
+                ("forecast_duration_seconds", f"duration: {TIME} is expected"),
+                ("forecast_duration_low", f"runs should take between {TIME}"),
+                ("forecast_duration_high", f"runs should take between .* and {TIME}"),
+                ("requested next: bytes", f"memory: {SIZE} costs least"),
+                ("requested next: CPUs", rf"the request is {NUMBER} CPU"),
+                ("recommended cpu_cores", rf"cpu: With {NUMBER} cores?, the next run"),
+                ("limit", f"the limit is {SIZE}"),
+                ("used cpu_cores", r"on average and up to ([\d.]+\d)"),
+                ("used memory_bytes", f"The limit covers the largest peak of .* runs?, {SIZE}")):
+            told.words(what, place, text, pattern)
+        for number in set(re.findall(r"(?:durations of|forecast from|peak of|cpu:) (\d+) successful run", text)):
+            told.add("runs", f"{place}: {number}", int(number))
+
     def advised(self, told, place, answer):
         """Collects the values of /recommend besides its servers."""
         told.add("forecast_duration_seconds", f"{place}: duration", answer["duration"]["expected_seconds"])
         told.add("forecast_duration_seconds", f"{place}: demand", answer["demand"]["duration_seconds"])
         told.add("forecast_duration_low", f"{place}: duration", answer["duration"]["expected_low_seconds"])
         told.add("forecast_duration_high", f"{place}: duration", answer["duration"]["expected_high_seconds"])
-        told.words("forecast_duration_seconds", f"{place}: summary", answer["summary"], r"for about ([^:,.]*(?:\.\d[^:,.]*)?)")
-        for text in answer["explain"]:
-            told.words("forecast_duration_seconds", f"{place}: explain", text, r"^duration: (.*?) is expected")
+        told.request(f"{place}: summary", answer["summary"])
+        self.explained(told, f"{place}: explain", answer["explain"])
+        pasted = re.search(r"--memory=(\d+)m", answer["paste"]["text"])
+        told.add("limit", f"{place}: paste", int(pasted[1]) * UNITS["MiB"])
+        told.add("requested next: CPUs", f"{place}: resources", answer["resources"]["cpu"])
+        told.add("requested next: bytes", f"{place}: resources", answer["resources"]["memory"] * UNITS["MiB"])
+        told.add("chance", f"{place}: memory", answer["memory"]["too_small_probability"])
+        told.add("runs", f"{place}: based_on", answer["based_on"]["runs"])
+        for resource in ("cpu_cores", "memory_bytes"):
+            told.add(f"used {resource}", f"{place}: used", answer["used"][resource])
         told.add("cost of the last run", f"{place}: today", answer["today"]["runs"][0]["cost"])
         for resource in ("cpu_cores", "memory_bytes"):
             told.add(f"recommended {resource}", f"{place}: demand", answer["demand"][resource])
@@ -189,10 +231,12 @@ class OneNumber(support.Case):
         summary = done.stderr.decode()
         server = self.serve(*AWS, self.catalogue())
         told, answer = self.places(server, "etl")
-        told.words("forecast_duration_seconds", "run", summary, r"for about ([^:,.]*(?:\.\d[^:,.]*)?)")
+        told.request("run", summary.partition("Next run: ")[2])
         told.add("today's server", "options", "m5.xlarge")
         self.assert_one_number(told)
         self.assertGreater(len(told.facts["forecast_duration_seconds"]), 6)
+        for what, places in (("requested next: bytes", 7), ("requested next: CPUs", 5), ("chance", 5), ("runs", 4)):
+            self.assertGreaterEqual(len(told.facts[what]), places, (what, told.facts[what]))
         self.assertEqual(told.facts["requested cpu_cores"]["/metrics"], (2, 0))
         self.assertGreater(told.facts["recommended memory_bytes"]["/metrics"][0], 20 << 20)
         self.assertEqual(self.query("recommend", "--job-name=etl", "--limit=50", "--details", *AWS, self.catalogue())["servers"], answer["servers"])
