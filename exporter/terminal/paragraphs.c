@@ -136,8 +136,10 @@ void paragraphs_alternatives(struct buf *out, const json_t *answer, const struct
 		buf_addf(&b, " %s %s", member_text(one, "currency"),
 			isnan(cost) ? "an hour" : "a run");
 		if (percent > 0) {
-			buf_adds(&b, ", saves ");
+			/* Another saving of this screen is that of the best against today's. */
+			buf_adds(&b, ", ");
 			figure_percent(&b, percent / 100);
+			buf_adds(&b, " below the best");
 		}
 		buf_addf(&b, "; %s.", member_text(one, "asks"));
 		add_paragraph(out, s, STYLE_DIM, "Or: ", buf_text(&b));

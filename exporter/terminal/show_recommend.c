@@ -74,14 +74,17 @@ static void add_table(struct buf *out, const json_t *answer, const struct screen
 	grid_write(out, g, s);
 }
 
-/* "about 1 run in 50 may need more"; a chance above one half is written in per cent. */
+/* From this chance on, the recommender's summary has per cent, too: "1 run in 3" is not 38 %. */
+#define FEW_IN_TEN 0.2
+
+/* Writes "about 1 run in 50 may need more", or "38 % of runs may need more". */
 static void add_chance(struct buf *out, double chance)
 {
 	if (isnan(chance)) {
 		buf_adds(out, "; the chance that a run needs more is not known");
 	} else if (chance < 0.0005) {
 		buf_adds(out, "; fewer than 1 run in 2000 may need more");
-	} else if (chance > 0.5) {
+	} else if (chance >= FEW_IN_TEN) {
 		buf_adds(out, "; ");
 		figure_percent(out, chance);
 		buf_adds(out, " of runs may need more");

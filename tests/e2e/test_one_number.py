@@ -83,6 +83,10 @@ class Told:
         if match:
             self.add(what, place, *number_told(match[1]))
 
+    def pasted(self, place, text):
+        """Adds the limit of the line to paste, which has whole MiB."""
+        self.add("limit", place, int(re.search(r"--memory=(\d+)m", text)[1]) * UNITS["MiB"])
+
     def chance(self, place, text):
         """Adds the chance of "1 run in 70" or of "35 % of runs"."""
         if match := re.search(r"1 run in (\d+)", text):
@@ -169,8 +173,7 @@ class OneNumber(support.Case):
         told.add("forecast_duration_high", f"{place}: duration", answer["duration"]["expected_high_seconds"])
         told.request(f"{place}: summary", answer["summary"])
         self.explained(told, f"{place}: explain", answer["explain"])
-        pasted = re.search(r"--memory=(\d+)m", answer["paste"]["text"])
-        told.add("limit", f"{place}: paste", int(pasted[1]) * UNITS["MiB"])
+        told.pasted(f"{place}: paste", answer["paste"]["text"])
         told.add("requested next: CPUs", f"{place}: resources", answer["resources"]["cpu"])
         told.add("requested next: bytes", f"{place}: resources", answer["resources"]["memory"] * UNITS["MiB"])
         told.add("chance", f"{place}: memory", answer["memory"]["too_small_probability"])
@@ -183,7 +186,51 @@ class OneNumber(support.Case):
             told.add(f"requested {resource}", place, answer["requested"][resource])
         self.recommended(told, place, answer)
 
-    def places(self, server, job):
+    def table(self, told, place, cells):
+        """Collects the values of a table with used, requested and recommended amounts: {resource: [amount]}."""
+        for resource, key in (("CPU", "cpu_cores"), ("Memory", "memory_bytes")):
+            whole = {"cpu_cores": "requested next: CPUs", "memory_bytes": "requested next: bytes"}[key]
+            for what, cell in zip((f"used {key}", f"requested {key}", whole), cells[resource], strict=True):
+                cell = re.sub(" (cores?|CPUs?)$", "", cell)
+                told.add(what, f"{place}: table", *((None,) if cell in ("?", "unknown") else number_told(cell)))
+
+    def terminal(self, told, job, flags):
+        """Collects the values that a terminal shows."""
+        done = self.command("recommend", f"--job-name={job}", f"--history.path={self.history}", "--format=text", *flags)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        lines = done.stdout.splitlines()
+        told.request("terminal", lines[0])
+        told.chance("terminal", lines[1])
+        told.words("runs", "terminal", lines[1], rf"^{NUMBER} successful runs?")
+        told.words("used memory_bytes", "terminal", lines[1], f"peaked at {SIZE}")
+        self.table(told, "terminal", {line.split()[0]: re.split("  +", line.strip())[1:4] for line in lines if re.match("CPU|Memory", line)})
+        paired = {name: text for name, text in (re.split("  +", line, maxsplit=1) for line in lines if re.match(r"[A-Z][a-z ]+  +\S", line))}
+        costs = paired["Cost of a run"]
+        told.words("cost of today's server", "terminal", costs, f"^{NUMBER} -> ")
+        told.words("cost of the first", "terminal", costs, f"-> {NUMBER} USD")
+        told.words("saving of the first, share", "terminal", costs, r"saves ([\d.]+ %)")
+        told.words("duration on the first", "terminal", paired["Duration"], TIME)
+        told.add("first server", "terminal", paired["Server"].partition(",")[0])
+        told.pasted("terminal", done.stdout)
+
+    def visible_report(self, told, page, job):
+        """Collects the values that a report shows without its script."""
+        page = re.sub("(?s)<script.*?</script>", "", page)
+        self.assertNotIn('id="data"', page)
+        rows = re.findall(r'<tr><th scope="row">(\w+)</th>(.*?)</tr>', page)
+        self.table(told, "visible report", {name: [re.sub("<.*?>", "", cell) for cell in re.findall("<td.*?</td>", row)] for name, row in rows})
+        text = re.sub("<[^>]*>+", "\n", page)
+        told.request("visible report", "".join(re.findall(r"Request \d.*|.* may need more memory.*", text)))
+        told.words("cost of today's server", "visible report", text, rf"Cost of a run now\n+{NUMBER} USD")
+        told.words("cost of the first", "visible report", text, rf"On the best server\n+{NUMBER} USD")
+        told.words("saving of the first", "visible report", text, rf"Saving\n+{NUMBER} USD a run")
+        told.words("duration of the last run", "visible report", text, rf"Duration: {TIME}\.")
+        told.words("forecast_duration_seconds", "visible report", text, f" of {TIME}\n")
+        told.pasted("visible report", text)
+        told.add("first server", "visible report", re.search(r"Best server\n+([^,\n]*),", text)[1])
+        told.add("duration of the last run", "/runs", self.runs(job)[0]["duration_seconds"])
+
+    def places(self, server, job, *flags):
         """Collects all values that a server shows of a job."""
         told = Told()
         answer = server.get(f"/recommend?job_name={job}&limit=50&details=1").json
@@ -197,6 +244,10 @@ class OneNumber(support.Case):
         page = server.get(f"/report?job_name={job}").text
         report = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[1])
         self.advised(told, "report", report["recommend"])
+        self.visible_report(told, page, job)
+        self.terminal(told, job, flags)
+        told.add("saving of the first", "best", answer["best"]["saving"])
+        told.add("saving of the first, share", "best", answer["best"]["saving_percent"] / 100)
         self.metrics(told, server, job)
         return told, answer
 
@@ -230,12 +281,13 @@ class OneNumber(support.Case):
             self.assertEqual(done.returncode, 0, done.stderr)
         summary = done.stderr.decode()
         server = self.serve(*AWS, self.catalogue())
-        told, answer = self.places(server, "etl")
+        told, answer = self.places(server, "etl", *AWS, self.catalogue())
         told.request("run", summary.partition("Next run: ")[2])
         told.add("today's server", "options", "m5.xlarge")
         self.assert_one_number(told)
         self.assertGreater(len(told.facts["forecast_duration_seconds"]), 6)
-        for what, places in (("requested next: bytes", 7), ("requested next: CPUs", 5), ("chance", 5), ("runs", 4)):
+        for what, places in (("requested next: bytes", 7), ("requested next: CPUs", 5), ("chance", 5), ("runs", 4),
+                             ("limit", 6), ("saving of the first", 2), ("duration on the first", 5)):
             self.assertGreaterEqual(len(told.facts[what]), places, (what, told.facts[what]))
         self.assertEqual(told.facts["requested cpu_cores"]["/metrics"], (2, 0))
         self.assertGreater(told.facts["recommended memory_bytes"]["/metrics"][0], 20 << 20)
@@ -247,7 +299,7 @@ class OneNumber(support.Case):
         job = followed_job.Job(self, server, "built-in", since_days=10)
         for i in range(10):
             job.run(2 << 30, duration=900 + 10 * (i % 4), cores=1.5, **FIELDS)
-        told, answer = self.places(server, "built-in")
+        told, answer = self.places(server, "built-in", *AWS)
         self.assert_one_number(told)
         self.assertEqual(answer["catalogue"]["source"], "built-in")
         self.assertEqual(answer["today"]["server"]["price"], 0.192)
@@ -259,7 +311,7 @@ class OneNumber(support.Case):
         job = followed_job.Job(self, server, "two", since_days=10)
         for duration in [4] * 9 + [35] * 5:
             job.run(1 << 28, duration=duration, **FIELDS)
-        told, answer = self.places(server, "two")
+        told, answer = self.places(server, "two", *AWS, self.catalogue())
         self.assert_one_number(told)
         # Billed by the second from the 60th second on. The mean over the forecast and its range (Swanson's rule).
         spread = answer["duration"]

@@ -278,8 +278,34 @@ static void the_best_server_and_its_alternatives_are_told(void **state)
 		if (!strstr(buf_text(&b), table[i].says) || strstr(buf_text(&b), table[i].says_not))
 			fail_msg("%s", buf_text(&b));
 		assert_non_null(strstr(buf_text(&b),
-			"Or: a.large, aws: 0.250 USD a run, saves 75 %; needs "
-			"programs built for arm64.\n"));
+			"Or: a.large, aws: 0.250 USD a run, 75 % below the best; needs "
+			"programs built for\n    arm64.\n"));
+		json_decref(o);
+	}
+}
+
+/* A chance has the words of the recommender's summary, which would otherwise round it differently. */
+static void a_chance_is_told_as_in_the_summary(void **state)
+{
+	static const struct {
+		double chance;
+		const char *says;
+	} table[] = {
+		{0.0004, "; fewer than 1 run in 2000 may need more."},
+		{0.0144, "; about 1 run in 69 may need more."},
+		{0.19, "; about 1 run in 5 may need more."},
+		{0.38, "; 38 % of runs may need more."},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		json_t *o = json_pack("{s:{s:f}, s:{s:f}}", "memory", "too_small_probability",
+			table[i].chance, "used", "memory_bytes", 1e6);
+		struct buf b AUTO(buf_done) = BUF_MAX(65536);
+
+		show_find("recommend")->show(&b, o, &plain, false);
+		if (!strstr(buf_text(&b), table[i].says))
+			fail_msg("%s", buf_text(&b));
 		json_decref(o);
 	}
 }
@@ -307,6 +333,7 @@ int main(void)
 		cmocka_unit_test(yaml_and_csv_keep_every_value),
 		cmocka_unit_test(answers_without_members_are_shown),
 		cmocka_unit_test(the_best_server_and_its_alternatives_are_told),
+		cmocka_unit_test(a_chance_is_told_as_in_the_summary),
 		cmocka_unit_test(the_next_command_can_be_pasted),
 	};
 
