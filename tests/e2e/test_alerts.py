@@ -110,7 +110,7 @@ class Alerts(Monitored):
         self.assertEqual(mail["Subject"], f"[rightsize warning] A run of {JOB} on {here} was killed because it ran out of memory")
         links = dict(re.findall(r"^(Page|Dashboard|Runbook): +(\S+)", text, re.M))
         self.assertEqual(links, {"Page": f"http://{here}/#/job/etl%2Fload", "Runbook": f"http://{here}/runbook#oom-killed"})
-        self.assertRegex(text.splitlines()[2], r"^Within the last 15 minutes\.( Its newest run peaked at [\d.]+[KM]iB\.)?$")
+        self.assertRegex(text.splitlines()[2], r"^Within the last 15 minutes, with exit code 137\.( Its newest run peaked at [\d.]+[KM]iB\.)?$")
         self.assertIn('<h2 id="oom-killed">', server.get("/runbook").text)
         self.assertEqual(server.get("/").status, 200)
 
