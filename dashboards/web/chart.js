@@ -9,6 +9,9 @@ const WHOLE_SECONDS = TIME_STEPS.filter(s => s >= 1);
 /* Pixels at the right of a chart for the names of its lines; none on a phone. */
 const END_ROOM = 172;
 
+/* Pixels of a tall chart: its plot, the room above it for names of lines, and what is below it. */
+const TALL_PLOT = 220, TALL_TOP = 12, TALL_BELOW = 6, TIME_AXIS = 34;
+
 /* Three line styles that can be told apart without colour. */
 const LEVELS = {
 	limit: {label: "limit", colour: "bad", width: 1.75, dash: []},
@@ -100,11 +103,12 @@ class TimeChart {
 		this.data = data;
 		const scale = {range: () => [0, this.ceiling()]};
 		this.plot = new uPlot({
-			width: Math.max(200, this.box.clientWidth), height: (about.tall ? 220 : 150) + (about.lastTall ? 34 : about.tall ? 6 : 0),
-			padding: [about.tall ? 12 : 8, about.tall && !phone ? END_ROOM : 8, about.tall && !about.lastTall ? 6 : 0, 0],
+			width: Math.max(200, this.box.clientWidth),
+			height: about.tall ? TALL_TOP + TALL_PLOT + (about.lastTall ? TIME_AXIS : TALL_BELOW) : 150,
+			padding: [about.tall ? TALL_TOP : 8, about.tall && !phone ? END_ROOM : 8, about.tall && !about.lastTall ? TALL_BELOW : 0, 0],
 			legend: {show: false},
 			scales: {x: {time: true}, y: scale},
-			axes: [axis({show: !about.tall || about.lastTall === true, size: 34, space: 70, incrs: WHOLE_SECONDS, values: timeLabels, grid: {show: false}}),
+			axes: [axis({show: !about.tall || about.lastTall === true, size: TIME_AXIS, space: 70, incrs: WHOLE_SECONDS, values: timeLabels, grid: {show: false}}),
 				axis({size: phone ? 58 : 66, space: 36, incrs: about.binary ? BINARY_STEPS : undefined,
 					values: (u, all) => all.map(about.write)})],
 			series: [{}, ...this.shown.map(s => ({label: s.label, stroke: colour(s.colour), width: s.width || 1.75, dash: s.dash,

@@ -371,7 +371,7 @@ async function oneRun() {
 		check(/^Succeeded after 1 h 30 min/.test(await page.textContent(".lead")), `${what}: one sentence says what happened`);
 		check((await page.$$eval(".figure strong", all => all.map(e => e.textContent).join())).startsWith("36 %,"), `${what}: the shares of the request come first`);
 		const boxes = await page.$$eval(".charts:not(.more) .u-over", all => all.map(e => [e.clientHeight, e.clientWidth / innerWidth, e.getBoundingClientRect().bottom]));
-		check(boxes.length === 2 && boxes.every(b => b[0] >= (look.phone ? 180 : 200)) && (look.phone || boxes[1][2] < 860), `${what}: CPU and memory are large, and on the first screen: ${JSON.stringify(boxes)}`);
+		check(boxes.length === 2 && boxes.every(b => b[0] >= 220) && (look.phone || boxes[1][2] < 860), `${what}: CPU and memory are large, and on the first screen: ${JSON.stringify(boxes)}`);
 		check(/limit 8 GiB; requested 8 GiB; recommended/.test((await axisTexts(page))[1]), `${what}: limit, request and recommendation are named`);
 		check(await page.getAttribute(".turn a", "href") !== null && await page.locator(".turn button[disabled]").count() === 1, `${what}: the run before is one click away, the newest has none after it`);
 		await accessible(page, what);
