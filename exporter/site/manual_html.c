@@ -7,9 +7,8 @@
 #include "exporter/text/html.h"
 #include "exporter/text/markdown.h"
 
-#define MANUAL      "/manual"
-#define PAGE_MAX    (1u << 20) /* bytes of a page as HTML */
-#define LINK_SUFFIX ".md"
+#define MANUAL   "/manual"
+#define PAGE_MAX (1u << 20) /* bytes of a page as HTML */
 
 const struct route site_manual_about = {
 	.path = MANUAL,
@@ -26,14 +25,22 @@ const struct route site_runbook_about = {
 	.content_type = "text/html",
 };
 
-static const struct manual_page runbook = {"runbook", &page_runbook, "Runbook"};
+static const struct manual_page runbook = {"runbook", NULL, &page_runbook, "Runbook"};
 
 static const struct manual_page *page_named(struct slice name)
 {
-	if (slice_is(name, manual_first_page.name))
-		return &manual_first_page;
 	for (const struct manual_page *p = manual_pages; p->name; p++)
 		if (slice_is(name, p->name))
+			return p;
+	return NULL;
+}
+
+static const struct manual_page *page_linked(struct slice link)
+{
+	if (slice_is(link, manual_first_page.link))
+		return &manual_first_page;
+	for (const struct manual_page *p = manual_pages; p->name; p++)
+		if (slice_is(link, p->link))
 			return p;
 	return NULL;
 }
@@ -48,12 +55,9 @@ const struct manual_page *manual_page_find(const char *path)
 		return NULL;
 	if (path[n] == '\0')
 		return &manual_first_page;
-	const struct manual_page *p =
-		path[n] == '/' ? page_named((struct slice){path + n + 1, strlen(path) - n - 1}) :
-				 NULL;
-
 	/* The first page has one path only, because its links are relative. */
-	return p == &manual_first_page ? NULL : p;
+	return path[n] == '/' ? page_named((struct slice){path + n + 1, strlen(path) - n - 1}) :
+				NULL;
 }
 
 /* Appends the path of a page as seen from the page `context`. Links are relative, because a proxy may
@@ -82,12 +86,8 @@ static bool add_href(struct buf *out, struct slice target, const void *context)
 		file.len = (size_t)(hash - target.data);
 		fragment = (struct slice){hash, target.len - file.len};
 	}
-	if (file.len < strlen(LINK_SUFFIX) || memcmp(file.data + file.len - strlen(LINK_SUFFIX),
-						      LINK_SUFFIX, strlen(LINK_SUFFIX)) != 0)
-		return false;
-	file.len -= strlen(LINK_SUFFIX);
 
-	const struct manual_page *to = page_named(file);
+	const struct manual_page *to = page_linked(file);
 
 	if (!to)
 		return false;

@@ -7,17 +7,18 @@
 #include "exporter/site/page.h"
 
 /* Bytes of all compressed pages together; tests/unit/test_manual_pages.c checks it. */
-#define MANUAL_PAGES_MAX (60u << 10)
+#define MANUAL_PAGES_MAX (64u << 10)
 
 struct manual_page {
-	const char *name; /* the file without ".md"; NULL ends the table */
+	const char *name; /* the last part of its path, such as "routes"; NULL ends the table */
+	const char *link; /* the file, as pages in deploy/manual link to it; NULL = they do not */
 	const struct page_asset *markdown;
 	/* Title of a page that is not below /manual/. NULL = the title is `name`. */
 	const char *title;
 };
 
 /* Every page but the first page of the manual, sorted by name. CMake makes both from the files in
- * deploy/manual; README.md is the first page. */
+ * deploy/manual, where README.md is the first page, and from SECURITY.md. */
 extern const struct manual_page manual_pages[];
 extern const struct manual_page manual_first_page;
 

@@ -1,4 +1,4 @@
-"""/manual: the pages of deploy/manual as HTML, for networks without access to other sites."""
+"""/manual: the pages of deploy/manual and SECURITY.md as HTML, for networks without access to other sites."""
 import base64
 import gzip
 import pathlib
@@ -7,7 +7,9 @@ import urllib.parse
 from support import Case, main
 from test_web import Elements, linked
 
-MANUAL = pathlib.Path(__file__).resolve().parents[2] / "deploy/manual"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGES = {"/manual" if f.stem == "README" else f"/manual/{f.stem.lower()}": f
+         for f in (*(ROOT / "deploy/manual").glob("*.md"), ROOT / "SECURITY.md")}
 
 
 class Manual(Case):
@@ -31,13 +33,13 @@ class Manual(Case):
                     left.append(target.path)
                 else:
                     self.assertEqual(server.get(target.path).status, 200, (path, link))
-        self.assertEqual(set(seen), {"/manual"} | {f"/manual/{f.stem}" for f in MANUAL.glob("*.md") if f.stem != "README"})
+        self.assertEqual(set(seen), set(PAGES))
 
     def test_a_page_has_the_headings_tables_and_code_of_its_file(self):
         server = self.serve()
-        for file in MANUAL.glob("*.md"):
-            with self.subTest(file=file.name):
-                elements = Elements(server.get("/manual" + ("" if file.stem == "README" else f"/{file.stem}")).text)
+        for path, file in PAGES.items():
+            with self.subTest(path):
+                elements = Elements(server.get(path).text)
                 text = file.read_text(encoding="utf-8")
                 code = [block for block in text.split("\n```")[1::2]]
                 lines = "\n".join(text.split("\n```")[0::2]).splitlines()

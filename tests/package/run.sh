@@ -65,6 +65,8 @@ expect 'the socket is not' '[ ! -e /etc/systemd/system/sockets.target.wants/righ
 expect 'the unit is correct' 'systemd-analyze verify --man=no rightsize-exporter.service rightsize-exporter.socket'
 expect 'the man page is there' 'zcat /usr/share/man/man1/rightsize-exporter.1.gz | grep -q "^.SH OPTIONS"'
 expect 'that of the routes too' 'zcat /usr/share/man/man7/rightsize-exporter-routes.7.gz | grep -q "^Keys of the body"'
+expect 'the manual and its page about security are there' \
+	'cd /usr/share/doc/rightsize-exporter && grep -q "^# Manual" manual/README.md && grep -q "^# Security" SECURITY.md'
 expect 'completion is bash' 'bash -n /usr/share/bash-completion/completions/rightsize-exporter'
 expect 'it serves as its user' 'setpriv --reuid=rightsize-exporter --regid=rightsize-exporter --clear-groups \
 	env STATE_DIRECTORY=/var/lib/rightsize-exporter CACHE_DIRECTORY=/var/cache/rightsize-exporter \
