@@ -32,5 +32,6 @@ install(FILES ${PROJECT_SOURCE_DIR}/SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCD
 
 if(INSTALL_SERVICE)
   install(CODE "set(service_source ${PROJECT_SOURCE_DIR}/deploy/systemd)")
+  install(CODE "set(service_made ${PROJECT_BINARY_DIR}/service)")
   install(SCRIPT ${PROJECT_SOURCE_DIR}/deploy/cmake/InstallService.cmake)
 endif()

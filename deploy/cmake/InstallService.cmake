@@ -10,9 +10,9 @@ foreach(unit IN LISTS units)
   file(READ ${service_source}/${unit} text)
   string(REPLACE "/usr/bin/" "${CMAKE_INSTALL_PREFIX}/bin/" text "${text}")
   string(REPLACE "/etc/default/" "${etc}/default/" text "${text}")
-  file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/service/${unit} "${text}")
+  file(WRITE ${service_made}/${unit} "${text}")
   file(INSTALL DESTINATION ${CMAKE_INSTALL_PREFIX}/lib/systemd/system TYPE FILE
-    FILES ${CMAKE_CURRENT_BINARY_DIR}/service/${unit})
+    FILES ${service_made}/${unit})
 endforeach()
 file(INSTALL DESTINATION ${CMAKE_INSTALL_PREFIX}/lib/sysusers.d TYPE FILE RENAME rightsize-exporter.conf
   FILES ${service_source}/rightsize-exporter.sysusers)
