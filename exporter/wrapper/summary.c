@@ -106,16 +106,24 @@ static void add_run(struct buf *b, const struct screen *s, const struct run *r)
 	buf_adds(b, " written\n");
 }
 
-/* Adds the request as a line to paste. Uses the first line of the format, because only few formats
- * need more. */
+/* Adds the request in the format of the run's system. Adds every line: some formats need several, and
+ * one of them alone would request too little. */
 static void add_paste(struct buf *b, const struct run *newest, const struct sizing *s)
 {
 	const struct advice_format *format = advice_format_for(newest->system);
 	const struct advice_target target = {.job_name = newest->job_name};
 	struct buf text AUTO(buf_done) = BUF_MAX(SUMMARY_MAX);
 
-	if (advice_write(&text, format, &target, s, NULL) == 0)
-		buf_addf(b, "  %.*s\n", (int)strcspn(buf_text(&text), "\n"), buf_text(&text));
+	if (advice_write(&text, format, &target, s, NULL) < 0)
+		return;
+	for (const char *at = buf_text(&text); *at;) {
+		size_t n = strcspn(at, "\n");
+
+		buf_adds(b, "  ");
+		buf_add(b, at, n);
+		buf_addc(b, '\n');
+		at += n + (at[n] == '\n');
+	}
 }
 
 static void add_advice(struct buf *b, const struct runs *runs, const struct neighbours *neighbours,

@@ -577,6 +577,20 @@ class Record(Case):
                      "\n  --cpus="):
             self.assertIn(word, summary)
 
+    def test_summary_has_every_line_to_paste(self):
+        several = False
+        for system, environment in (("docker", {}), ("slurm", SLURM),
+                                    ("metaflow", {"METAFLOW_FLOW_NAME": "Flow", "METAFLOW_STEP_NAME": "fit",
+                                                  "METAFLOW_RUN_ID": "3"})):
+            with self.subTest(system):
+                name = f"etl/{system}"
+                result = self.run_job(["true"], job_name=name, env={**self.environment, **environment})
+                lines = self.query("recommend", f"--job-name={name}")["paste"]
+                self.assertEqual(lines["format"], system)
+                several |= lines["text"].count("\n") > 1
+                self.assertIn("".join(f"  {line}\n" for line in lines["text"].splitlines()), result.stderr.decode())
+        self.assertTrue(several)
+
     def link(self):
         """The link to the page of a new run, without the run's id, or None."""
         stderr = self.run_job(["true"]).stderr.decode()
