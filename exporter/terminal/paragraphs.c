@@ -165,16 +165,22 @@ static void add_shell_word(struct buf *out, const char *word)
 	buf_addc(out, '\'');
 }
 
+void paragraphs_command(struct buf *out, const char *words, const char *job_name)
+{
+	buf_addf(out, "rightsize-exporter %s", words);
+	if (*job_name) {
+		buf_adds(out, " --job-name=");
+		add_shell_word(out, job_name);
+	}
+}
+
 void paragraphs_next(struct buf *out, const struct screen *s, const char *words,
 	const char *job_name)
 {
 	struct buf line AUTO(buf_done) = BUF_MAX(4096);
 
-	buf_addf(&line, "Next: rightsize-exporter %s", words);
-	if (*job_name) {
-		buf_adds(&line, " --job-name=");
-		add_shell_word(&line, job_name);
-	}
+	buf_adds(&line, "Next: ");
+	paragraphs_command(&line, words, job_name);
 	screen_text(out, s, STYLE_DIM, buf_text(&line));
 	buf_addc(out, '\n');
 }

@@ -27,6 +27,8 @@ void paragraphs_notes(struct buf *out, const json_t *answer, const struct screen
 /* Appends a paragraph for each alternative of an answer about servers: its saving and its
  * condition. */
 void paragraphs_alternatives(struct buf *out, const json_t *answer, const struct screen *s);
+/* Appends "rightsize-exporter WORDS --job-name=NAME", quoted for the shell; "" = no name. */
+void paragraphs_command(struct buf *out, const char *words, const char *job_name);
 /* Appends the command that says more: "Next: rightsize-exporter WORDS --job-name=NAME". */
 void paragraphs_next(struct buf *out, const struct screen *s, const char *words,
 	const char *job_name);

@@ -8,6 +8,7 @@
 #include "collectors/base/mem.h"
 #include "exporter/core/log.h"
 #include "exporter/terminal/figures.h"
+#include "exporter/terminal/paragraphs.h"
 #include "exporter/terminal/screen.h"
 #include "recommender/advice/advice.h"
 #include "recommender/sizing/sizing.h"
@@ -106,6 +107,15 @@ static void add_run(struct buf *b, const struct screen *s, const struct run *r)
 	buf_adds(b, " written\n");
 }
 
+/* Adds the command for the other formats, because `run` knows the system of the run and not where the
+ * job will run next. */
+static void add_other_formats(struct buf *b, const char *job_name)
+{
+	buf_adds(b, "  Other formats: ");
+	paragraphs_command(b, "recommend", job_name);
+	buf_adds(b, " --format=kubernetes, slurm, metaflow, ...\n");
+}
+
 /* Adds the request in the format of the run's system. Adds every line: some formats need several, and
  * one of them alone would request too little. */
 static void add_paste(struct buf *b, const struct run *newest, const struct sizing *s)
@@ -140,6 +150,7 @@ static void add_advice(struct buf *b, const struct runs *runs, const struct neig
 	dated_names_warn(dated, &s, arena);
 	buf_addf(b, "\n  Next run: %s\n", s.summary);
 	add_paste(b, &runs->run[0], &s);
+	add_other_formats(b, runs->run[0].job_name);
 	for (size_t i = 0; i < s.warnings.n; i++) {
 		const struct warning *w = &s.warnings.at[i];
 

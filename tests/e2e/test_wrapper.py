@@ -5,6 +5,7 @@ import pathlib
 import pty
 import re
 import resource
+import shlex
 import signal
 import socket
 import sqlite3
@@ -590,6 +591,15 @@ class Record(Case):
                 several |= lines["text"].count("\n") > 1
                 self.assertIn("".join(f"  {line}\n" for line in lines["text"].splitlines()), result.stderr.decode())
         self.assertTrue(several)
+
+    def test_summary_names_the_command_for_other_formats(self):
+        result = self.run_job(["true"], job_name="it's mine")
+        line = re.search("(?m)^  Other formats: rightsize-exporter (.*=)kubernetes, slurm, metaflow, ...$", result.stderr.decode())
+        for name in ("kubernetes", "slurm", "metaflow"):
+            answer = self.command(*shlex.split(line[1] + name), f"--history.path={self.history}")
+            self.assertEqual(answer.stdout, self.command("recommend", "--job-name=it's mine", f"--format={name}",
+                                                         f"--history.path={self.history}").stdout)
+            self.assertEqual((answer.returncode, answer.stderr), (0, ""))
 
     def link(self):
         """The link to the page of a new run, without the run's id, or None."""
