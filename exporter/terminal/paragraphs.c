@@ -117,7 +117,8 @@ void paragraphs_prices(struct buf *out, const json_t *answer, const struct scree
 	add_paragraph(out, s, STYLE_PLAIN, "", buf_text(&b));
 }
 
-void paragraphs_alternatives(struct buf *out, const json_t *answer, const struct screen *s)
+void paragraphs_alternatives(struct buf *out, const json_t *answer, const struct screen *s,
+	size_t most)
 {
 	const json_t *all = json_object_get(answer, "alternatives"), *one;
 	size_t i;
@@ -125,6 +126,9 @@ void paragraphs_alternatives(struct buf *out, const json_t *answer, const struct
 	json_array_foreach(all, i, one)
 	{
 		struct buf b AUTO(buf_done) = BUF_MAX(1024);
+
+		if (i == most)
+			break;
 		double cost = member_number(one, "forecast_cost"),
 		       percent = member_number(one, "saving_percent");
 

@@ -24,9 +24,10 @@ void paragraphs_prices(struct buf *out, const json_t *answer, const struct scree
 	const char *currency);
 /* Appends the notes of an answer about servers. */
 void paragraphs_notes(struct buf *out, const json_t *answer, const struct screen *s);
-/* Appends a paragraph for each alternative of an answer about servers: its saving and its
- * condition. */
-void paragraphs_alternatives(struct buf *out, const json_t *answer, const struct screen *s);
+/* Appends a paragraph for each alternative of an answer about servers, at most `most` of them: its
+ * saving and its condition. */
+void paragraphs_alternatives(struct buf *out, const json_t *answer, const struct screen *s,
+	size_t most);
 /* Appends "rightsize-exporter WORDS --job-name=NAME", quoted for the shell; "" = no name. */
 void paragraphs_command(struct buf *out, const char *words, const char *job_name);
 /* Appends the command that says more: "Next: rightsize-exporter WORDS --job-name=NAME". */

@@ -48,6 +48,18 @@ static int columns_of(int fd)
 	return n < SCREEN_COLUMNS_MOST ? (int)n : SCREEN_COLUMNS_MOST;
 }
 
+/* A terminal may not know its height. It then has the height of most terminals. */
+static int rows_of(int fd)
+{
+	struct winsize size = {0};
+
+	if (!isatty(fd))
+		return 0;
+	if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_row > SCREEN_ROWS_LEAST)
+		return size.ws_row;
+	return SCREEN_ROWS_LEAST;
+}
+
 struct screen screen_of(int fd, enum screen_colour colour)
 {
 	const char *term = variable("TERM");
@@ -57,6 +69,7 @@ struct screen screen_of(int fd, enum screen_colour colour)
 		.columns = columns_of(fd),
 		.colour = colour == COLOUR_ALWAYS || (colour == COLOUR_AUTO && can),
 		.blocks = locale_is_utf8(),
+		.rows = rows_of(fd),
 	};
 }
 

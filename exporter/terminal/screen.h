@@ -8,11 +8,13 @@
 
 #define SCREEN_COLUMNS_LEAST 80
 #define SCREEN_COLUMNS_MOST  120
+#define SCREEN_ROWS_LEAST    24
 
 struct screen {
 	int columns; /* from SCREEN_COLUMNS_LEAST to SCREEN_COLUMNS_MOST */
 	bool colour; /* escape sequences for colours may be written */
 	bool blocks; /* the locale is UTF-8, so block characters can be drawn */
+	int rows;    /* at least SCREEN_ROWS_LEAST; 0 = no terminal, so nothing scrolls away */
 };
 
 enum screen_colour { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER, COLOURS };

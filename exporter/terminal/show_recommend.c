@@ -1,4 +1,5 @@
 /* A recommendation on one screen: the request, how sure it is, the saving, the line to paste. */
+#include <stdint.h>
 #include <string.h>
 
 #include "collectors/base/mem.h"
@@ -9,8 +10,23 @@
 #include "exporter/terminal/paragraphs.h"
 #include "exporter/terminal/show.h"
 
-#define BAR_COLUMNS   16
-#define WARNINGS_MOST 2
+#define BAR_COLUMNS 16
+#define PARTS_MAX   (1u << 20)
+/* A blank line, the line that names the flags, and the prompt of the shell. */
+#define LINES_BELOW 3
+
+/* How much of each part is shown. An answer takes the first of these that fits the screen. The line
+ * to paste is cut last: half of it is of little use. The first warning is always shown. */
+static const struct room {
+	size_t alternatives, warnings, paste;
+} rooms[] = {
+	{SIZE_MAX, 2, SIZE_MAX},
+	{1, 2, SIZE_MAX},
+	{1, 1, SIZE_MAX},
+	{0, 1, SIZE_MAX},
+	{0, 1, 4},
+	{0, 1, 0},
+};
 
 /* Writes one row: used at most, requested, recommended, change, bar. `add` writes an amount. */
 static void add_resource(struct grid *g, const struct screen *s, const char *name, double used,
@@ -169,7 +185,8 @@ static void add_today(struct buf *out, const json_t *today, const struct screen 
 	}
 }
 
-static void add_servers(struct buf *out, const json_t *answer, const struct screen *s)
+static void add_servers(struct buf *out, const json_t *answer, const struct screen *s,
+	size_t alternatives)
 {
 	const json_t *told = json_object_get(answer, "best"),
 		     *today = json_object_get(answer, "today"),
@@ -195,21 +212,35 @@ static void add_servers(struct buf *out, const json_t *answer, const struct scre
 	}
 	if (!first)
 		paragraphs_notes(out, answer, s);
-	paragraphs_alternatives(out, answer, s);
+	paragraphs_alternatives(out, answer, s, alternatives);
 	add_today(out, today, s);
 	if (best && converted)
 		paragraphs_prices(out, answer, s, member_text(best, "currency"));
 }
 
-static void add_paste(struct buf *out, const json_t *answer, const struct screen *s)
+static size_t lines_of(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n += *text == '\n';
+	return n;
+}
+
+/* Writes the lines to paste. If there are more than `most`, the heading names the flag for all. */
+static void add_paste(struct buf *out, const json_t *answer, const struct screen *s, size_t most)
 {
 	const json_t *paste = json_object_get(answer, "paste");
 	const char *format = member_text(paste, "format"), *text = member_text(paste, "text");
+	size_t all = lines_of(text), shown = all > most ? most : all;
 
 	if (!*text)
 		return;
-	buf_addf(out, "\nFor %s:\n", format);
-	for (const char *at = text; *at;) {
+	if (shown < all)
+		buf_addf(out, "\nFor %s, all %zu lines: --format=%s\n", format, all, format);
+	else
+		buf_addf(out, "\nFor %s:\n", format);
+	for (const char *at = text; *at && shown; shown--) {
 		size_t n = strcspn(at, "\n");
 		struct buf line AUTO(buf_done) = BUF_MAX(65536);
 
@@ -231,22 +262,43 @@ static void add_reasons(struct buf *out, const json_t *answer, const struct scre
 	}
 }
 
-void show_recommend(struct buf *out, const json_t *answer, const struct screen *s, bool explain)
+/* Writes all parts but the reasons, with at most `r` of each part that has no fixed length. */
+static void add_parts(struct buf *out, const json_t *answer, const struct screen *s,
+	const struct room *r)
 {
 	add_headline(out, answer, s);
 	add_table(out, answer, s);
-	add_servers(out, answer, s);
+	add_servers(out, answer, s, r->alternatives);
 	if (json_array_size(json_object_get(answer, "warnings"))) {
 		buf_addc(out, '\n');
-		paragraphs_warnings(out, answer, s, WARNINGS_MOST);
+		paragraphs_warnings(out, answer, s, r->warnings);
 	}
-	add_paste(out, answer, s);
-	if (explain)
-		add_reasons(out, answer, s);
+	add_paste(out, answer, s, r->paste);
+}
+
+/* Writes as much as the screen shows at once. */
+static void add_what_fits(struct buf *out, const json_t *answer, const struct screen *s)
+{
+	struct buf b AUTO(buf_done) = BUF_MAX(PARTS_MAX);
+
+	for (size_t i = 0; i < ARRAY_LEN(rooms); i++) {
+		buf_reset(&b);
+		add_parts(&b, answer, s, &rooms[i]);
+		if (!s->rows || lines_of(buf_text(&b)) + LINES_BELOW <= (size_t)s->rows)
+			break;
+	}
+	buf_add(out, buf_text(&b), b.len);
+}
+
+void show_recommend(struct buf *out, const json_t *answer, const struct screen *s, bool explain)
+{
 	if (explain) {
+		add_parts(out, answer, s, &rooms[0]);
+		add_reasons(out, answer, s);
 		paragraphs_notes(out, answer, s);
 		return;
 	}
+	add_what_fits(out, answer, s);
 	buf_addc(out, '\n');
 	screen_text(out, s, STYLE_DIM,
 		"Why: --explain. Other formats: --format=kubernetes, slurm, metaflow, ...");

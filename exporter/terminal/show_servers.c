@@ -1,4 +1,5 @@
 /* Tables of servers, of benchmarks, and of the server that runs this program. */
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -130,7 +131,7 @@ void show_servers(struct buf *out, const json_t *answer, const struct screen *s,
 	} else {
 		buf_adds(out, "No server fits.\n");
 	}
-	paragraphs_alternatives(out, answer, s);
+	paragraphs_alternatives(out, answer, s, SIZE_MAX);
 	paragraphs_notes(out, answer, s);
 }
 

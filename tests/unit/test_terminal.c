@@ -15,7 +15,7 @@
 #include "exporter/terminal/paragraphs.h"
 #include "exporter/terminal/show.h"
 
-static const struct screen plain = {80, false, false};
+static const struct screen plain = {.columns = 80};
 
 #define GIB (1024.0 * 1024 * 1024)
 
@@ -115,7 +115,7 @@ static void times_are_of_the_local_zone(void **state)
 static void grid_text(struct buf *out, const struct grid_column *columns, size_t n_columns,
 	const char *const *cell, int width, bool blocks)
 {
-	const struct screen s = {width, false, blocks};
+	const struct screen s = {.columns = width, .blocks = blocks};
 	AUTO(grid_freep) struct grid *g = grid_new(columns, n_columns);
 
 	for (; *cell; cell++)
@@ -165,7 +165,7 @@ static void tables_fit_the_screen(void **state)
 
 static void bars_show_shares(void **state)
 {
-	const struct screen blocks = {80, false, true};
+	const struct screen blocks = {.columns = 80, .blocks = true};
 	struct buf b AUTO(buf_done) = BUF_MAX(256);
 
 	screen_bar(&b, &plain, 8, 0.5, NAN);
@@ -179,7 +179,7 @@ static void bars_show_shares(void **state)
 
 static void colours_only_repeat_the_text(void **state)
 {
-	const struct screen colours = {80, true, false};
+	const struct screen colours = {.columns = 80, .colour = true};
 	struct buf b AUTO(buf_done) = BUF_MAX(256);
 
 	screen_text(&b, &colours, STYLE_BAD, "failed\a");
@@ -310,6 +310,90 @@ static void a_chance_is_told_as_in_the_summary(void **state)
 	}
 }
 
+static size_t lines_of(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n += *text == '\n';
+	return n;
+}
+
+#define LONG "may be interrupted, and needs programs that were built for arm64"
+
+/* A recommendation with two alternatives, this many warnings, and this many lines to paste. */
+static json_t *long_recommendation(int warnings_told, int gpus, size_t paste_lines)
+{
+	json_t *o = json_loads(
+		"{\"based_on\": {\"runs\": 3}, \"resources\": {\"cpu\": 1, \"memory\": 20},"
+		" \"used\": {\"memory_bytes\": 9},"
+		" \"best\": {\"api_reference\": \"m.large\", \"vendor_id\": \"aws\"},"
+		" \"alternatives\": [{\"asks\": \"the first " LONG
+		"\"}, {\"asks\": \"the second " LONG "\"}]}",
+		0, NULL);
+	json_t *warnings = json_array();
+	struct buf b AUTO(buf_done) = BUF_MAX(65536);
+
+	for (int i = 0; i < warnings_told; i++) {
+		buf_reset(&b);
+		buf_addf(&b, "the %s. ", i ? "lesser" : "worst");
+		for (int k = 0; k < 30; k++)
+			buf_adds(&b, "words ");
+		json_array_append_new(warnings, json_pack("{s:s}", "text", buf_text(&b)));
+	}
+	json_object_set_new(o, "warnings", warnings);
+	json_object_set_new(o, "demand", json_pack("{s:i}", "gpus", gpus));
+	buf_reset(&b);
+	for (size_t i = 1; i <= paste_lines; i++)
+		buf_addf(&b, "paste line %zu\n", i);
+	json_object_set_new(o, "paste",
+		json_pack("{s:s,s:s}", "format", "kubernetes", "text", buf_text(&b)));
+	return o;
+}
+
+/* The screen has room for the prompt below the answer, so the request stays in sight. What has the
+ * least weight is left out first. A file and a tall terminal get everything. */
+static void a_recommendation_fits_the_screen(void **state)
+{
+	static const struct {
+		int rows, warnings, gpus;
+		size_t paste_lines;
+		const char *says[3], *says_not[3];
+	} table[] = {
+		{0, 2, 1, 12, {"first", "lesser", "paste line 12\n"}, {", all", "more:"}},
+		{60, 2, 1, 12, {"second", "lesser", "paste line 12\n"}, {", all", "more:"}},
+		{24, 0, 0, 1, {"Or: ", "second"}, {", all"}},
+		{24, 1, 0, 1, {"first", "worst", "paste line 1\n"}, {"second"}},
+		{24, 2, 0, 3, {"worst", "paste line 3\n", "1 more: "}, {"lesser", "Or: "}},
+		{24, 1, 0, 7,
+			{"worst", "paste line 4\n",
+				"For kubernetes, all 7 lines: --format=kubernetes\n"},
+			{"Or: ", "paste line 5"}},
+		{24, 2, 1, 12,
+			{"worst",
+				"1 more: ", "For kubernetes, all 12 lines: --format=kubernetes\n"},
+			{"Or: ", "paste line"}},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		const struct screen s = {.columns = 80, .rows = table[i].rows};
+		json_t *o =
+			long_recommendation(table[i].warnings, table[i].gpus, table[i].paste_lines);
+		struct buf b AUTO(buf_done) = BUF_MAX(65536);
+
+		show_find("recommend")->show(&b, o, &s, false);
+		if (s.rows && lines_of(buf_text(&b)) >= (size_t)s.rows)
+			fail_msg("%zu lines:\n%s", lines_of(buf_text(&b)), buf_text(&b));
+		for (size_t k = 0; k < 3; k++) {
+			if (table[i].says[k] && !strstr(buf_text(&b), table[i].says[k]))
+				fail_msg("no \"%s\":\n%s", table[i].says[k], buf_text(&b));
+			if (table[i].says_not[k] && strstr(buf_text(&b), table[i].says_not[k]))
+				fail_msg("\"%s\":\n%s", table[i].says_not[k], buf_text(&b));
+		}
+		json_decref(o);
+	}
+}
+
 static void the_next_command_can_be_pasted(void **state)
 {
 	struct buf b AUTO(buf_done) = BUF_MAX(256);
@@ -334,6 +418,7 @@ int main(void)
 		cmocka_unit_test(answers_without_members_are_shown),
 		cmocka_unit_test(the_best_server_and_its_alternatives_are_told),
 		cmocka_unit_test(a_chance_is_told_as_in_the_summary),
+		cmocka_unit_test(a_recommendation_fits_the_screen),
 		cmocka_unit_test(the_next_command_can_be_pasted),
 	};
 
