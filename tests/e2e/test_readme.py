@@ -23,6 +23,8 @@ ROOT = pathlib.Path(__file__).parents[2]
 README = ROOT / "README.md"
 README_BYTES_MAX = 12 * 1024
 PICTURE_BYTES_MAX = 60 * 1024
+TRACK_LINES_MAX = 15
+TRACKS = ("My script", "My Kubernetes cluster", "My Prometheus and Grafana")
 JOB_NAME = "quickstart/words"
 TABLES = ("metrics", "options", "quantities", "routes", "strategies", "formats", "warnings")
 TEXT = re.compile(r"(?<=<!-- answer -->\n)(.*?```text\n)(.*?)(?=```\n<!-- /answer -->)", re.DOTALL)
@@ -76,6 +78,22 @@ def text_is_like(text):
     if shown != real:
         print(f"{README.name}, <!-- answer -->: it has the lines {sorted(shown)}, and the program prints {sorted(real)}")
     return shown == real
+
+
+def section_of(text, heading):
+    """Returns what stands below a heading of the first page."""
+    return text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+
+
+def tracks_are_short(text):
+    """Returns whether a reader sees each track at once."""
+    fine = True
+    for track in TRACKS:
+        lines = len(section_of(text, track).splitlines())
+        if not 1 < lines <= TRACK_LINES_MAX:
+            print(f"{README.name}, {track}: it has {lines} lines; wanted are at most {TRACK_LINES_MAX}")
+            fine = False
+    return fine
 
 
 def links_lead_somewhere(texts):
@@ -136,7 +154,8 @@ def main():
     if README.stat().st_size > README_BYTES_MAX:
         print(f"{README.name} has {README.stat().st_size} bytes, and at most {README_BYTES_MAX} are wanted")
         return 1
-    checks = [now == wanted, text_is_like(now[README]), links_lead_somewhere(now), pictures_are_there(now[README])]
+    checks = [now == wanted, text_is_like(now[README]), tracks_are_short(now[README]), links_lead_somewhere(now),
+              pictures_are_there(now[README])]
     return int(not all(checks))
 
 
