@@ -96,6 +96,27 @@ def tracks_are_short(text):
     return fine
 
 
+def script_track_works(text):
+    """Runs the commands of the first track as they are printed, but not the server, which does not end by itself. Returns
+    whether they work and leave three runs."""
+    lines = re.search(r"```sh\n(.*?)```", section_of(text, TRACKS[0]), re.DOTALL)[1].splitlines()
+    commands = "\n".join(line for line in lines if "rightsize-exporter serve" not in line)
+    with tempfile.TemporaryDirectory() as folder:
+        os.symlink(os.path.abspath(os.environ["RIGHTSIZE_EXPORTER"]), f"{folder}/rightsize-exporter")
+        environment = support.clean_environment(RIGHTSIZE_HISTORY_PATH=f"{folder}/history.db",
+                                                PATH=f"{folder}:{os.environ['PATH']}")
+
+        def shell(script):
+            return subprocess.run(["sh", "-ec", script], capture_output=True, text=True, check=False, cwd=folder,
+                                  env=environment)
+        done = shell(commands)
+        runs = shell("rightsize-exporter runs --job-name=etl/load --format=csv").stdout.splitlines()
+    fine = done.returncode == 0 and "#SBATCH --mem=" in done.stdout and len(runs) == 4
+    if not fine:
+        print(f"{README.name}, {TRACKS[0]}: {commands}\nends with {done.returncode} and {len(runs) - 1} runs: {done.stderr}")
+    return fine
+
+
 def links_lead_somewhere(texts):
     """Checks that each link to a file of the repository leads to a file, and each anchor to a heading."""
     fine = True
@@ -154,8 +175,8 @@ def main():
     if README.stat().st_size > README_BYTES_MAX:
         print(f"{README.name} has {README.stat().st_size} bytes, and at most {README_BYTES_MAX} are wanted")
         return 1
-    checks = [now == wanted, text_is_like(now[README]), tracks_are_short(now[README]), links_lead_somewhere(now),
-              pictures_are_there(now[README])]
+    checks = [now == wanted, text_is_like(now[README]), tracks_are_short(now[README]), script_track_works(now[README]),
+              links_lead_somewhere(now), pictures_are_there(now[README])]
     return int(not all(checks))
 
 
