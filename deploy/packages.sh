@@ -14,7 +14,7 @@ declare -A packages=(
 	[try]="curl ca-certificates"
 	[test]="clang clang-format clang-tidy libclang-rt-14-dev llvm cppcheck shellcheck git
 		iproute2 libcmocka-dev openssl prometheus prometheus-alertmanager python3 python3-jsonschema
-		python3-prometheus-client python3-yaml python3-fusepy"
+		python3-prometheus-client python3-yaml python3-fusepy zsh fish"
 	[vm]="qemu-system-x86 busybox-static cpio kmod xz-utils util-linux"
 	[web]="chromium fonts-dejavu-core python3"
 	[npm]="nodejs npm"

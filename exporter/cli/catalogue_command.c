@@ -427,6 +427,11 @@ void catalogue_command_help(struct buf *out)
 	}
 }
 
+const char *catalogue_command_word(size_t i)
+{
+	return i < ARRAY_LEN(verbs) ? verbs[i].word : NULL;
+}
+
 static int usage_error(const struct err *e)
 {
 	fprintf(stderr, PROGRAM ": %s\nTry " PROGRAM " --help\n", e->text);

@@ -12,6 +12,9 @@ int catalogue_command_main(int argc, char **argv);
 /* Appends the commands and their descriptions for --help. */
 void catalogue_command_help(struct buf *out);
 
+/* Returns word `i` that may follow "catalogue". NULL = there are no more. */
+const char *catalogue_command_word(size_t i);
+
 /* Appends the output of "catalogue info". `age_seconds` is the time since the catalogue was
  * fetched; NaN = it was not fetched. */
 void catalogue_command_info(struct buf *out, const struct catalogue *c, double age_seconds);

@@ -1,6 +1,5 @@
 #include "exporter/cli/manual.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "collectors/collector.h"
 #include "exporter/sampling/enabled_collectors.h"
 #include "exporter/cli/catalogue_command.h"
+#include "exporter/cli/completion.h"
 #include "exporter/site/exposition.h"
 #include "exporter/site/site.h"
 #include "exporter/options/options.h"
@@ -341,9 +341,9 @@ static void add_entry(struct buf *out, const char *tag, const char *value, const
 	buf_adds(out, ".\n");
 }
 
-static void flag_of(const char *name, char out[128])
+void manual_flag(const char *name, char out[MANUAL_FLAG_MAX])
 {
-	snprintf(out, 128, "--%s", name);
+	snprintf(out, MANUAL_FLAG_MAX, "--%s", name);
 	for (char *c = out; *c; c++)
 		*c = *c == '_' ? '-' : *c;
 }
@@ -370,9 +370,9 @@ static void man_options(struct buf *out)
 	add_section(out, "OPTIONS");
 	for (size_t i = 0; option_at(i, &o); i++) {
 		struct buf text = BUF_MAX(4096);
-		char flag[128];
+		char flag[MANUAL_FLAG_MAX];
 
-		flag_of(o.name, flag);
+		manual_flag(o.name, flag);
 		buf_adds(&text, o.help);
 		if (o.fallback)
 			buf_addf(&text, " (default: %s", o.fallback);
@@ -389,7 +389,7 @@ static void man_options(struct buf *out)
 		buf_done(&text);
 	}
 	for (size_t i = 0; all_collectors[i]; i++) {
-		char flag[128];
+		char flag[MANUAL_FLAG_MAX];
 
 		snprintf(flag, sizeof flag, "--%scollector.%s",
 			all_collectors[i]->off_by_default ? "" : "no-", all_collectors[i]->name);
@@ -407,9 +407,9 @@ static void man_parameters(struct buf *out)
 		add_roff(out, all_routes[i]->help);
 		buf_adds(out, ".\n");
 		for (const struct parameter *p = all_routes[i]->parameters; p->name; p++) {
-			char flag[128];
+			char flag[MANUAL_FLAG_MAX];
 
-			flag_of(p->name, flag);
+			manual_flag(p->name, flag);
 			add_entry(out, flag, "VALUE", p->help);
 		}
 	}
@@ -559,226 +559,6 @@ void manual_man_routes(struct buf *out)
 	buf_adds(out, "\\fBrightsize\\-exporter\\fR(1)\n");
 }
 
-/* ---- bash ---- */
-
-/* Returns true when `text` needs no quotes in a bash script. */
-static bool is_word(const char *text)
-{
-	for (; *text; text++)
-		if (!isalnum((unsigned char)*text) && !strchr("._-", *text))
-			return false;
-	return true;
-}
-
-static void bash_option_values(struct buf *out)
-{
-	struct option_view o;
-
-	buf_adds(out, "\tcase $option in\n");
-	for (size_t i = 0; option_at(i, &o); i++) {
-		struct buf words = BUF_MAX(4096);
-		bool file = o.placeholder && strcmp(o.placeholder, "FILE") == 0;
-		bool directory = o.placeholder && strcmp(o.placeholder, "DIRECTORY") == 0;
-
-		for (size_t k = 0; o.choices && o.choices[k]; k++)
-			buf_addf(&words, "%s%s", k ? " " : "", o.choices[k]);
-		if (o.choices)
-			buf_addf(out, "\t--%s) words='%s' ;;\n", o.name, buf_text(&words));
-		else if (file || directory)
-			buf_addf(out, "\t--%s) files=-%c ;;\n", o.name, file ? 'f' : 'd');
-		buf_done(&words);
-	}
-	buf_adds(out, "\tesac\n");
-}
-
-static void bash_parameter_values(struct buf *out, const struct route *r)
-{
-	for (const struct parameter *p = r->parameters; p->name; p++) {
-		struct buf words = BUF_MAX(4096);
-		char flag[128];
-
-		if (!p->choice)
-			continue;
-		flag_of(p->name, flag);
-		for (size_t k = 0; p->choice(k); k++)
-			if (is_word(p->choice(k)))
-				buf_addf(&words, "%s%s", k ? " " : "", p->choice(k));
-		buf_addf(out, "\t%s:%s) words='%s' ;;\n", r->command, flag, buf_text(&words));
-		buf_done(&words);
-	}
-}
-
-static void bash_values(struct buf *out)
-{
-	bash_option_values(out);
-	/* The first column of the list of jobs is the name. */
-	buf_adds(out, "\tcase $option in\n"
-		      "\t--job-name|--job_name) words=$(" PROGRAM
-		      " jobs --format=csv 2>/dev/null | tail -n +2 | cut -d , -f 1) ;;\n"
-		      "\t--run) words=$(for job in $(" PROGRAM
-		      " jobs --format=csv 2>/dev/null | tail -n +2 | cut -d , -f 1); do " PROGRAM
-		      " runs --job-name=\"$job\" --limit=20 --format=csv 2>/dev/null | "
-		      "tail -n +2 | cut -d , -f 1; done) ;;\n"
-		      "\tesac\n");
-	buf_adds(out, "\tcase $command:$option in\n");
-	for (size_t i = 0; all_routes[i]; i++)
-		if (all_routes[i]->command)
-			bash_parameter_values(out, all_routes[i]);
-	buf_adds(out, "\tesac\n");
-}
-
-static void bash_options(struct buf *out, unsigned bits)
-{
-	struct option_view o;
-
-	for (size_t i = 0; option_at(i, &o); i++) {
-		bool on = o.fallback && strcmp(o.fallback, "true") == 0;
-
-		if (o.commands & bits)
-			buf_addf(out, " --%s%s%s", o.placeholder || !on ? "" : "no-", o.name,
-				o.placeholder ? "=" : "");
-	}
-	for (size_t i = 0; (bits & COMMAND_WATCH) && all_collectors[i]; i++)
-		buf_addf(out, " --%scollector.%s", all_collectors[i]->off_by_default ? "" : "no-",
-			all_collectors[i]->name);
-}
-
-static void bash_words(struct buf *out)
-{
-	buf_adds(out, "\tcase $command in\n");
-	for (const struct manual_command *c = manual_commands; c->word; c++) {
-		buf_addf(out, "\t%s) words='--help", c->word);
-		bash_options(out, c->bits);
-		buf_adds(out, "' ;;\n");
-	}
-	for (size_t i = 0; all_routes[i]; i++) {
-		if (!all_routes[i]->command)
-			continue;
-		buf_addf(out, "\t%s) words='--help", all_routes[i]->command);
-		for (const struct parameter *p = all_routes[i]->parameters; p->name; p++) {
-			char flag[128];
-
-			flag_of(p->name, flag);
-			buf_addf(out, " %s=", flag);
-		}
-		buf_adds(out, " --output=");
-		bash_options(out, COMMAND_QUERY);
-		buf_adds(out, "' ;;\n");
-	}
-	buf_adds(out, "\t*) words='--help --version catalogue help manual version");
-	for (const struct manual_command *c = manual_commands; c->word; c++)
-		buf_addf(out, " %s", c->word);
-	for (size_t i = 0; all_routes[i]; i++)
-		if (all_routes[i]->command)
-			buf_addf(out, " %s", all_routes[i]->command);
-	bash_options(out, COMMAND_SERVE);
-	buf_adds(out, "' ;;\n\tesac\n");
-}
-
-void manual_bash(struct buf *out)
-{
-	buf_adds(out, "# bash completion for " PROGRAM ", printed by \"" PROGRAM " manual bash\".\n"
-		      "_rightsize_exporter() {\n"
-		      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD - 1]}\n"
-		      "\tlocal command=${COMP_WORDS[1]} words= files= value= i\n"
-		      "\tCOMPREPLY=()\n"
-		      "\t# What follows -- is a command of its own.\n"
-		      "\tfor ((i = 2; i < COMP_CWORD; i++)); do\n"
-		      "\t\tif [ \"${COMP_WORDS[i]}\" = -- ]; then\n"
-		      "\t\t\tcompopt -o filenames 2>/dev/null\n"
-		      "\t\t\tCOMPREPLY=($(compgen -c -f -- \"$cur\"))\n"
-		      "\t\t\treturn\n\t\tfi\n\tdone\n"
-		      "\t# \"--name=value\" comes as three words.\n"
-		      "\tif [ \"$cur\" = = ]; then\n\t\tcur= value=1\n"
-		      "\telif [ \"$option\" = = ]; then\n"
-		      "\t\toption=${COMP_WORDS[COMP_CWORD - 2]} value=1\n\tfi\n");
-	bash_values(out);
-	buf_adds(out, "\tif [ -n \"$files\" ]; then\n"
-		      "\t\tcompopt -o filenames 2>/dev/null\n"
-		      "\t\tCOMPREPLY=($(compgen $files -- \"$cur\"))\n\t\treturn\n\tfi\n"
-		      "\tif [ -n \"$value$words\" ]; then\n"
-		      "\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n\t\treturn\n\tfi\n"
-		      "\t((COMP_CWORD == 1)) && command=\n");
-	bash_words(out);
-	buf_adds(out, "\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
-		      "\tif [[ ${COMPREPLY[0]-} == *= ]]; then compopt -o nospace 2>/dev/null; fi\n"
-		      "}\n"
-		      "complete -F _rightsize_exporter " PROGRAM "\n");
-}
-
-/* ---- zsh and fish ---- */
-
-/* zsh reads completions of bash (bashcompinit). */
-void manual_zsh(struct buf *out)
-{
-	buf_adds(out, "#compdef " PROGRAM "\n"
-		      "autoload -U +X bashcompinit && bashcompinit\n");
-	manual_bash(out);
-}
-
-/* Appends a text in single quotes. */
-static void add_fish_text(struct buf *out, const char *text)
-{
-	buf_addc(out, '\'');
-	for (; *text; text++) {
-		if (*text == '\'' || *text == '\\')
-			buf_addc(out, '\\');
-		buf_addc(out, *text);
-	}
-	buf_addc(out, '\'');
-}
-
-static void add_fish(struct buf *out, const char *command, const char *flag, bool value,
-	const char *help)
-{
-	buf_addf(out, "complete -c " PROGRAM " -n '__fish_seen_subcommand_from %s' -l %s%s -d ",
-		command, flag, value ? " -r" : "");
-	add_fish_text(out, help);
-	buf_addc(out, '\n');
-}
-
-static void fish_command(struct buf *out, const char *word, const char *help)
-{
-	buf_addf(out, "complete -c " PROGRAM " -n __fish_use_subcommand -f -a %s -d ", word);
-	add_fish_text(out, help);
-	buf_addc(out, '\n');
-}
-
-static void fish_options(struct buf *out, const char *command, unsigned bits)
-{
-	struct option_view o;
-
-	for (size_t i = 0; option_at(i, &o); i++)
-		if (o.commands & bits)
-			add_fish(out, command, o.name, o.placeholder, o.help);
-}
-
-void manual_fish(struct buf *out)
-{
-	buf_adds(out,
-		"# fish completion for " PROGRAM ", printed by \"" PROGRAM " manual fish\".\n");
-	for (const struct manual_command *c = manual_commands; c->word; c++) {
-		fish_command(out, c->word, c->help);
-		fish_options(out, c->word, c->bits);
-	}
-	for (size_t i = 0; all_routes[i]; i++) {
-		const struct route *r = all_routes[i];
-
-		if (!r->command)
-			continue;
-		fish_command(out, r->command, r->help);
-		for (const struct parameter *p = r->parameters; p->name; p++) {
-			char flag[128];
-
-			flag_of(p->name, flag);
-			add_fish(out, r->command, flag + 2, p->kind != PARAMETER_FLAG, p->help);
-		}
-		fish_options(out, r->command, COMMAND_QUERY);
-	}
-	buf_adds(out, "complete -c " PROGRAM " -l job-name -x -a '(" PROGRAM
-		      " jobs --format=csv 2>/dev/null | tail -n +2 | cut -d , -f 1)'\n");
-}
-
 static const struct {
 	const char *word;
 	void (*print)(struct buf *out);
@@ -794,10 +574,15 @@ static const struct {
 	{"warnings", warnings_markdown},
 	{"man", manual_man},
 	{"man-routes", manual_man_routes},
-	{"bash", manual_bash},
-	{"zsh", manual_zsh},
-	{"fish", manual_fish},
+	{"bash", completion_bash},
+	{"zsh", completion_zsh},
+	{"fish", completion_fish},
 };
+
+const char *manual_table_word(size_t i)
+{
+	return i < ARRAY_LEN(tables) ? tables[i].word : NULL;
+}
 
 static int print_table(struct buf *out, const char *word)
 {

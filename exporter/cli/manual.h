@@ -15,13 +15,16 @@ struct manual_command {
 };
 extern const struct manual_command manual_commands[];
 
-/* These functions append the man page of the program, that of its routes (man(7)), and completion scripts for
- * bash, zsh and fish. */
+/* These functions append the man page of the program and that of its routes (man(7)). */
 void manual_man(struct buf *out);
 void manual_man_routes(struct buf *out);
-void manual_bash(struct buf *out);
-void manual_zsh(struct buf *out);
-void manual_fish(struct buf *out);
+
+/* Returns word `i` that may follow "manual". NULL = there are no more. */
+const char *manual_table_word(size_t i);
+
+#define MANUAL_FLAG_MAX 128
+/* Writes the flag of a parameter: "--job-name" for job_name. */
+void manual_flag(const char *name, char out[MANUAL_FLAG_MAX]);
 
 /* Returns true when the first argument is the word "manual", "help" or "version". Also returns true
  * when --help, --help=all, -h or --version is an argument, and no "--" comes before it. Returns false

@@ -59,13 +59,39 @@ struct query_output {
 static const struct {
 	const char *name;
 	bool needs_value;
-	size_t offset; /* offset of a text in struct query_output */
+	size_t offset;       /* offset of a text in struct query_output */
+	bool of_any;         /* every command has it, also one whose answer has no tables */
+	const char *command; /* the only command that has it; NULL = several */
+	const char *const *words;
+	size_t n_words;
 } output_flags[] = {
-	{"output", true, offsetof(struct query_output, file)},
-	{"format", true, offsetof(struct query_output, format)},
-	{"color", true, offsetof(struct query_output, colour)},
-	{"explain", false, offsetof(struct query_output, explain)},
+	{"output", true, offsetof(struct query_output, file), .of_any = true},
+	{"format", true, offsetof(struct query_output, format), .words = output_name,
+		.n_words = OUTPUTS},
+	{"color", true, offsetof(struct query_output, colour), .words = screen_colour_name,
+		.n_words = COLOURS},
+	{"explain", false, offsetof(struct query_output, explain), .command = "recommend"},
 };
+
+bool query_flag_at(const struct route *route, size_t i, struct query_flag *ret)
+{
+	const struct shown *shown = show_find(route->command);
+
+	for (size_t k = 0; k < ARRAY_LEN(output_flags); k++) {
+		const char *only = output_flags[k].command;
+		bool no_list = output_flags[k].words == output_name && shown && !shown->list;
+
+		if (!shown && !output_flags[k].of_any)
+			continue;
+		if (only && strcmp(only, route->command) != 0)
+			continue;
+		*ret = (struct query_flag){output_flags[k].name, output_flags[k].needs_value,
+			output_flags[k].words, no_list ? OUTPUT_CSV : output_flags[k].n_words};
+		if (i-- == 0)
+			return true;
+	}
+	return false;
+}
 
 /* Returns the index in output_flags of an argument such as "--color=never". Returns the length of
  * output_flags for another argument. `*value` is NULL when there is no "=". -o means --output. */
@@ -125,6 +151,16 @@ int query_split(const struct route *route, int argc, char **argv)
 	return front;
 }
 
+static bool has_flag(const struct route *route, const char *name)
+{
+	struct query_flag f;
+
+	for (size_t i = 0; query_flag_at(route, i, &f); i++)
+		if (strcmp(f.name, name) == 0)
+			return true;
+	return false;
+}
+
 static void help_of_output(struct buf *out, const struct route *route)
 {
 	const struct shown *shown = show_find(route->command);
@@ -142,7 +178,7 @@ static void help_of_output(struct buf *out, const struct route *route)
 	buf_adds(out,
 		"  --color=WHEN\n      Colours of text: auto, always or never. NO_COLOR turns "
 		"auto off\n");
-	if (strcmp(route->command, "recommend") == 0)
+	if (has_flag(route, "explain"))
 		buf_adds(out, "  --explain\n      Text with the reason of each number\n");
 }
 

@@ -30,6 +30,17 @@ int query_save(struct app *app, const char *command, const char *const pairs[][2
  * bad usage. */
 int query_refuse(const struct route *route, const char *word);
 
+/* A flag of a query beside the parameters of its route, such as --color. */
+struct query_flag {
+	const char *name;
+	bool needs_value;
+	const char *const *words; /* the values that it takes; NULL = any */
+	size_t n_words;
+};
+
+/* Gets flag `i` of the route's command. Returns false after the last one. */
+bool query_flag_at(const struct route *route, size_t i, struct query_flag *ret);
+
 /* Appends the route's parameters for --help: those that most people need, or all of them. Returns
  * the number of parameters that were left out. */
 size_t query_help(struct buf *out, const struct route *route, bool all);

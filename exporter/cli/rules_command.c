@@ -187,6 +187,11 @@ static const struct {
 	bool needs_rules;
 } commands[] = {{"test", take_all}, {"check", check, .needs_rules = true}, {"capture", capture}};
 
+const char *rules_command_word(size_t i)
+{
+	return i < ARRAY_LEN(commands) ? commands[i].word : NULL;
+}
+
 static int run(struct rules_session *s, size_t command, struct err *e)
 {
 	const struct host_paths paths = {"/proc", "/sys", "/"};

@@ -7,8 +7,13 @@
 #ifndef EXPORTER_CLI_RULES_COMMAND_H
 #define EXPORTER_CLI_RULES_COMMAND_H
 
+#include <stddef.h>
+
 /* `argv` holds the arguments after the word rules. Returns the exit code: 0 = done, 1 = failed, 2 =
  * bad usage. */
 int rules_command_main(int argc, char **argv);
+
+/* Returns word `i` that may follow "rules". NULL = there are no more. */
+const char *rules_command_word(size_t i);
 
 #endif

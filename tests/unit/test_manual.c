@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "collectors/collector.h"
+#include "exporter/cli/completion.h"
 #include "exporter/cli/manual.h"
 #include "exporter/api/route.h"
 #include "exporter/core/json_key.h"
@@ -152,7 +153,7 @@ static void bash_completes_commands_options_and_values(void **state)
 	AUTO(buf_done) struct buf page = BUF_MAX(1 << 20);
 	struct option_view o;
 
-	manual_bash(&page);
+	completion_bash(&page);
 	assert_false(page.full);
 	for (size_t i = 0; option_at(i, &o); i++) {
 		bool on = o.fallback && strcmp(o.fallback, "true") == 0;
@@ -168,9 +169,9 @@ static void bash_completes_commands_options_and_values(void **state)
 	}
 	for (size_t i = 0; all_routes[i]; i++)
 		if (all_routes[i]->command)
-			holds(&page, "\t%s) words='--help%s", all_routes[i]->command, "");
+			holds(&page, "\t%s) list='--help%s", all_routes[i]->command, "");
 	for (const struct manual_command *c = manual_commands; c->word; c++)
-		holds(&page, "\t%s) words='--help%s", c->word, "");
+		holds(&page, "\t%s) list='--help%s", c->word, "");
 }
 
 static void other_shells_complete_the_same_words(void **state)
@@ -178,10 +179,10 @@ static void other_shells_complete_the_same_words(void **state)
 	AUTO(buf_done) struct buf zsh = BUF_MAX(1 << 20), fish = BUF_MAX(1 << 20);
 	struct option_view o;
 
-	manual_zsh(&zsh);
-	manual_fish(&fish);
+	completion_zsh(&zsh);
+	completion_fish(&fish);
 	assert_true(strncmp(buf_text(&zsh), "#compdef rightsize-exporter\n", 28) == 0);
-	holds(&zsh, "complete -F _rightsize_exporter %s%s", "rightsize-exporter", "");
+	holds(&zsh, "complete -o nospace -F _rightsize_exporter %s%s", "rightsize-exporter", "");
 	for (size_t i = 0; option_at(i, &o); i++)
 		holds(&fish, " -l %s%s", o.name, " ");
 	for (size_t i = 0; all_routes[i]; i++)

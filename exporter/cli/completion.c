@@ -1,0 +1,372 @@
+#include "exporter/cli/completion.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/collector.h"
+#include "exporter/api/route.h"
+#include "exporter/cli/catalogue_command.h"
+#include "exporter/cli/manual.h"
+#include "exporter/cli/query.h"
+#include "exporter/cli/rules_command.h"
+#include "exporter/options/options.h"
+#include "exporter/sampling/enabled_collectors.h"
+
+#define PROGRAM "rightsize-exporter"
+
+/* Returns true when `text` needs no quotes in a script. */
+static bool is_word(const char *text)
+{
+	for (; *text; text++)
+		if (!isalnum((unsigned char)*text) && !strchr("._-", *text))
+			return false;
+	return true;
+}
+
+static void add_word(struct buf *out, const char *word)
+{
+	buf_addf(out, "%s%s", out->len ? " " : "", word);
+}
+
+static void add_commands(struct buf *words)
+{
+	for (const struct manual_command *c = manual_commands; c->word; c++)
+		add_word(words, c->word);
+	for (size_t i = 0; all_routes[i]; i++)
+		if (all_routes[i]->command)
+			add_word(words, all_routes[i]->command);
+	add_word(words, "catalogue");
+}
+
+/* Adds the words that may follow a command: "update" follows "catalogue". */
+static void add_followers(struct buf *words, const char *command)
+{
+	static const struct {
+		const char *command;
+		const char *(*word)(size_t i);
+	} followed[] = {{"catalogue", catalogue_command_word}, {"rules", rules_command_word},
+		{"manual", manual_table_word}};
+	const char *word;
+
+	if (strcmp(command, "help") == 0)
+		add_commands(words);
+	for (size_t i = 0; i < ARRAY_LEN(followed); i++)
+		for (size_t k = 0;
+			strcmp(followed[i].command, command) == 0 && (word = followed[i].word(k));
+			k++)
+			add_word(words, word);
+}
+
+/* Adds the values of a parameter or a flag of a query: those of the route, then those of every
+ * query. */
+static void add_values(struct buf *words, const struct route *r, const char *name)
+{
+	const struct parameter *p = route_parameter_find(r->parameters, name);
+	struct query_flag f;
+
+	for (size_t k = 0; p && p->choice && p->choice(k); k++)
+		if (is_word(p->choice(k)))
+			add_word(words, p->choice(k));
+	for (size_t i = 0; query_flag_at(r, i, &f); i++)
+		for (size_t k = 0; f.words && strcmp(f.name, name) == 0 && k < f.n_words; k++)
+			if (!p || strcmp(f.words[k], "json") != 0) /* the route has it too */
+				add_word(words, f.words[k]);
+}
+
+/* ---- bash ---- */
+
+static void bash_option_values(struct buf *out)
+{
+	struct option_view o;
+
+	buf_adds(out, "\tcase $option in\n"
+		      "\t--job-name|--job_name) names=$(_rightsize_exporter_jobs) value=1 ;;\n"
+		      "\t--run) names=$(_rightsize_exporter_runs) value=1 ;;\n"
+		      "\t-o|--output) files=-f ;;\n");
+	for (size_t i = 0; option_at(i, &o); i++) {
+		struct buf words AUTO(buf_done) = BUF_MAX(4096);
+		bool file = o.placeholder && strcmp(o.placeholder, "FILE") == 0;
+		bool directory = o.placeholder && strcmp(o.placeholder, "DIRECTORY") == 0;
+
+		for (size_t k = 0; o.choices && o.choices[k]; k++)
+			add_word(&words, o.choices[k]);
+		if (o.choices)
+			buf_addf(out, "\t--%s) list='%s' ;;\n", o.name, buf_text(&words));
+		else if (file || directory)
+			buf_addf(out, "\t--%s) files=-%c ;;\n", o.name, file ? 'f' : 'd');
+	}
+	buf_adds(out, "\tesac\n");
+}
+
+static void bash_value(struct buf *out, const struct route *r, const char *name)
+{
+	struct buf words AUTO(buf_done) = BUF_MAX(4096);
+	char flag[MANUAL_FLAG_MAX];
+
+	add_values(&words, r, name);
+	if (!words.len)
+		return;
+	manual_flag(name, flag);
+	buf_addf(out, "\t%s:%s) list='%s' ;;\n", r->command, flag, buf_text(&words));
+}
+
+static void bash_values(struct buf *out)
+{
+	struct query_flag f;
+
+	bash_option_values(out);
+	buf_adds(out, "\tcase $command:$option in\n");
+	for (size_t i = 0; all_routes[i]; i++) {
+		const struct route *r = all_routes[i];
+
+		if (!r->command)
+			continue;
+		for (const struct parameter *p = r->parameters; p->name; p++)
+			bash_value(out, r, p->name);
+		for (size_t k = 0; query_flag_at(r, k, &f); k++)
+			if (!route_parameter_find(r->parameters, f.name))
+				bash_value(out, r, f.name);
+	}
+	buf_adds(out, "\tesac\n");
+}
+
+static void bash_options(struct buf *words, unsigned bits)
+{
+	struct option_view o;
+
+	for (size_t i = 0; option_at(i, &o); i++) {
+		bool on = o.fallback && strcmp(o.fallback, "true") == 0;
+
+		if (o.commands & bits)
+			buf_addf(words, " --%s%s%s", o.placeholder || !on ? "" : "no-", o.name,
+				o.placeholder ? "=" : "");
+	}
+	for (size_t i = 0; (bits & COMMAND_WATCH) && all_collectors[i]; i++)
+		buf_addf(words, " --%scollector.%s", all_collectors[i]->off_by_default ? "" : "no-",
+			all_collectors[i]->name);
+}
+
+/* Writes what may follow a command: its words, its flags and its options. */
+static void bash_command(struct buf *out, const char *command, unsigned bits)
+{
+	const struct route *r = query_route(command);
+	struct buf words AUTO(buf_done) = BUF_MAX(65536);
+	struct query_flag f;
+	char flag[MANUAL_FLAG_MAX];
+
+	add_word(&words, "--help");
+	for (const struct parameter *p = r ? r->parameters : NULL; p && p->name; p++) {
+		manual_flag(p->name, flag);
+		buf_addf(&words, " %s%s", flag, p->kind == PARAMETER_FLAG ? "" : "=");
+	}
+	for (size_t i = 0; r && query_flag_at(r, i, &f); i++)
+		if (!route_parameter_find(r->parameters, f.name))
+			buf_addf(&words, " --%s%s", f.name, f.needs_value ? "=" : "");
+	bash_options(&words, bits);
+	buf_addf(out, "\t%s) list='%s", command, buf_text(&words));
+	buf_reset(&words);
+	add_followers(&words, command);
+	buf_addf(out, "%s%s' ;;\n", words.len ? " " : "", buf_text(&words));
+}
+
+static void bash_words(struct buf *out)
+{
+	struct buf words AUTO(buf_done) = BUF_MAX(65536);
+
+	buf_adds(out, "\tcase $command in\n");
+	for (const struct manual_command *c = manual_commands; c->word; c++)
+		bash_command(out, c->word, c->bits);
+	for (size_t i = 0; all_routes[i]; i++)
+		if (all_routes[i]->command)
+			bash_command(out, all_routes[i]->command, COMMAND_QUERY);
+	bash_command(out, "catalogue", COMMAND_QUERY);
+	bash_command(out, "help", 0);
+	bash_command(out, "manual", 0);
+	add_commands(&words);
+	bash_options(&words, COMMAND_SERVE);
+	buf_addf(out, "\t*) list='--help --version help manual version %s' ;;\n\tesac\n",
+		buf_text(&words));
+}
+
+/* No word from the history is given to compgen -W, which executes $(...) in its words. Each word ends
+ * with its own space, because zsh has no compopt. */
+static const char bash_begin[] =
+	"_rightsize_exporter() {\n"
+	"\tlocal cur=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD - 1]}\n"
+	"\tlocal command=${COMP_WORDS[1]} list= names= files= value= prefix= word i\n"
+	"\tCOMPREPLY=()\n"
+	"\t# What follows -- is a command of its own.\n"
+	"\tfor ((i = 2; i < COMP_CWORD; i++)); do\n"
+	"\t\tif [ \"${COMP_WORDS[i]}\" = -- ]; then\n"
+	"\t\t\tcompopt +o nospace -o filenames 2>/dev/null\n"
+	"\t\t\tCOMPREPLY=($(compgen -c -f -- \"$cur\"))\n"
+	"\t\t\treturn\n\t\tfi\n\tdone\n"
+	"\t# bash splits \"--name=value\" into three words, zsh does not.\n"
+	"\tif [[ $cur == --*=* ]]; then\n"
+	"\t\toption=${cur%%=*} cur=${cur#*=} value=1\n\t\tprefix=$option=\n"
+	"\telif [ \"$cur\" = = ]; then\n\t\tcur= value=1\n"
+	"\telif [ \"$option\" = = ]; then\n"
+	"\t\toption=${COMP_WORDS[COMP_CWORD - 2]} value=1\n\tfi\n";
+
+static const char bash_end[] =
+	"\t# Names come from outside, so they are quoted and never expanded.\n"
+	"\twhile IFS= read -r word; do\n"
+	"\t\t[[ -n $word && $word == \"$cur\"* ]] && COMPREPLY+=(\"$prefix$(printf %q \"$word\") \")\n"
+	"\tdone <<<\"$names\"\n"
+	"\tfor word in $(printf '%s' \"$list\"); do\n"
+	"\t\t[[ $word == *= ]] || word=\"$word \"\n"
+	"\t\t[[ $word == \"$cur\"* ]] && COMPREPLY+=(\"$prefix$word\")\n"
+	"\tdone\n"
+	"\treturn 0\n"
+	"}\n"
+	"complete -o nospace -F _rightsize_exporter " PROGRAM "\n";
+
+/* Prints the names of jobs and runs for the shell. Leaves out names that CSV quotes. Asks for the runs
+ * of a few jobs only, because a person waits. */
+#define SHELL_JOBS                                                                                 \
+	PROGRAM " jobs --format=csv 2>/dev/null | tail -n +2 | grep -v '^\"' | cut -d , -f 1"
+#define SHELL_RUNS                                                                                 \
+	PROGRAM " runs --job-name=\"$job\" --limit=20 --format=csv 2>/dev/null </dev/null | "      \
+		"tail -n +2 | cut -d , -f 1"
+
+void completion_bash(struct buf *out)
+{
+	buf_adds(out, "# bash completion for " PROGRAM ", printed by \"" PROGRAM " manual bash\".\n"
+		      "_rightsize_exporter_jobs() {\n\t" SHELL_JOBS "\n}\n"
+		      "_rightsize_exporter_runs() {\n\t_rightsize_exporter_jobs | head -n 20 | "
+		      "while IFS= read -r job; do\n\t\t" SHELL_RUNS "\n\tdone\n}\n");
+	buf_adds(out, bash_begin);
+	bash_values(out);
+	buf_adds(out, "\tif [ -n \"$files\" ] && [ -z \"$prefix\" ]; then\n"
+		      "\t\tcompopt +o nospace -o filenames 2>/dev/null\n"
+		      "\t\tCOMPREPLY=($(compgen $files -- \"$cur\"))\n\t\treturn\n"
+		      "\telif [ -n \"$files\" ]; then\n"
+		      "\t\tfor word in \"$cur\"*; do\n"
+		      "\t\t\t[ -e \"$word\" ] && COMPREPLY+=(\"$prefix$(printf %q \"$word\")\")\n"
+		      "\t\tdone\n\t\treturn\n\tfi\n"
+		      "\tif [ -z \"$value$list\" ]; then\n"
+		      "\t((COMP_CWORD == 1)) && command=\n");
+	bash_words(out);
+	buf_adds(out, "\tfi\n");
+	buf_adds(out, bash_end);
+}
+
+/* ---- zsh and fish ---- */
+
+/* zsh reads completions of bash (bashcompinit). The file is executed at the first completion, which
+ * the last line answers. */
+void completion_zsh(struct buf *out)
+{
+	buf_adds(out, "#compdef " PROGRAM "\n"
+		      "autoload -U +X bashcompinit && bashcompinit\n");
+	completion_bash(out);
+	buf_adds(out, "[[ ${funcstack[1]-} == _" PROGRAM " ]] && "
+		      "_bash_complete -o nospace -F _rightsize_exporter\n");
+}
+
+/* Appends a text in single quotes. */
+static void add_fish_text(struct buf *out, const char *text)
+{
+	buf_addc(out, '\'');
+	for (; *text; text++) {
+		if (*text == '\'' || *text == '\\')
+			buf_addc(out, '\\');
+		buf_addc(out, *text);
+	}
+	buf_addc(out, '\'');
+}
+
+/* Appends a flag. `values` are the words that it takes, "" = any, NULL = it takes no value. */
+static void add_fish(struct buf *out, const char *command, const char *flag, const char *values,
+	const char *help)
+{
+	buf_addf(out, "complete -c " PROGRAM " -n '__fish_seen_subcommand_from %s' -l %s%s",
+		command, flag, values ? " -r" : "");
+	if (values && *values)
+		buf_addf(out, " -f -a '%s'", values);
+	if (help) {
+		buf_adds(out, " -d ");
+		add_fish_text(out, help);
+	}
+	buf_addc(out, '\n');
+}
+
+/* Appends a command and the words that may follow it. */
+static void fish_command(struct buf *out, const char *word, const char *help)
+{
+	struct buf words AUTO(buf_done) = BUF_MAX(4096);
+
+	buf_addf(out, "complete -c " PROGRAM " -n __fish_use_subcommand -f -a %s -d ", word);
+	add_fish_text(out, help);
+	buf_addc(out, '\n');
+	add_followers(&words, word);
+	if (words.len)
+		buf_addf(out,
+			"complete -c " PROGRAM " -n '__fish_seen_subcommand_from %s' -f -a '%s'\n",
+			word, buf_text(&words));
+}
+
+static void fish_options(struct buf *out, const char *command, unsigned bits)
+{
+	struct option_view o;
+
+	for (size_t i = 0; option_at(i, &o); i++) {
+		struct buf words AUTO(buf_done) = BUF_MAX(4096);
+
+		for (size_t k = 0; o.choices && o.choices[k]; k++)
+			add_word(&words, o.choices[k]);
+		if (o.commands & bits)
+			add_fish(out, command, o.name, o.placeholder ? buf_text(&words) : NULL,
+				o.help);
+	}
+}
+
+static void fish_query(struct buf *out, const struct route *r)
+{
+	struct query_flag f;
+
+	fish_command(out, r->command, r->help);
+	for (const struct parameter *p = r->parameters; p->name; p++) {
+		struct buf words AUTO(buf_done) = BUF_MAX(4096);
+		char flag[MANUAL_FLAG_MAX];
+
+		manual_flag(p->name, flag);
+		add_values(&words, r, p->name);
+		add_fish(out, r->command, flag + 2,
+			p->kind == PARAMETER_FLAG ? NULL : buf_text(&words), p->help);
+	}
+	for (size_t i = 0; query_flag_at(r, i, &f); i++) {
+		struct buf words AUTO(buf_done) = BUF_MAX(4096);
+
+		if (route_parameter_find(r->parameters, f.name))
+			continue;
+		add_values(&words, r, f.name);
+		add_fish(out, r->command, f.name, f.needs_value ? buf_text(&words) : NULL, NULL);
+	}
+	fish_options(out, r->command, COMMAND_QUERY);
+}
+
+/* As SHELL_JOBS, without single quotes. */
+#define FISH_JOBS                                                                                  \
+	PROGRAM " jobs --format=csv 2>/dev/null | tail -n +2 | grep -v \"^[\\\"]\" | cut -d , -f 1"
+
+void completion_fish(struct buf *out)
+{
+	buf_adds(out,
+		"# fish completion for " PROGRAM ", printed by \"" PROGRAM " manual fish\".\n");
+	for (const struct manual_command *c = manual_commands; c->word; c++) {
+		fish_command(out, c->word, c->help);
+		fish_options(out, c->word, c->bits);
+	}
+	for (size_t i = 0; all_routes[i]; i++)
+		if (all_routes[i]->command)
+			fish_query(out, all_routes[i]);
+	fish_command(out, "catalogue", "Servers and prices");
+	fish_options(out, "catalogue", COMMAND_QUERY);
+	fish_command(out, "help", "Shows the options of a command");
+	fish_command(out, "manual", "Prints a page of the manual");
+	buf_adds(out, "complete -c " PROGRAM " -l job-name -x -a '(" FISH_JOBS ")'\n"
+		      "complete -c " PROGRAM " -l run -x -a '(for job in (" FISH_JOBS
+		      " | head -n 20); " SHELL_RUNS "; end)'\n");
+}
