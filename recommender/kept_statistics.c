@@ -8,7 +8,7 @@
 const struct kept_column kept_columns[] = {
 	{"context_switches_involuntary", STATISTICS_TOTAL},
 	{"context_switches_voluntary", STATISTICS_TOTAL},
-	{"cpu_cores", STATISTICS_LEVEL | STATISTICS_RANGE},
+	{"cpu_cores", STATISTICS_LEVEL_AND_MIN},
 	{"cpu_pressure_seconds", STATISTICS_TOTAL},
 	{"cpu_seconds", STATISTICS_TOTAL},
 	{"cpu_system_seconds", STATISTICS_TOTAL},
@@ -20,7 +20,7 @@ const struct kept_column kept_columns[] = {
 	{"disk_read_bytes_per_second", STATISTICS_LEVEL},
 	{"disk_written_bytes", STATISTICS_TOTAL},
 	{"disk_written_bytes_per_second", STATISTICS_LEVEL},
-	{"gpu_usage", STATISTICS_PEAK | STATISTICS_MEAN},
+	{"gpu_usage", STATISTICS_PEAK_AND_MEAN},
 	{"gpus_used", STATISTICS_PEAK},
 	{"io_pressure_seconds", STATISTICS_TOTAL},
 	{"io_wait_seconds", STATISTICS_TOTAL},
@@ -59,7 +59,7 @@ const struct kept_column kept_columns[] = {
 	{"system_network_received_bytes", STATISTICS_TOTAL},
 	{"system_network_sent_bytes", STATISTICS_TOTAL},
 	{"threads", STATISTICS_LEVEL},
-	{"vram_bytes", STATISTICS_PEAK | STATISTICS_MEAN},
+	{"vram_bytes", STATISTICS_PEAK_AND_MEAN},
 	{"vram_peak_bytes", STATISTICS_PEAK},
 	{"written_chars", STATISTICS_TOTAL},
 };

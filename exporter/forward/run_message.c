@@ -446,7 +446,7 @@ int run_batch_read(struct run_batch *ret, const char *text, size_t len, struct a
 int run_message_read(struct run *ret, const char *text, size_t len, struct arena *arena,
 	struct err *e)
 {
-	struct run_batch batch;
+	struct run_batch batch = {0};
 	int code = run_batch_read(&batch, text, len, arena, e);
 
 	if (code == 0 && batch.is_list)

@@ -336,8 +336,9 @@ static int give_back(struct history *h, int64_t n, struct err *e)
 static void limit_wal(struct history *h, const struct history_limits *l,
 	const struct page_counts *p)
 {
-	int64_t pages =
-		l->max_bytes ? (int64_t)(l->max_bytes / WAL_PARTS / 2) / p->size : WAL_PAGES_MAX;
+	int64_t pages = l->max_bytes && p->size > 0 ?
+				(int64_t)(l->max_bytes / WAL_PARTS / 2) / p->size :
+				WAL_PAGES_MAX;
 
 	sqlite3_wal_autocheckpoint(h->file.db, pages < WAL_PAGES_MIN ? WAL_PAGES_MIN :
 					       pages > WAL_PAGES_MAX ? WAL_PAGES_MAX :

@@ -217,7 +217,7 @@ static struct circumstances circumstances_at_end(const struct run_finish *f)
 static int replace_circumstances(struct history *h, const struct found_run *r,
 	const struct circumstances *newer, struct arena *arena, int64_t *ret, struct err *e)
 {
-	struct circumstances c;
+	struct circumstances c = {0};
 	int code = circumstances_of_run(h, r->id, arena, &c, e);
 
 	circumstances_merge(&c, newer);

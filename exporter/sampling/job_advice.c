@@ -25,7 +25,7 @@ X(RECOMMENDED_CPU, .name = "rightsize_job_recommended_cpu_cores", .unit = "cores
   .help = "CPU cores to request for the next run: demand.cpu_cores of /recommend, before it is rounded up for a system") \
 X(RECOMMENDED_MEMORY, .name = "rightsize_job_recommended_memory_bytes", .unit = "bytes", .labels = {"job_name"}, \
   .help = "Memory to request for the next run: demand.memory_bytes of /recommend, before it is rounded up for a system") \
-X(HIDDEN, .name = "rightsize_jobs_hidden", .unit = "jobs", .type = METRIC_GAUGE, \
+X(HIDDEN, .name = "rightsize_jobs_hidden", .type = METRIC_GAUGE, \
   .help = "Jobs of the history whose costs, sizes and warnings /metrics leaves out: it has those of the 1,000 jobs with the newest runs; /jobs has all")
 /* clang-format on */
 
