@@ -449,13 +449,13 @@ int run_message_read(struct run *ret, const char *text, size_t len, struct arena
 	struct run_batch batch = {0};
 	int code = run_batch_read(&batch, text, len, arena, e);
 
-	if (code == 0 && batch.is_list)
+	if (code)
+		return code;
+	if (batch.is_list || !batch.told)
 		return err_set(e, -EINVAL, "accepted is one run as a JSON object");
-	if (code == 0 && batch.told->wrong.code && e)
+	if (batch.told->wrong.code && e)
 		*e = batch.told->wrong;
-	if (code == 0)
-		code = batch.told->wrong.code;
-	if (code == 0)
+	if (batch.told->wrong.code == 0)
 		*ret = batch.told->run;
-	return code;
+	return batch.told->wrong.code;
 }

@@ -280,7 +280,7 @@ int history_run_finish(struct history *h, const struct run_finish *f, struct err
 	struct found_run r = {0};
 	struct run run = {0};
 	struct sample_count count;
-	struct packed_run packed;
+	struct packed_run packed = {0};
 	int64_t circumstances = 0;
 	struct err why = {0};
 	int code = history_find(h, f->run_id, &r, e);
@@ -353,7 +353,7 @@ int history_run_add(struct history *h, const struct run *r, struct err *e)
 	};
 	AUTO(arena_done) struct arena arena = {0};
 	struct found_run found = {0};
-	struct packed_run packed;
+	struct packed_run packed = {0};
 	struct circumstances c = circumstances_at_end(&f);
 	int64_t circumstances = 0;
 	int code = history_find(h, r->run_id, &found, e);
