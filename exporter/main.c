@@ -368,6 +368,7 @@ static int serve_main(int argc, char **argv)
 		options_done(&o);
 		return usage_error("serve", &e);
 	}
+	log_hold();
 	option_variables_check(COMMAND_SERVE, warn_of_variable);
 	say_units(&o);
 	warn_of_tokens(&o);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -18,6 +19,8 @@
 #define LOG_VALUE_MAX   1024
 #define LOG_LINE_MAX    8192
 #define LOG_PATIENCE_MS 200
+#define LOG_HOLD_MAX    (64u << 10)
+#define LOG_HOLD_S      5
 
 static const char *const level_names[] = {
 	[LOG_LEVEL_DEBUG] = "debug",
@@ -30,6 +33,14 @@ static struct {
 	enum log_level least;
 	bool json;
 } setup = {LOG_LEVEL_INFO, false}; /* log_setup sets it before threads start */
+
+/* The lines that wait for log_release. */
+static struct {
+	pthread_mutex_t lock;
+	bool on;
+	struct mono since;
+	struct buf lines;
+} hold = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void log_setup(const char *level, const char *format)
 {
@@ -133,32 +144,99 @@ static void put_line(const struct buf *line)
 		"dropped_lines", number, NULL);
 }
 
-void log_line(enum log_level level, const char *message, ...)
+void log_hold(void)
 {
-	struct buf b = BUF_MAX(LOG_LINE_MAX);
+	if (setup.least == LOG_LEVEL_DEBUG)
+		return;
+	pthread_mutex_lock(&hold.lock);
+	hold.on = true;
+	hold.since = now_read().mono;
+	hold.lines = BUF_MAX(LOG_HOLD_MAX);
+	pthread_mutex_unlock(&hold.lock);
+}
+
+void log_release(void)
+{
+	pthread_mutex_lock(&hold.lock);
+	struct buf lines AUTO(buf_done) = hold.lines;
+
+	hold.lines = BUF_MAX(0);
+	hold.on = false;
+	pthread_mutex_unlock(&hold.lock);
+	/* The lines go out one by one, because each line is a single write. */
+	for (char *p = lines.data, *end; p && (end = strchr(p, '\n')); p = end + 1) {
+		struct buf line AUTO(buf_done) = BUF_MAX(LOG_LINE_MAX);
+
+		buf_add(&line, p, (size_t)(end + 1 - p));
+		put_line(&line);
+	}
+}
+
+/* Returns true if the line now waits for log_release. An error does not wait, because the program
+ * may end after it. No line waits in a start that takes long, because the lines say why. */
+static bool hold_line(enum log_level level, const struct buf *line)
+{
+	bool held = false;
+
+	pthread_mutex_lock(&hold.lock);
+	if (hold.on && level < LOG_LEVEL_ERROR &&
+		mono_seconds_between(hold.since, now_read().mono) < LOG_HOLD_S) {
+		buf_add(&hold.lines, line->data, line->len);
+		held = !hold.lines.full;
+	}
+	bool release = hold.on && !held;
+
+	pthread_mutex_unlock(&hold.lock);
+	if (release)
+		log_release();
+	return held;
+}
+
+static void add_line(struct buf *b, enum log_level level, const char *message, va_list args)
+{
 	char ts[WALL_TEXT_MAX];
 	const char *key;
-	va_list args;
 
-	if (level < setup.least)
-		return;
 	wall_text(ts, now_read().wall);
-	buf_adds(&b, setup.json ? "{" : "");
-	add_pair(&b, "ts", ts);
-	add_pair(&b, "level", level_names[level]);
-	add_pair(&b, "msg", message);
-	va_start(args, message);
+	buf_adds(b, setup.json ? "{" : "");
+	add_pair(b, "ts", ts);
+	add_pair(b, "level", level_names[level]);
+	add_pair(b, "msg", message);
 	while ((key = va_arg(args, const char *))) {
 		const char *value = va_arg(args, const char *);
 
 		/* Drop a pair that may not fit, because a truncated line cannot be parsed. */
-		if (value && b.len + strlen(key) + 6 * LOG_VALUE_MAX < LOG_LINE_MAX)
-			add_pair(&b, key, value);
+		if (value && b->len + strlen(key) + 6 * LOG_VALUE_MAX < LOG_LINE_MAX)
+			add_pair(b, key, value);
 	}
+	buf_adds(b, setup.json ? "}\n" : "\n");
+}
+
+void log_line(enum log_level level, const char *message, ...)
+{
+	struct buf b AUTO(buf_done) = BUF_MAX(LOG_LINE_MAX);
+	va_list args;
+
+	if (level < setup.least)
+		return;
+	va_start(args, message);
+	add_line(&b, level, message, args);
 	va_end(args);
-	buf_adds(&b, setup.json ? "}\n" : "\n");
+	if (!hold_line(level, &b))
+		put_line(&b);
+}
+
+void log_first(const char *message, ...)
+{
+	struct buf b AUTO(buf_done) = BUF_MAX(LOG_LINE_MAX);
+	va_list args;
+
+	if (LOG_LEVEL_INFO < setup.least)
+		return;
+	va_start(args, message);
+	add_line(&b, LOG_LEVEL_INFO, message, args);
+	va_end(args);
 	put_line(&b);
-	buf_done(&b);
 }
 
 bool log_complaint_due(struct complaint *c)

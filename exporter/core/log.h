@@ -17,6 +17,14 @@ void log_setup(const char *level, const char *format);
  * "address", a, NULL). A pair with a NULL value is left out. */
 void log_line(enum log_level level, const char *message, ...) __attribute__((sentinel));
 
+/* Lets the lines of log_line wait for log_release. A person who starts the server then reads first
+ * where its page is, and only afterwards what the start found. An error and a line after 5 seconds
+ * end the wait, because such a start needs its lines. With --log.level=debug no line waits.
+ * log_first logs an INFO line ahead of the lines that wait. */
+void log_hold(void);
+void log_release(void);
+void log_first(const char *message, ...) __attribute__((sentinel));
+
 /* Writes `text` to stderr. If nothing could be written for `patience_ms` (-1 = no limit), drops the
  * remaining bytes of `text` and returns false. The limit is needed because the program that reads
  * stderr may be stopped, or may wait until this process exits. */

@@ -454,8 +454,9 @@ int http_start(struct http **ret, struct app *app, const struct text_list *addre
 		return code;
 	}
 	for (size_t i = 0; i < h->n; i++)
-		log_line(LOG_LEVEL_INFO, "listening", "address", h->server[i].address, "url",
+		log_first("listening", "address", h->server[i].address, "url",
 			h->server[i].url[0] ? h->server[i].url : NULL, NULL);
+	log_release();
 	*ret = h;
 	return 0;
 }

@@ -128,6 +128,19 @@ class Service(support.Case):
                 for client in (tcp, unix):
                     self.assertIn(b" 200 ", client.recv(4096))
 
+    def test_the_first_line_of_the_log_says_which_page_to_open(self):
+        """A person who starts the server looks for the page. What the start found comes after it."""
+        server = self.serve("--jobs.recognise", "--forward.token-file=/nonexistent")
+        server.says("msg=privileges")
+        server.says("have no effect: set --forward.url")
+        self.assertRegex(server.log[0], r"msg=listening address=127\.0\.0\.1:\d+ url=http://127\.0\.0\.1:\d+/")
+
+    def test_a_server_that_cannot_start_says_first_what_it_found(self):
+        server = self.start("serve", "--web.listen-address=nowhere.invalid:1", f"--history.path={self.history}")
+        self.assertEqual(server.wait(), 1)
+        self.assertEqual([bool(server.said(text)) for text in ("msg=privileges", "msg=\"cannot serve\"")], [True, True])
+        self.assertIn("cannot serve", server.log[-1])
+
     def test_a_descriptor_that_does_not_listen_is_named(self):
         with socket.socket(socket.AF_INET) as idle:
             server = self.activated(idle)

@@ -26,20 +26,36 @@ void log_setup(const char *level, const char *format)
 	(void)format;
 }
 
-void log_line(enum log_level level, const char *message, ...)
+static void add(const char *message, va_list args)
 {
 	size_t n = strlen(logged);
+	const char *key = va_arg(args, const char *);
+	const char *value = key ? va_arg(args, const char *) : NULL;
+
+	snprintf(logged + n, sizeof logged - n, "%s %s=%s\n", message, key ? key : "",
+		value ? value : "");
+}
+
+void log_line(enum log_level level, const char *message, ...)
+{
 	va_list args;
 
 	(void)level;
 	va_start(args, message);
-	const char *key = va_arg(args, const char *);
-	const char *value = key ? va_arg(args, const char *) : NULL;
-
+	add(message, args);
 	va_end(args);
-	snprintf(logged + n, sizeof logged - n, "%s %s=%s\n", message, key ? key : "",
-		value ? value : "");
 }
+
+void log_first(const char *message, ...)
+{
+	va_list args;
+
+	va_start(args, message);
+	add(message, args);
+	va_end(args);
+}
+
+void log_release(void) {}
 
 bool log_complaint_due(struct complaint *c)
 {

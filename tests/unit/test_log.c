@@ -190,6 +190,62 @@ static void what_was_lost_is_counted(void **state)
 	close(to);
 }
 
+static void held_lines_come_after_the_first(void **state)
+{
+	struct fixture *f = *state;
+
+	log_hold();
+	log_line(LOG_LEVEL_INFO, "one", NULL);
+	log_line(LOG_LEVEL_WARN, "two", NULL);
+	assert_string_equal(said(f), "");
+	log_first("listening", "url", "http://127.0.0.1:9877/", NULL);
+	assert_non_null(strstr(said(f), "msg=listening url=http://127.0.0.1:9877/\n"));
+	log_release();
+	assert_non_null(strstr(said(f), "msg=one\n"));
+	assert_non_null(strstr(said(f), "msg=two\n"));
+	log_line(LOG_LEVEL_INFO, "three", NULL);
+	assert_non_null(strstr(said(f), "msg=three\n"));
+	assert_string_equal(said(f), "");
+}
+
+static void an_error_ends_the_hold_and_debug_begins_none(void **state)
+{
+	struct fixture *f = *state;
+
+	log_hold();
+	log_line(LOG_LEVEL_INFO, "before", NULL);
+	log_line(LOG_LEVEL_ERROR, "cannot serve", NULL);
+	assert_non_null(strstr(said(f), "msg=before\n"));
+	assert_non_null(strstr(said(f), "msg=\"cannot serve\"\n"));
+	log_setup("debug", "logfmt");
+	log_hold();
+	log_line(LOG_LEVEL_INFO, "at once", NULL);
+	assert_non_null(strstr(said(f), "msg=\"at once\"\n"));
+}
+
+/* The lines go to a file here, because a socket does not take so many lines that nobody reads. */
+static void a_full_hold_loses_no_line(void **state)
+{
+	char value[900];
+	FILE *file = tmpfile();
+	size_t n = 0, written = 0;
+
+	(void)state;
+	assert_non_null(file);
+	assert_int_equal(dup2(fileno(file), STDERR_FILENO), STDERR_FILENO);
+	memset(value, 'x', sizeof value - 1);
+	value[sizeof value - 1] = '\0';
+	log_hold();
+	for (; n < 100 && lseek(fileno(file), 0, SEEK_END) == 0; n++)
+		log_line(LOG_LEVEL_INFO, "line", "a", value, "b", value, NULL);
+	assert_in_range(n, 20, 40);
+	rewind(file);
+	for (int c; (c = getc(file)) != EOF;)
+		written += c == '\n';
+	assert_int_equal(written, n);
+	fclose(file);
+}
+
 static void complaints_back_off_and_end(void **state)
 {
 	struct complaint c = {0};
@@ -218,6 +274,9 @@ int main(void)
 		TEST(long_values_are_cut_and_lines_stay_whole),
 		TEST(nobody_waits_for_who_does_not_read),
 		TEST(what_was_lost_is_counted),
+		TEST(held_lines_come_after_the_first),
+		TEST(an_error_ends_the_hold_and_debug_begins_none),
+		TEST(a_full_hold_loses_no_line),
 		cmocka_unit_test(complaints_back_off_and_end),
 	};
 
