@@ -13,6 +13,7 @@
 #include "collectors/naming/systems.h"
 #include "collectors/process/helpers.h"
 #include "collectors/process/process.h"
+#include "exporter/core/capabilities.h"
 #include "exporter/core/counters.h"
 #include "exporter/core/identity.h"
 #include "exporter/options/options.h"
@@ -28,8 +29,9 @@ static uint64_t fingerprint(struct slice s)
 	return hash_bytes(s.data, s.len) | 1;
 }
 
-/* Logs once which rights are needed to read the environments of other users' processes. Logs
- * nothing in a pod, because the job name then comes from the pod and not from an environment. */
+/* Logs once which rights are needed to read the environments of other users' processes, or that the
+ * exporter has these rights in vain. Logs nothing in a pod, because the job name then comes from
+ * the pod and not from an environment. */
 static void note_refused(struct finder *f, pid_t pid, const struct process_facts *facts)
 {
 	char number[16];
@@ -37,13 +39,17 @@ static void note_refused(struct finder *f, pid_t pid, const struct process_facts
 	counters_found_add(FOUND_UNREADABLE, facts->refused);
 	if (!facts->refused || f->refused_logged || f->pod)
 		return;
+	const char *why = capabilities_not_enough();
+
 	f->refused_logged = true;
 	snprintf(number, sizeof number, "%d", (int)pid);
 	log_line(LOG_LEVEL_INFO,
 		"cannot read environments of other users' processes: jobs named only there are "
 		"not found",
 		"pid", number, "needs",
-		"the jobs' own user, or the capabilities SYS_PTRACE and DAC_READ_SEARCH", NULL);
+		why ? NULL :
+		      "the jobs' own user, or the capabilities SYS_PTRACE and DAC_READ_SEARCH",
+		"why", why, NULL);
 }
 
 /* Returns true if processes are named by the pods of this Kubernetes node. In a sidecar, the

@@ -20,6 +20,7 @@
 #include "exporter/discovery/job_rules.h"
 #include "exporter/history/historian.h"
 #include "exporter/kubernetes/pod_owners.h"
+#include "exporter/core/capabilities.h"
 #include "exporter/core/log.h"
 #include "exporter/this_server/this_server.h"
 #include "exporter/sampling/run_forecast.h"
@@ -66,10 +67,11 @@ double cpu_limit_slowdown(double limit, double used, double look)
 	return fmin(1 / (left * left), CPU_LIMIT_STRETCH_MAX);
 }
 
-/* Logs missing rights once. To read the files io, smaps_rollup, environ, fd and root of a process,
- * the exporter needs PTRACE_MODE_READ (ptrace(2)). It has this right with the same user and group
- * as the process, or with CAP_SYS_PTRACE. io, environ and fd belong to the user of the process, so
- * to read them as another user the exporter also needs CAP_DAC_READ_SEARCH. */
+/* Logs missing rights once, or that the exporter has these rights in vain. To read the files io,
+ * smaps_rollup, environ, fd and root of a process, the exporter needs PTRACE_MODE_READ (ptrace(2)).
+ * It has this right with the same user and group as the process, or with CAP_SYS_PTRACE. io,
+ * environ and fd belong to the user of the process, so to read them as another user the exporter
+ * also needs CAP_DAC_READ_SEARCH. */
 void rights_note(bool *logged, const struct snapshot *s)
 {
 	for (size_t i = 0; i < s->n_runs && !*logged; i++) {
@@ -77,14 +79,17 @@ void rights_note(bool *logged, const struct snapshot *s)
 
 		if (run->ended || !(run->value[RUN_UNREADABLE_PROCESSES] > 0))
 			continue;
+		const char *why = capabilities_not_enough();
+
 		*logged = true;
 		log_line(LOG_LEVEL_WARN,
 			"processes of another user: their disk I/O, descriptors, PSS, "
 			"environment, and the limits of another container cannot be read",
 			"job_name", run->job_name, "needs",
-			"the job's own user and group, or root with the capabilities SYS_PTRACE "
-			"and DAC_READ_SEARCH",
-			NULL);
+			why ? NULL :
+			      "the job's own user and group, or root with the capabilities "
+			      "SYS_PTRACE and DAC_READ_SEARCH",
+			"why", why, NULL);
 	}
 }
 

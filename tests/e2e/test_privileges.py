@@ -102,6 +102,29 @@ class Privileges(support.Case):
         return self.start_program([support.EXPORTER, "serve", "--web.listen-address=127.0.0.1:0", f"--history.path={self.history}",
                                    "--no-catalogue.refresh", f"--security.user={user}", *flags], stdout=subprocess.DEVNULL, **options)
 
+    def refused(self, *prefix):
+        """Starts a server that may not see the processes of the test. Returns the line about that."""
+        server = self.start_program([*prefix, support.EXPORTER, "serve", "--web.listen-address=127.0.0.1:0",
+                                     "--history.path=:memory:", "--no-catalogue.refresh"], stdout=subprocess.DEVNULL)
+        return server.says("cannot read environments of other users' processes.*").string
+
+    @unittest.skipIf(subprocess.run(["unshare", "-Ur", "true"], check=False, capture_output=True).returncode, "no namespaces")
+    def test_it_does_not_ask_for_the_capabilities_that_it_has(self):
+        """In a user namespace it has them, but not over the processes outside."""
+        line = self.refused("unshare", "-Ur")
+        self.assertIn('why="forbidden although the exporter has SYS_PTRACE and DAC_READ_SEARCH: by a user namespace', line)
+        self.assertNotIn("needs=", line)
+
+    @unittest.skipIf(os.geteuid() != 0, "starts a process of another user")
+    def test_it_asks_for_the_capability_that_it_lacks(self):
+        job = self.start_program(support.python_job("input()"), user=65534, group=65534, extra_groups=[], stdin=subprocess.PIPE)
+        for missing in ("sys_ptrace", "dac_read_search,-dac_override"):
+            with self.subTest(missing=missing):
+                line = self.refused("setpriv", f"--bounding-set=-{missing}", "--inh-caps=-all")
+                self.assertIn("or the capabilities SYS_PTRACE and DAC_READ_SEARCH", line)
+                self.assertNotIn("why=", line)
+        job.process.stdin.close()
+
     @unittest.skipIf(os.geteuid() != 0, "becomes another user")
     def test_root_goes_on_as_another_user_with_what_looking_takes(self):
         folder = self.folder / "state"
