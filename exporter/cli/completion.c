@@ -7,6 +7,7 @@
 #include "collectors/collector.h"
 #include "exporter/api/route.h"
 #include "exporter/cli/catalogue_command.h"
+#include "exporter/cli/help.h"
 #include "exporter/cli/manual.h"
 #include "exporter/cli/query.h"
 #include "exporter/cli/rules_command.h"
@@ -31,7 +32,7 @@ static void add_word(struct buf *out, const char *word)
 
 static void add_commands(struct buf *words)
 {
-	for (const struct manual_command *c = manual_commands; c->word; c++)
+	for (const struct help_command *c = help_commands; c->word; c++)
 		add_word(words, c->word);
 	for (size_t i = 0; all_routes[i]; i++)
 		if (all_routes[i]->command)
@@ -175,7 +176,7 @@ static void bash_words(struct buf *out)
 	struct buf words AUTO(buf_done) = BUF_MAX(65536);
 
 	buf_adds(out, "\tcase $command in\n");
-	for (const struct manual_command *c = manual_commands; c->word; c++)
+	for (const struct help_command *c = help_commands; c->word; c++)
 		bash_command(out, c->word, c->bits);
 	for (size_t i = 0; all_routes[i]; i++)
 		if (all_routes[i]->command)
@@ -355,7 +356,7 @@ void completion_fish(struct buf *out)
 {
 	buf_adds(out,
 		"# fish completion for " PROGRAM ", printed by \"" PROGRAM " manual fish\".\n");
-	for (const struct manual_command *c = manual_commands; c->word; c++) {
+	for (const struct help_command *c = help_commands; c->word; c++) {
 		fish_command(out, c->word, c->help);
 		fish_options(out, c->word, c->bits);
 	}

@@ -6,14 +6,6 @@
 #include <stdbool.h>
 
 #include "collectors/base/buf.h"
-#include "exporter/options/options.h"
-
-/* A command that is not a route. A NULL `word` ends the table. */
-struct manual_command {
-	const char *word, *synopsis, *help;
-	enum command_bits bits;
-};
-extern const struct manual_command manual_commands[];
 
 /* These functions append the man page of the program and that of its routes (man(7)). */
 void manual_man(struct buf *out);

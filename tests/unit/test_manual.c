@@ -6,6 +6,7 @@
 
 #include "collectors/collector.h"
 #include "exporter/cli/completion.h"
+#include "exporter/cli/help.h"
 #include "exporter/cli/manual.h"
 #include "exporter/api/route.h"
 #include "exporter/core/json_key.h"
@@ -57,7 +58,7 @@ static void man_page_has_every_command_option_and_parameter(void **state)
 
 	manual_man(&page);
 	assert_false(page.full);
-	for (const struct manual_command *c = manual_commands; c->word; c++)
+	for (const struct help_command *c = help_commands; c->word; c++)
 		holds(&page, ".TP\n\\fB%s\\fR%s", escaped(c->word, text), "\n");
 	for (size_t i = 0; option_at(i, &o); i++)
 		holds(&page, ".TP\n\\fB\\-\\-%s\\fR%s", escaped_flag(o.name, text),
@@ -170,7 +171,7 @@ static void bash_completes_commands_options_and_values(void **state)
 	for (size_t i = 0; all_routes[i]; i++)
 		if (all_routes[i]->command)
 			holds(&page, "\t%s) list='--help%s", all_routes[i]->command, "");
-	for (const struct manual_command *c = manual_commands; c->word; c++)
+	for (const struct help_command *c = help_commands; c->word; c++)
 		holds(&page, "\t%s) list='--help%s", c->word, "");
 }
 

@@ -1,0 +1,126 @@
+#include "exporter/cli/help.h"
+
+#include <string.h>
+
+#include "exporter/api/route.h"
+#include "exporter/cli/catalogue_command.h"
+#include "exporter/cli/query.h"
+#include "exporter/options/options.h"
+#include "exporter/text/line_wrap.h"
+
+const struct help_command help_commands[] = {
+	{"serve", "rightsize-exporter [serve] [OPTION...]",
+		"Samples the machine and the runs of its jobs, and serves /metrics, /jobs, /runs, "
+		"/stats, /recommend and /servers",
+		COMMAND_SERVE},
+	{"run", "rightsize-exporter run [--job-name=NAME] [OPTION...] -- COMMAND [ARGUMENT...]",
+		"Runs a command, records it as a run of the job, and ends with its exit code and a "
+		"short summary",
+		COMMAND_RUN},
+	{"rules", "rightsize-exporter rules test|check|capture [OPTION...]",
+		"Shows which rule takes which process, and why; checks a file of rules; or "
+		"captures the processes of this machine for a test elsewhere",
+		COMMAND_RULES},
+	{0},
+};
+
+const struct help_example help_examples[] = {
+	{"serve", "rightsize-exporter serve",
+		"Watch the jobs of this machine, on http://127.0.0.1:9877/"},
+	{"serve", "rightsize-exporter serve --web.listen-address=:9877 --web.config.file=web.yml",
+		"Let Prometheus in from another machine, with TLS and a password"},
+	{"run", "rightsize-exporter run --job-name=etl/load -- ./load.sh --date=2026-11-21",
+		"Record a run"},
+	{"run", "rightsize-exporter run --job-name=etl/load --request-cpu=2 --request-memory=4Gi -- ./load.sh",
+		"Record a run and what was requested for it"},
+	{"rules", "rightsize-exporter rules test --jobs.rules=rules.yml",
+		"See which rule takes each process"},
+	{"recommend", "rightsize-exporter recommend --job-name=etl/load",
+		"What to request next time"},
+	{"recommend", "rightsize-exporter recommend --job-name=etl/load --format=kubernetes",
+		"The same as the resources of a container"},
+	{"recommend",
+		"rightsize-exporter recommend --job-name=etl/load --input-bytes=40Gi --risk=safe",
+		"For an input of this size, with few failures"},
+	{"servers", "rightsize-exporter servers --cpu=4 --memory=16Gi --regions=eu-west-1",
+		"Servers with 4 CPUs and 16 GiB in a region"},
+	{"servers", "rightsize-exporter servers --job-name=etl/load --objective=fastest",
+		"Where the job ends soonest"},
+	{"stats", "rightsize-exporter stats --job-name=etl/load", "What the runs of a job used"},
+	{"runs", "rightsize-exporter runs --job-name=etl/load --format=csv",
+		"The runs, for a spreadsheet"},
+	{"jobs", "rightsize-exporter jobs", "The jobs of the history"},
+	{"report", "rightsize-exporter report --job-name=etl/load -o report.html",
+		"The newest run as one HTML file"},
+	{"csv", "rightsize-exporter csv --run=20261126T120000Z-0b51c7e2 -o run.csv",
+		"The samples of a run"},
+	{0},
+};
+
+static void add_examples(struct buf *out, const char *word)
+{
+	const char *title = "\nExamples:\n";
+
+	for (const struct help_example *x = help_examples; x->word; x++)
+		if (strcmp(x->word, word) == 0) {
+			buf_addf(out, "%s  %s\n      %s\n", title, x->line, x->what);
+			title = "";
+		}
+}
+
+static void help_of_all(struct buf *out)
+{
+	buf_adds(out, "Watches a job's process tree and its machine, keeps the history of its "
+		      "runs, and answers\n"
+		      "what to ask for next time, on which server, and what it will cost.\n\n");
+	for (size_t i = 0; help_commands[i].word; i++)
+		buf_addf(out, "  %s\n      %s\n", help_commands[i].synopsis, help_commands[i].help);
+	for (size_t i = 0; all_routes[i]; i++)
+		if (all_routes[i]->command)
+			buf_addf(out, "  rightsize-exporter %s [OPTION...]\n      %s\n",
+				all_routes[i]->command, all_routes[i]->help);
+	catalogue_command_help(out);
+	buf_adds(out,
+		"\nrightsize-exporter help COMMAND lists the options of a command. Each option "
+		"can also be\n"
+		"given in the environment: --sample.interval as RIGHTSIZE_SAMPLE_INTERVAL.\n");
+}
+
+static void help_left_out(struct buf *out, size_t n)
+{
+	if (n)
+		buf_addf(out, "\n%zu more options: " HELP_ALL "\n", n);
+}
+
+void help_of_word(struct buf *out, const char *word, bool all)
+{
+	const struct route *route = query_route(word);
+	size_t left_out;
+
+	for (size_t i = 0; help_commands[i].word; i++) {
+		if (strcmp(help_commands[i].word, word) != 0)
+			continue;
+		buf_addf(out, "%s\n%s.\n\n", help_commands[i].synopsis, help_commands[i].help);
+		left_out = options_help(out, help_commands[i].bits, all);
+		add_examples(out, word);
+		help_left_out(out, left_out);
+		return;
+	}
+	if (strcmp(word, "catalogue") == 0) {
+		catalogue_command_help(out);
+		buf_addc(out, '\n');
+		help_left_out(out, options_help(out, COMMAND_QUERY, all));
+		return;
+	}
+	if (!route) {
+		help_of_all(out);
+		return;
+	}
+	buf_addf(out, "rightsize-exporter %s [OPTION...]\n", route->command);
+	line_wrap_add(out, route->help, 0);
+	buf_addc(out, '\n');
+	left_out = query_help(out, route, all);
+	left_out += options_help(out, COMMAND_QUERY, all);
+	add_examples(out, word);
+	help_left_out(out, left_out);
+}

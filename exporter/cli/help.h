@@ -1,0 +1,29 @@
+/* Prints --help of the program and of each command. */
+#ifndef EXPORTER_CLI_HELP_H
+#define EXPORTER_CLI_HELP_H
+
+#include <stdbool.h>
+
+#include "collectors/base/buf.h"
+#include "exporter/options/options.h"
+
+#define HELP_ALL "--help=all"
+
+/* A command that is not a route. A NULL `word` ends the table. */
+struct help_command {
+	const char *word, *synopsis, *help;
+	enum command_bits bits;
+};
+extern const struct help_command help_commands[];
+
+/* An example of a command, for --help and the man page. A NULL `word` ends the table. */
+struct help_example {
+	const char *word, *line, *what;
+};
+extern const struct help_example help_examples[];
+
+/* Appends the help of a command, or of the program if there is no such command: the options that most
+ * people need, or all of them. */
+void help_of_word(struct buf *out, const char *word, bool all);
+
+#endif
