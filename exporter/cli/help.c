@@ -68,7 +68,7 @@ static void add_examples(struct buf *out, const char *word)
 		}
 }
 
-static void help_of_all(struct buf *out)
+static void help_of_program(struct buf *out, bool all)
 {
 	buf_adds(out, "Watches a job's process tree and its machine, keeps the history of its "
 		      "runs, and answers\n"
@@ -84,6 +84,11 @@ static void help_of_all(struct buf *out)
 		"\nrightsize-exporter help COMMAND lists the options of a command. Each option "
 		"can also be\n"
 		"given in the environment: --sample.interval as RIGHTSIZE_SAMPLE_INTERVAL.\n");
+	if (!all)
+		return;
+	/* Without a command the program serves. */
+	buf_adds(out, "\nOptions of serve, the command that runs if none is named:\n");
+	options_help(out, COMMAND_SERVE, true);
 }
 
 static void help_left_out(struct buf *out, size_t n)
@@ -113,7 +118,7 @@ void help_of_word(struct buf *out, const char *word, bool all)
 		return;
 	}
 	if (!route) {
-		help_of_all(out);
+		help_of_program(out, all);
 		return;
 	}
 	buf_addf(out, "rightsize-exporter %s [OPTION...]\n", route->command);

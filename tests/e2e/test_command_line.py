@@ -346,6 +346,13 @@ class Help(Case):
             self.assertIn("\nExamples:\n", short)
             self.assertEqual(self.command("help", command).stdout, short)
 
+    def test_all_without_a_command_has_the_options_of_the_server(self):
+        short, full = self.command("--help").stdout, self.command("--help=all").stdout
+        self.assertTrue(full.startswith(short))
+        self.assertNotIn("--path.procfs", short)
+        options = self.command("serve", "--help=all").stdout
+        self.assertTrue(full.endswith(options[options.index("  --web.listen-address"):options.index("\nExamples:")]))
+
     def test_examples_are_commands_of_this_program(self):
         """Each example is parsed. It may only fail because the files that it names do not exist."""
         man = self.command("manual", "man").stdout
