@@ -35,6 +35,12 @@ const struct help_example help_examples[] = {
 		"Record a run and what was requested for it"},
 	{"rules", "rightsize-exporter rules test --jobs.rules=rules.yml",
 		"See which rule takes each process"},
+	{"rules", "rightsize-exporter rules check --jobs.rules=rules.yml",
+		"Find mistakes in a file of rules before a server reads it"},
+	{"rules", "rightsize-exporter rules capture",
+		"Print the processes of this machine, for rules test elsewhere"},
+	{"rules", "rightsize-exporter rules test --jobs.rules=rules.yml --processes=captured.json",
+		"Try rules on what capture printed elsewhere"},
 	{"recommend", "rightsize-exporter recommend --job-name=etl/load",
 		"What to request next time"},
 	{"recommend", "rightsize-exporter recommend --job-name=etl/load --format=kubernetes",
@@ -46,14 +52,30 @@ const struct help_example help_examples[] = {
 		"Servers with 4 CPUs and 16 GiB in a region"},
 	{"servers", "rightsize-exporter servers --job-name=etl/load --objective=fastest",
 		"Where the job ends soonest"},
+	{"benchmarks", "rightsize-exporter benchmarks --job-name=etl/load",
+		"By which benchmarks servers can be ranked for a job"},
 	{"stats", "rightsize-exporter stats --job-name=etl/load", "What the runs of a job used"},
 	{"runs", "rightsize-exporter runs --job-name=etl/load --format=csv",
 		"The runs, for a spreadsheet"},
 	{"jobs", "rightsize-exporter jobs", "The jobs of the history"},
+	{"jobs", "rightsize-exporter jobs --search=etl --sort=-runs",
+		"The jobs with etl in their names, those with most runs first"},
+	{"overview", "rightsize-exporter overview --sort=-failures --limit=20",
+		"The 20 jobs that fail most, each in a line"},
+	{"server", "rightsize-exporter server", "Which cloud server this machine is"},
 	{"report", "rightsize-exporter report --job-name=etl/load -o report.html",
 		"The newest run as one HTML file"},
 	{"csv", "rightsize-exporter csv --run=20261126T120000Z-0b51c7e2 -o run.csv",
 		"The samples of a run"},
+	{"series", "rightsize-exporter series --job-name=etl/load --points=200 -o series.json",
+		"The newest run as at most 200 points, to be drawn"},
+	{"catalogue", "rightsize-exporter catalogue info",
+		"How old the servers and prices are, and where they are from"},
+	{"catalogue", "rightsize-exporter catalogue update", "Fetch servers and prices now"},
+	{"catalogue", "rightsize-exporter catalogue import servers.csv",
+		"Use servers and prices of your own"},
+	{"catalogue", "rightsize-exporter catalogue search m7i",
+		"The cheapest servers with m7i in their names"},
 	{0},
 };
 
@@ -114,7 +136,9 @@ void help_of_word(struct buf *out, const char *word, bool all)
 	if (strcmp(word, "catalogue") == 0) {
 		catalogue_command_help(out);
 		buf_addc(out, '\n');
-		help_left_out(out, options_help(out, COMMAND_QUERY, all));
+		left_out = options_help(out, COMMAND_QUERY, all);
+		add_examples(out, word);
+		help_left_out(out, left_out);
 		return;
 	}
 	if (!route) {

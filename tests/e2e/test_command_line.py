@@ -325,6 +325,14 @@ class WrongUse(Case):
 
 
 class Help(Case):
+    def words(self):
+        """The commands that the help of the program names, and the verbs of those that have some: {"rules": {"test", ...}}."""
+        listed = re.findall(r"(?m)^  rightsize-exporter \[?(\w+)\]? ?([a-z|]*)", self.command("--help").stdout)
+        words = {word: set() for word, _ in listed}
+        for word, verbs in listed:
+            words[word] |= set(filter(None, verbs.split("|")))
+        return words
+
     def test_each_command_explains_itself(self):
         for command in COMMANDS:
             for flag in ("--help", "-h"):
@@ -357,10 +365,15 @@ class Help(Case):
         """Each example is parsed. It may only fail because the files that it names do not exist."""
         man = self.command("manual", "man").stdout
         self.assertIn(".SH EXAMPLES", man)
-        for command in COMMANDS:
-            for line in re.findall(r"(?m)^  (rightsize-exporter .*)\n {6}", self.command("help", command).stdout):
+        for command, verbs in self.words().items():
+            text = self.command("help", command).stdout
+            text = text[text.index("\nExamples:\n"):]
+            for verb in verbs or {""}:
+                self.assertIn(f"\n  rightsize-exporter {command} {verb}".rstrip(), text)
+            for line in re.findall(r"(?m)^  (rightsize-exporter .*)\n {6}", text):
                 arguments = shlex.split(line)[1:]
-                if arguments[0] in ("serve", "run", "rules"):
+                self.assertIn(".TP\n\\fB" + line.replace("-", "\\-"), man)
+                if arguments[0] in ("serve", "run") or arguments[:2] in (["rules", "capture"], ["catalogue", "update"]):
                     continue
                 result = self.command(*arguments, f"--history.path={self.folder}/none.db")
                 self.assertIn(result.returncode, (0, 1), result.stderr)
