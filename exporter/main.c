@@ -28,6 +28,7 @@
 #include "exporter/lifecycle/exit_deadline.h"
 #include "exporter/core/log.h"
 #include "exporter/this_server/this_server.h"
+#include "exporter/cli/help.h"
 #include "exporter/cli/manual.h"
 #include "exporter/options/options.h"
 #include "exporter/sampling/run_forecast.h"
@@ -350,6 +351,28 @@ static void warn_of_variable(const char *variable, const char *meant)
 		"variable", variable, "meant", meant, NULL);
 }
 
+static void unknown_word(const char *word, struct err *e)
+{
+	const char *meant = help_meant(word);
+
+	err_set(e, -EINVAL, "unknown command or argument %s; %s%s%s--help lists what there is",
+		word, meant ? "did you mean " : "", meant ? meant : "", meant ? "? " : "");
+}
+
+/* Blocks the signals that end the server. shutdown_wait waits for them. */
+static void hold_signals(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	/* Ignore SIGXFSZ. A write beyond the file size limit then returns an error, as on a full
+	 * disk, and does not end the program. */
+	signal(SIGXFSZ, SIG_IGN);
+}
+
 static int serve_main(int argc, char **argv)
 {
 	struct options o;
@@ -362,8 +385,7 @@ static int serve_main(int argc, char **argv)
 		return usage_error("serve", &e);
 	log_setup(o.log_level, o.log_format);
 	if (o.n_rest)
-		err_set(&e, -EINVAL, "unknown command or argument %s; --help lists what there is",
-			o.rest[0]);
+		unknown_word(o.rest[0], &e);
 	if (o.n_rest || site_check_options(&o, &e)) {
 		options_done(&o);
 		return usage_error("serve", &e);
@@ -372,15 +394,7 @@ static int serve_main(int argc, char **argv)
 	option_variables_check(COMMAND_SERVE, warn_of_variable);
 	say_units(&o);
 	warn_of_tokens(&o);
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGHUP);
-	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	/* Ignore SIGXFSZ. A write beyond the file size limit then returns an error, as on a full
-	 * disk, and does not end the program. */
-	signal(SIGXFSZ, SIG_IGN);
+	hold_signals(&set);
 	memory_budget_descriptors();
 	identity_read(&self);
 	app.options = &o;

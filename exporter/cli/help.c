@@ -2,11 +2,27 @@
 
 #include <string.h>
 
+#include "collectors/base/mem.h"
 #include "exporter/api/route.h"
 #include "exporter/cli/catalogue_command.h"
 #include "exporter/cli/query.h"
 #include "exporter/options/options.h"
 #include "exporter/text/line_wrap.h"
+#include "exporter/text/suggest.h"
+
+#define CATALOGUE "catalogue"
+#define WORDS_MAX 64 /* more than there are commands */
+
+/* The words that ask about the program itself. */
+static const char *const words_for_it[] = {"manual", "help", "version"};
+
+bool help_is_word_for_it(const char *word)
+{
+	for (size_t i = 0; i < ARRAY_LEN(words_for_it); i++)
+		if (strcmp(word, words_for_it[i]) == 0)
+			return true;
+	return false;
+}
 
 const struct help_command help_commands[] = {
 	{"serve", "rightsize-exporter [serve] [OPTION...]",
@@ -119,37 +135,67 @@ static void help_left_out(struct buf *out, size_t n)
 		buf_addf(out, "\n%zu more options: " HELP_ALL "\n", n);
 }
 
-void help_of_word(struct buf *out, const char *word, bool all)
+static void help_of_command(struct buf *out, const struct help_command *c, bool all)
 {
-	const struct route *route = query_route(word);
-	size_t left_out;
+	buf_addf(out, "%s\n%s.\n\n", c->synopsis, c->help);
+	size_t left_out = options_help(out, c->bits, all);
 
-	for (size_t i = 0; help_commands[i].word; i++) {
-		if (strcmp(help_commands[i].word, word) != 0)
-			continue;
-		buf_addf(out, "%s\n%s.\n\n", help_commands[i].synopsis, help_commands[i].help);
-		left_out = options_help(out, help_commands[i].bits, all);
-		add_examples(out, word);
-		help_left_out(out, left_out);
-		return;
-	}
-	if (strcmp(word, "catalogue") == 0) {
-		catalogue_command_help(out);
-		buf_addc(out, '\n');
-		left_out = options_help(out, COMMAND_QUERY, all);
-		add_examples(out, word);
-		help_left_out(out, left_out);
-		return;
-	}
-	if (!route) {
-		help_of_program(out, all);
-		return;
-	}
+	add_examples(out, c->word);
+	help_left_out(out, left_out);
+}
+
+static void help_of_catalogue(struct buf *out, bool all)
+{
+	catalogue_command_help(out);
+	buf_addc(out, '\n');
+	size_t left_out = options_help(out, COMMAND_QUERY, all);
+
+	add_examples(out, CATALOGUE);
+	help_left_out(out, left_out);
+}
+
+static void help_of_route(struct buf *out, const struct route *route, bool all)
+{
 	buf_addf(out, "rightsize-exporter %s [OPTION...]\n", route->command);
 	line_wrap_add(out, route->help, 0);
 	buf_addc(out, '\n');
-	left_out = query_help(out, route, all);
-	left_out += options_help(out, COMMAND_QUERY, all);
-	add_examples(out, word);
+	size_t left_out = query_help(out, route, all) + options_help(out, COMMAND_QUERY, all);
+
+	add_examples(out, route->command);
 	help_left_out(out, left_out);
+}
+
+bool help_of_word(struct buf *out, const char *word, bool all)
+{
+	const struct help_command *c = help_commands;
+	const struct route *route = query_route(word);
+
+	while (c->word && strcmp(c->word, word) != 0)
+		c++;
+	if (c->word)
+		help_of_command(out, c, all);
+	else if (strcmp(word, CATALOGUE) == 0)
+		help_of_catalogue(out, all);
+	else if (route)
+		help_of_route(out, route, all);
+	else if (*word == '\0' || *word == '-' || help_is_word_for_it(word))
+		help_of_program(out, all);
+	else
+		return false;
+	return true;
+}
+
+const char *help_meant(const char *word)
+{
+	const char *names[WORDS_MAX] = {CATALOGUE};
+	size_t n = 1;
+
+	for (size_t i = 0; i < ARRAY_LEN(words_for_it); i++)
+		names[n++] = words_for_it[i];
+	for (const struct help_command *c = help_commands; c->word; c++)
+		names[n++] = c->word;
+	for (size_t i = 0; all_routes[i] && n < WORDS_MAX; i++)
+		if (all_routes[i]->command)
+			names[n++] = all_routes[i]->command;
+	return suggest_slip(word, names, n);
 }

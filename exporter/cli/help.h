@@ -22,8 +22,15 @@ struct help_example {
 };
 extern const struct help_example help_examples[];
 
-/* Appends the help of a command, or of the program if there is no such command: the options that most
- * people need, or all of them. */
-void help_of_word(struct buf *out, const char *word, bool all);
+/* Returns true for "manual", "help" and "version", which ask about the program itself. */
+bool help_is_word_for_it(const char *word);
+
+/* Appends the help of a command: the options that most people need, or all of them. Appends the
+ * help of the program for "", for a flag and for a word that asks about the program. Returns false
+ * if there is no such command. */
+bool help_of_word(struct buf *out, const char *word, bool all);
+
+/* Returns the command that `word` probably misspells, or NULL. */
+const char *help_meant(const char *word);
 
 #endif

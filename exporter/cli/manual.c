@@ -28,11 +28,8 @@
 
 bool manual_wanted(int argc, char **argv)
 {
-	static const char *const words[] = {"manual", "help", "version"};
-
-	for (size_t i = 0; argc > 1 && i < ARRAY_LEN(words); i++)
-		if (strcmp(argv[1], words[i]) == 0)
-			return true;
+	if (argc > 1 && help_is_word_for_it(argv[1]))
+		return true;
 	/* "run" is followed by a command, which may have its own --help. Only options_read knows
 	 * where that command begins. */
 	if (argc > 1 && strcmp(argv[1], "run") == 0)
@@ -473,6 +470,17 @@ static int print_table(struct buf *out, const char *word)
 	return EXIT_USAGE;
 }
 
+static int refuse_word(const char *word)
+{
+	const char *meant = help_meant(word);
+
+	fprintf(stderr, PROGRAM ": there is no command %s", word);
+	if (meant)
+		fprintf(stderr, "; did you mean %s?", meant);
+	fputs("\nTry " PROGRAM " --help\n", stderr);
+	return EXIT_USAGE;
+}
+
 int manual_main(int argc, char **argv)
 {
 	struct buf out = BUF_MAX(MANUAL_MAX);
@@ -487,8 +495,8 @@ int manual_main(int argc, char **argv)
 		code = print_table(&out, argc > 2 ? argv[2] : "");
 	else if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0)
 		version_text(&out);
-	else
-		help_of_word(&out, word, all);
+	else if (!help_of_word(&out, word, all))
+		code = refuse_word(word);
 	fputs(buf_text(&out), stdout);
 	buf_done(&out);
 	return code;

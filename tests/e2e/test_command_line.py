@@ -275,6 +275,10 @@ class WrongUse(Case):
         (["--no-such-flag"], ["--no-such-flag", "--help"]),
         (["serve", "--no-such-flag"], ["--no-such-flag"]),
         (["no-such-command"], ["no-such-command", "--help"]),
+        (["recomend"], ["recomend; did you mean recommend?", "--help"]),
+        *((words, ["there is no command recomend; did you mean recommend?", "--help"])
+          for words in (["help", "recomend"], ["recomend", "--help"], ["recomend", "-h"])),
+        (["help", "nonsense"], ["there is no command nonsense\n"]),
         (["serve", "--sample.interval=1ms"], ["sample.interval", "1ms", "0.1"]),
         (["serve", "--sample.interval=soon"], ["sample.interval", "soon", "500ms"]),
         (["serve", "--log.level=loud"], ["log.level", "loud", "debug", "error"]),
@@ -379,7 +383,7 @@ class Help(Case):
                 self.assertIn(result.returncode, (0, 1), result.stderr)
 
     def test_without_a_command_lists_the_commands(self):
-        for arguments in (["--help"], ["-h"], ["help"]):
+        for arguments in (["--help"], ["-h"], ["help"], ["help", "help"], ["help", "version"], ["help", "--help"]):
             result = self.command(*arguments)
             self.assertEqual(result.returncode, 0)
             for command in COMMANDS:
