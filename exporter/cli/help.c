@@ -40,6 +40,43 @@ const struct help_command help_commands[] = {
 	{0},
 };
 
+const struct help_usual help_usual[] = {
+	{"serve", {"web.listen-address", "web.config.file", "web.external-url", "sample.interval",
+			  "history.path", "forward.url", "catalogue.path", "jobs.pod", "jobs.rules",
+			  "log.level"}},
+	{"run", {"job-name", "request-cpu", "request-memory", "input-bytes", "report", "quiet",
+			"strict", "web.listen-address", "history.path", "forward.url"}},
+	{"rules", {"jobs.rules", "pid", "processes", "log.level"}},
+	{"recommend", {"job-name", "risk", "input-bytes", "format", "objective", "vendor",
+			      "regions", "explain", "output", "history.path"}},
+	{"servers", {"job-name", "cpu", "memory", "limit", "objective", "vendor", "regions",
+			    "format", "output", "history.path"}},
+	{"benchmarks", {"job-name", "format", "output", "history.path", "catalogue.path"}},
+	{"stats", {"job-name", "runs", "format", "color", "output", "history.path"}},
+	{"runs", {"job-name", "limit", "format", "color", "output", "history.path"}},
+	{"jobs", {"search", "show", "sort", "limit", "format", "color", "output", "history.path"}},
+	{"overview", {"runs", "search", "show", "sort", "limit", "format", "color", "output",
+			     "history.path"}},
+	{"server", {"format", "output", "cloud.discovery", "server.vendor", "server.type",
+			   "server.region"}},
+	{"report", {"run", "job-name", "output", "history.path", "catalogue.path"}},
+	{"csv", {"run", "job-name", "format", "from", "to", "output", "history.path"}},
+	{"series", {"run", "job-name", "points", "from", "to", "output", "history.path"}},
+	{CATALOGUE, {"catalogue.path", "catalogue.cache", "catalogue.url", "catalogue.ca-file",
+			    "catalogue.refresh-interval", "catalogue.region", "catalogue.rate"}},
+	{0},
+};
+
+/* Returns the options that --help shows; NULL = all. */
+static const char *const *names_of(const char *word, bool all)
+{
+	const struct help_usual *u = help_usual;
+
+	while (u->word && strcmp(u->word, word) != 0)
+		u++;
+	return all || !u->word ? NULL : u->names;
+}
+
 const struct help_example help_examples[] = {
 	{"serve", "rightsize-exporter serve",
 		"Watch the jobs of this machine, on http://127.0.0.1:9877/"},
@@ -126,7 +163,7 @@ static void help_of_program(struct buf *out, bool all)
 		return;
 	/* Without a command the program serves. */
 	buf_adds(out, "\nOptions of serve, the command that runs if none is named:\n");
-	options_help(out, COMMAND_SERVE, true);
+	options_help(out, COMMAND_SERVE, NULL);
 }
 
 static void help_left_out(struct buf *out, size_t n)
@@ -138,7 +175,7 @@ static void help_left_out(struct buf *out, size_t n)
 static void help_of_command(struct buf *out, const struct help_command *c, bool all)
 {
 	buf_addf(out, "%s\n%s.\n\n", c->synopsis, c->help);
-	size_t left_out = options_help(out, c->bits, all);
+	size_t left_out = options_help(out, c->bits, names_of(c->word, all));
 
 	add_examples(out, c->word);
 	help_left_out(out, left_out);
@@ -148,7 +185,7 @@ static void help_of_catalogue(struct buf *out, bool all)
 {
 	catalogue_command_help(out);
 	buf_addc(out, '\n');
-	size_t left_out = options_help(out, COMMAND_QUERY, all);
+	size_t left_out = options_help(out, COMMAND_QUERY, names_of(CATALOGUE, all));
 
 	add_examples(out, CATALOGUE);
 	help_left_out(out, left_out);
@@ -159,8 +196,10 @@ static void help_of_route(struct buf *out, const struct route *route, bool all)
 	buf_addf(out, "rightsize-exporter %s [OPTION...]\n", route->command);
 	line_wrap_add(out, route->help, 0);
 	buf_addc(out, '\n');
-	size_t left_out = query_help(out, route, all) + options_help(out, COMMAND_QUERY, all);
+	const char *const *names = names_of(route->command, all);
+	size_t left_out = query_help(out, route, names);
 
+	left_out += options_help(out, COMMAND_QUERY, names);
 	add_examples(out, route->command);
 	help_left_out(out, left_out);
 }

@@ -16,6 +16,14 @@ struct help_command {
 };
 extern const struct help_command help_commands[];
 
+/* The options and parameters that --help of a command shows, as flags have them. --help=all shows
+ * every one. A NULL `word` ends the table. */
+#define HELP_USUAL_MOST 10
+struct help_usual {
+	const char *word, *names[HELP_USUAL_MOST + 1];
+};
+extern const struct help_usual help_usual[];
+
 /* An example of a command, for --help and the man page. A NULL `word` ends the table. */
 struct help_example {
 	const char *word, *line, *what;

@@ -10,6 +10,7 @@
 
 #include "collectors/base/mem.h"
 #include "exporter/cli/progress_line.h"
+#include "exporter/options/options.h"
 #include "exporter/terminal/output.h"
 #include "exporter/terminal/show.h"
 #include "exporter/text/user_file.h"
@@ -161,38 +162,41 @@ static bool has_flag(const struct route *route, const char *name)
 	return false;
 }
 
-static void help_of_output(struct buf *out, const struct route *route)
+/* Appends a flag of every query, or counts it as left out. */
+static void help_of_flag(struct buf *out, const char *const *names, const char *name,
+	const char *flag, const char *help, size_t *left_out)
+{
+	if (!options_help_shows(names, name)) {
+		++*left_out;
+		return;
+	}
+	buf_addf(out, "  %s\n", flag);
+	line_wrap_add(out, help, 6);
+}
+
+static void help_of_output(struct buf *out, const struct route *route, const char *const *names,
+	size_t *left_out)
 {
 	const struct shown *shown = show_find(route->command);
 
-	if (!route_parameter_find(route->parameters, "format")) {
-		buf_adds(out, "  --format=FORMAT\n");
-		line_wrap_add(out,
+	if (shown && !route_parameter_find(route->parameters, "format"))
+		help_of_flag(out, names, "format", "--format=FORMAT",
 			shown->list ?
 				"text: a table, the default on a terminal; json: the default "
 				"elsewhere; yaml; csv: the list of the answer" :
 				"text: the default on a terminal; json: the default elsewhere; "
 				"yaml",
-			6);
-	}
-	buf_adds(out,
-		"  --color=WHEN\n      Colours of text: auto, always or never. NO_COLOR turns "
-		"auto off\n");
+			left_out);
+	if (shown)
+		help_of_flag(out, names, "color", "--color=WHEN",
+			"Colours of text: auto, always or never. NO_COLOR turns auto off",
+			left_out);
 	if (has_flag(route, "explain"))
-		buf_adds(out, "  --explain\n      Text with the reason of each number\n");
-}
-
-/* The parameters that --help shows. --help=all shows every parameter. */
-static const char *const usual_parameters[] = {"job_name", "run", "runs", "format", "risk",
-	"input_bytes", "attempt", "cpu", "memory", "gpus", "limit", "objective", "vendor",
-	"regions", "allocation", "search", "show", "sort"};
-
-static bool is_usual(const struct parameter *p)
-{
-	for (size_t i = 0; i < ARRAY_LEN(usual_parameters); i++)
-		if (p->required || strcmp(usual_parameters[i], p->name) == 0)
-			return true;
-	return false;
+		help_of_flag(out, names, "explain", "--explain",
+			"Text with the reason of each number", left_out);
+	help_of_flag(out, names, "output", "-o FILE, --output=FILE",
+		"Write the answer to this file, whole or not at all, instead of to stdout",
+		left_out);
 }
 
 static void help_of_parameter(struct buf *out, const struct parameter *p)
@@ -214,20 +218,17 @@ static void help_of_parameter(struct buf *out, const struct parameter *p)
 	line_wrap_add(out, buf_text(&help), 6);
 }
 
-size_t query_help(struct buf *out, const struct route *route, bool all)
+size_t query_help(struct buf *out, const struct route *route, const char *const *names)
 {
 	size_t left_out = 0;
 
 	for (const struct parameter *p = route->parameters; p->name; p++)
-		if (all || is_usual(p))
+		if (options_help_shows(names, p->name))
 			help_of_parameter(out, p);
 		else
 			left_out++;
-	if (show_find(route->command))
-		help_of_output(out, route);
-	buf_adds(out, "  -o FILE, --output=FILE\n      Write the answer to this file, whole or "
-		      "not at all, instead of to stdout\n");
-	if (all && route->explain)
+	help_of_output(out, route, names, &left_out);
+	if (!names && route->explain)
 		route->explain(out);
 	return left_out;
 }

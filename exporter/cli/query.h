@@ -41,8 +41,9 @@ struct query_flag {
 /* Gets flag `i` of the route's command. Returns false after the last one. */
 bool query_flag_at(const struct route *route, size_t i, struct query_flag *ret);
 
-/* Appends the route's parameters for --help: those that most people need, or all of them. Returns
- * the number of parameters that were left out. */
-size_t query_help(struct buf *out, const struct route *route, bool all);
+/* Appends the parameters of a route that is a command for --help, and the flags of every query:
+ * those of `names` (options_help_shows), or all of them if `names` is NULL. Returns the number of
+ * those that were left out. */
+size_t query_help(struct buf *out, const struct route *route, const char *const *names);
 
 #endif

@@ -529,18 +529,22 @@ bool option_at(size_t i, struct option_view *ret)
 	return true;
 }
 
-/* The options that --help shows. --help=all shows every option. */
-static const char *const usual_options[] = {"job-name", "request-cpu", "request-memory",
-	"input-bytes", "report", "quiet", "web.listen-address", "web.config.file", "history.path",
-	"sample.interval", "forward.url", "jobs.rules", "jobs.pod", "server.vendor", "server.type",
-	"catalogue.path", "log.level", "pid", "processes"};
-
-static bool is_usual(const char *name)
+static bool is_name(const char *a, const char *b)
 {
-	for (size_t i = 0; i < ARRAY_LEN(usual_options); i++)
-		if (strcmp(usual_options[i], name) == 0)
-			return true;
-	return false;
+	while (*a && (*a == *b || (*a == '_' && *b == '-'))) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
+bool options_help_shows(const char *const *names, const char *name)
+{
+	bool shown = !names;
+
+	for (size_t i = 0; names && names[i] && !shown; i++)
+		shown = is_name(name, names[i]);
+	return shown;
 }
 
 static void help_of_collectors(struct buf *out)
@@ -558,7 +562,7 @@ static void help_of_collectors(struct buf *out)
 	}
 }
 
-size_t options_help(struct buf *out, enum command_bits command, bool all)
+size_t options_help(struct buf *out, enum command_bits command, const char *const *names)
 {
 	size_t left_out = 0;
 
@@ -567,7 +571,7 @@ size_t options_help(struct buf *out, enum command_bits command, bool all)
 
 		if (!(r->commands & command))
 			continue;
-		if (!all && !is_usual(r->name)) {
+		if (!options_help_shows(names, r->name)) {
 			left_out++;
 			continue;
 		}
@@ -578,7 +582,7 @@ size_t options_help(struct buf *out, enum command_bits command, bool all)
 		buf_addc(out, '\n');
 		line_wrap_add(out, r->help, 6);
 	}
-	if (all && command & COMMAND_WATCH)
+	if (!names && command & COMMAND_WATCH)
 		help_of_collectors(out);
 	return left_out;
 }

@@ -231,9 +231,12 @@ struct option_view {
 };
 bool option_at(size_t i, struct option_view *ret); /* false when `i` is past the last option */
 
-/* Appends the options of a command for --help: those that most people need, or all of them. Returns
- * the number of options that were left out. */
-size_t options_help(struct buf *out, enum command_bits command, bool all);
+/* Appends the options of a command for --help: those of `names`, or all of them if `names` is NULL.
+ * Returns the number of options that were left out. */
+size_t options_help(struct buf *out, enum command_bits command, const char *const *names);
+/* Returns true if `names` is NULL, or has this option or parameter. A NULL ends `names`. Names are
+ * given as flags have them, so "_" of a parameter is "-" there. */
+bool options_help_shows(const char *const *names, const char *name);
 /* Appends all options as a Markdown table. */
 void options_markdown(struct buf *out);
 

@@ -358,6 +358,19 @@ class Help(Case):
             self.assertIn("\nExamples:\n", short)
             self.assertEqual(self.command("help", command).stdout, short)
 
+    def test_help_shows_at_most_ten_options_of_each_command(self):
+        flag = re.compile(r"(?m)^  (?:-o FILE, )?--([\w.-]+).*?(\(required\))?$")
+        for command in self.words():
+            with self.subTest(command=command):
+                short, full = self.command("help", command).stdout, self.command(command, "--help=all").stdout
+                shown, every = (dict(flag.findall(text)) for text in (short, full))
+                self.assertLessEqual(len(shown), 10)
+                self.assertEqual(len(shown), len(re.findall("(?m)^  -", short)))
+                self.assertLess(set(shown), set(every))
+                self.assertEqual({name for name, required in every.items() if required} - set(shown), set())
+                left_out = [name for name in every if name not in shown and not name.startswith(("collector.", "no-collector."))]
+                self.assertIn(f"\n{len(left_out)} more options: --help=all\n", short)
+
     def test_all_without_a_command_has_the_options_of_the_server(self):
         short, full = self.command("--help").stdout, self.command("--help=all").stdout
         self.assertTrue(full.startswith(short))

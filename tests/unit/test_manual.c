@@ -191,6 +191,33 @@ static void other_shells_complete_the_same_words(void **state)
 			holds(&fish, " -a %s -d%s", all_routes[i]->command, " ");
 }
 
+static bool has_flag(const struct buf *help, const char *name)
+{
+	static const char *const after[] = {"=", "\n"};
+	bool found = false;
+
+	for (size_t i = 0; i < 2 && !found; i++) {
+		AUTO(buf_done) struct buf flag = BUF_MAX(256);
+
+		buf_addf(&flag, " --%s%s", name, after[i]);
+		found = strstr(buf_text(help), buf_text(&flag));
+	}
+	return found;
+}
+
+/* A name that is no option of its command would leave its place on the screen empty. */
+static void each_usual_option_is_in_the_help_of_its_command(void **state)
+{
+	for (const struct help_usual *u = help_usual; u->word; u++) {
+		AUTO(buf_done) struct buf help = BUF_MAX(1 << 16);
+
+		assert_true(help_of_word(&help, u->word, false));
+		for (size_t i = 0; u->names[i]; i++)
+			if (!has_flag(&help, u->names[i]))
+				fail_msg("%s has no --%s", u->word, u->names[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -200,6 +227,7 @@ int main(void)
 		cmocka_unit_test(brackets_are_opened_before_they_are_closed),
 		cmocka_unit_test(bash_completes_commands_options_and_values),
 		cmocka_unit_test(other_shells_complete_the_same_words),
+		cmocka_unit_test(each_usual_option_is_in_the_help_of_its_command),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
