@@ -40,6 +40,14 @@ static void add_commands(struct buf *words)
 	add_word(words, "catalogue");
 }
 
+static const char *manual_word(size_t i)
+{
+#define MANUAL_WORD(word, print) word,
+	static const char *const words[] = {MANUAL_TABLES(MANUAL_WORD)};
+
+	return i < ARRAY_LEN(words) ? words[i] : NULL;
+}
+
 /* Adds the words that may follow a command: "update" follows "catalogue". */
 static void add_followers(struct buf *words, const char *command)
 {
@@ -47,7 +55,7 @@ static void add_followers(struct buf *words, const char *command)
 		const char *command;
 		const char *(*word)(size_t i);
 	} followed[] = {{"catalogue", catalogue_command_word}, {"rules", rules_command_word},
-		{"manual", manual_table_word}};
+		{"manual", manual_word}};
 	const char *word;
 
 	if (strcmp(command, "help") == 0)
@@ -103,12 +111,12 @@ static void bash_option_values(struct buf *out)
 static void bash_value(struct buf *out, const struct route *r, const char *name)
 {
 	struct buf words AUTO(buf_done) = BUF_MAX(4096);
-	char flag[MANUAL_FLAG_MAX];
+	char flag[HELP_FLAG_MAX];
 
 	add_values(&words, r, name);
 	if (!words.len)
 		return;
-	manual_flag(name, flag);
+	help_flag(name, flag);
 	buf_addf(out, "\t%s:%s) list='%s' ;;\n", r->command, flag, buf_text(&words));
 }
 
@@ -154,11 +162,11 @@ static void bash_command(struct buf *out, const char *command, unsigned bits)
 	const struct route *r = query_route(command);
 	struct buf words AUTO(buf_done) = BUF_MAX(65536);
 	struct query_flag f;
-	char flag[MANUAL_FLAG_MAX];
+	char flag[HELP_FLAG_MAX];
 
 	add_word(&words, "--help");
 	for (const struct parameter *p = r ? r->parameters : NULL; p && p->name; p++) {
-		manual_flag(p->name, flag);
+		help_flag(p->name, flag);
 		buf_addf(&words, " %s%s", flag, p->kind == PARAMETER_FLAG ? "" : "=");
 	}
 	for (size_t i = 0; r && query_flag_at(r, i, &f); i++)
@@ -330,9 +338,9 @@ static void fish_query(struct buf *out, const struct route *r)
 	fish_command(out, r->command, r->help);
 	for (const struct parameter *p = r->parameters; p->name; p++) {
 		struct buf words AUTO(buf_done) = BUF_MAX(4096);
-		char flag[MANUAL_FLAG_MAX];
+		char flag[HELP_FLAG_MAX];
 
-		manual_flag(p->name, flag);
+		help_flag(p->name, flag);
 		add_values(&words, r, p->name);
 		add_fish(out, r->command, flag + 2,
 			p->kind == PARAMETER_FLAG ? NULL : buf_text(&words), p->help);

@@ -238,3 +238,10 @@ const char *help_meant(const char *word)
 			names[n++] = all_routes[i]->command;
 	return suggest_slip(word, names, n);
 }
+
+void help_flag(const char *name, char out[HELP_FLAG_MAX])
+{
+	snprintf(out, HELP_FLAG_MAX, "--%s", name);
+	for (char *c = out; *c; c++)
+		*c = *c == '_' ? '-' : *c;
+}

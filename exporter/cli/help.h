@@ -38,6 +38,10 @@ bool help_is_word_for_it(const char *word);
  * if there is no such command. */
 bool help_of_word(struct buf *out, const char *word, bool all);
 
+#define HELP_FLAG_MAX 128
+/* Writes the flag of a parameter: "--job-name" for job_name. */
+void help_flag(const char *name, char out[HELP_FLAG_MAX]);
+
 /* Returns the command that `word` probably misspells, or NULL. */
 const char *help_meant(const char *word);
 

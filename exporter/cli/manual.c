@@ -213,13 +213,6 @@ static void add_entry(struct buf *out, const char *tag, const char *value, const
 	buf_adds(out, ".\n");
 }
 
-void manual_flag(const char *name, char out[MANUAL_FLAG_MAX])
-{
-	snprintf(out, MANUAL_FLAG_MAX, "--%s", name);
-	for (char *c = out; *c; c++)
-		*c = *c == '_' ? '-' : *c;
-}
-
 static void man_commands(struct buf *out)
 {
 	add_section(out, "COMMANDS");
@@ -242,9 +235,9 @@ static void man_options(struct buf *out)
 	add_section(out, "OPTIONS");
 	for (size_t i = 0; option_at(i, &o); i++) {
 		struct buf text = BUF_MAX(4096);
-		char flag[MANUAL_FLAG_MAX];
+		char flag[HELP_FLAG_MAX];
 
-		manual_flag(o.name, flag);
+		help_flag(o.name, flag);
 		buf_adds(&text, o.help);
 		if (o.fallback)
 			buf_addf(&text, " (default: %s", o.fallback);
@@ -261,7 +254,7 @@ static void man_options(struct buf *out)
 		buf_done(&text);
 	}
 	for (size_t i = 0; all_collectors[i]; i++) {
-		char flag[MANUAL_FLAG_MAX];
+		char flag[HELP_FLAG_MAX];
 
 		snprintf(flag, sizeof flag, "--%scollector.%s",
 			all_collectors[i]->off_by_default ? "" : "no-", all_collectors[i]->name);
@@ -279,9 +272,9 @@ static void man_parameters(struct buf *out)
 		add_roff(out, all_routes[i]->help);
 		buf_adds(out, ".\n");
 		for (const struct parameter *p = all_routes[i]->parameters; p->name; p++) {
-			char flag[MANUAL_FLAG_MAX];
+			char flag[HELP_FLAG_MAX];
 
-			manual_flag(p->name, flag);
+			help_flag(p->name, flag);
 			add_entry(out, flag, "VALUE", p->help);
 		}
 	}
@@ -431,30 +424,11 @@ void manual_man_routes(struct buf *out)
 	buf_adds(out, "\\fBrightsize\\-exporter\\fR(1)\n");
 }
 
+#define MANUAL_TABLE_ROW(word, print) {word, print},
 static const struct {
 	const char *word;
 	void (*print)(struct buf *out);
-} tables[] = {
-	{"metrics", metrics_markdown},
-	{"options", options_markdown},
-	{"quantities", quantity_markdown},
-	{"routes", routes_markdown},
-	{"openapi", openapi_json},
-	{"columns", fields_markdown},
-	{"strategies", strategies_markdown},
-	{"formats", formats_markdown},
-	{"warnings", warnings_markdown},
-	{"man", manual_man},
-	{"man-routes", manual_man_routes},
-	{"bash", completion_bash},
-	{"zsh", completion_zsh},
-	{"fish", completion_fish},
-};
-
-const char *manual_table_word(size_t i)
-{
-	return i < ARRAY_LEN(tables) ? tables[i].word : NULL;
-}
+} tables[] = {MANUAL_TABLES(MANUAL_TABLE_ROW)};
 
 static int print_table(struct buf *out, const char *word)
 {

@@ -11,12 +11,24 @@
 void manual_man(struct buf *out);
 void manual_man_routes(struct buf *out);
 
-/* Returns word `i` that may follow "manual". NULL = there are no more. */
-const char *manual_table_word(size_t i);
-
-#define MANUAL_FLAG_MAX 128
-/* Writes the flag of a parameter: "--job-name" for job_name. */
-void manual_flag(const char *name, char out[MANUAL_FLAG_MAX]);
+/* X(word, function): the words that may follow "manual", and the function that prints what they name. */
+/* clang-format off */
+#define MANUAL_TABLES(X) \
+X("metrics", metrics_markdown) \
+X("options", options_markdown) \
+X("quantities", quantity_markdown) \
+X("routes", routes_markdown) \
+X("openapi", openapi_json) \
+X("columns", fields_markdown) \
+X("strategies", strategies_markdown) \
+X("formats", formats_markdown) \
+X("warnings", warnings_markdown) \
+X("man", manual_man) \
+X("man-routes", manual_man_routes) \
+X("bash", completion_bash) \
+X("zsh", completion_zsh) \
+X("fish", completion_fish)
+/* clang-format on */
 
 /* Returns true when the first argument is the word "manual", "help" or "version". Also returns true
  * when --help, --help=all, -h or --version is an argument, and no "--" comes before it. Returns false
