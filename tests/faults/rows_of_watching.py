@@ -150,7 +150,10 @@ ROWS = {
         "exporter/history/historian.h", "HISTORIAN_OPEN_SECONDS 0.5", "HISTORIAN_OPEN_SECONDS 30",
         "test_faults_history.py:Unwritable.test_a_disk_that_hangs_from_the_beginning"),
     "a lock at the beginning costs the run": (
-        "exporter/history/historian.c", "(code == -EINPROGRESS || code == -EBUSY))", "code == -EBUSY)", "unit:historian_stop"),
+        "exporter/history/historian.c", "? code == -EINPROGRESS || code == -EBUSY :", "? code == -EBUSY :", "unit:historian_stop"),
+    "a full disk keeps a server from starting": (
+        "exporter/history/historian.c", " : code == -ENOSPC;", " : false;",
+        "test_faults_history.py:SmallDisk.test_a_server_starts_on_a_full_disk_and_recovers"),
     "who writes in turn is not waited for": (
         "exporter/history/open.c", "		h->lock_wait.wrote = now;", "		h->lock_wait.wrote = tries ? h->lock_wait.wrote : now;",
         "test_faults_history.py:Unwritable.test_a_lock_of_others_who_write_is_waited_for"),
