@@ -66,6 +66,17 @@ const struct kept_column kept_columns[] = {
 /* clang-format on */
 const size_t kept_columns_n = ARRAY_LEN(kept_columns);
 
+const char *const statistic_name[] = {
+	[STATISTIC_N] = "n",
+	[STATISTIC_SUM] = "sum",
+	[STATISTIC_MAX] = "max",
+	[STATISTIC_P99] = "p99",
+	[STATISTIC_P95] = "p95",
+	[STATISTIC_P50] = "p50",
+	[STATISTIC_MIN] = "min",
+	[STATISTIC_MEAN] = "mean",
+};
+
 static const size_t offset_of[] = {
 	[STATISTIC_SUM] = offsetof(struct distribution, sum),
 	[STATISTIC_MAX] = offsetof(struct distribution, max),

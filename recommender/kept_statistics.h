@@ -22,6 +22,7 @@ enum statistic {
 	STATISTIC_COUNT,
 };
 
+extern const char *const statistic_name[STATISTIC_COUNT]; /* "n", "sum", "max", ... */
 double statistic_get(const struct distribution *d, enum statistic s);
 void statistic_set(struct distribution *d, enum statistic s, double v); /* NaN as `n` = 0 */
 

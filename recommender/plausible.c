@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "recommender/kept_statistics.h"
 
 /* ---- bounds ---- */
 
@@ -140,24 +141,6 @@ static struct bound bound_of(const struct run *r, enum subject s, double vram_by
 
 /* ---- numbers of a column ---- */
 
-static const struct {
-	const char *key;
-	size_t offset;
-} numbers[] = {
-	{"mean", offsetof(struct distribution, mean)},
-	{"min", offsetof(struct distribution, min)},
-	{"max", offsetof(struct distribution, max)},
-	{"p50", offsetof(struct distribution, p50)},
-	{"p95", offsetof(struct distribution, p95)},
-	{"p99", offsetof(struct distribution, p99)},
-	{"sum", offsetof(struct distribution, sum)},
-};
-
-static double number_of(const struct distribution *d, size_t i)
-{
-	return *(const double *)(const void *)((const char *)d + numbers[i].offset);
-}
-
 /* Returns true when the sum of a column has a bound. The sum of a level, such as memory, depends on
  * the number of samples and has no bound. */
 static bool sum_is_bounded(enum subject s)
@@ -168,20 +151,19 @@ static bool sum_is_bounded(enum subject s)
 static int check_column(const struct column_stats *s, enum subject subject, const struct bound *b,
 	struct err *e)
 {
-	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
-		bool is_sum = numbers[i].offset == offsetof(struct distribution, sum);
-		double v = number_of(&s->d, i), most = b->most;
+	for (unsigned i = STATISTIC_SUM; i < STATISTIC_COUNT; i++) {
+		double v = statistic_get(&s->d, i), most = b->most;
 
-		if (is_sum && !sum_is_bounded(subject))
+		if (i == STATISTIC_SUM && !sum_is_bounded(subject))
 			most = INFINITY;
 		if (v < 0)
 			return err_set(e, -ERANGE,
 				"column %.64s: %s is %.15g; possible is 0 or more", s->column,
-				numbers[i].key, v);
+				statistic_name[i], v);
 		if (v > most)
 			return err_set(e, -ERANGE,
 				"column %.64s: %s is %.15g; possible is 0 to %.15g (%s)", s->column,
-				numbers[i].key, v, most, b->because);
+				statistic_name[i], v, most, b->because);
 	}
 	return 0;
 }
@@ -250,11 +232,11 @@ int run_plausible_order(const struct run *r, struct err *e)
 		const struct column_stats *s = &r->stats[i];
 		const char *wanted = disorder(&s->d);
 
-		for (size_t k = 0; k < ARRAY_LEN(numbers); k++)
-			if (isinf(number_of(&s->d, k)))
+		for (unsigned k = STATISTIC_SUM; k < STATISTIC_COUNT; k++)
+			if (isinf(statistic_get(&s->d, k)))
 				return err_set(e, -ERANGE,
 					"column %.64s: %s: accepted is a finite number", s->column,
-					numbers[k].key);
+					statistic_name[k]);
 		if (s->d.n == 0)
 			return err_set(e, -ERANGE,
 				"column %.64s: n: accepted is a whole number from 1 on", s->column);

@@ -498,8 +498,8 @@ struct pick_options server_parameters_usual(const struct server_job *job)
 	bool known = job->architecture != ARCHITECTURE_UNKNOWN;
 	unsigned bits = known ? 1u << job->architecture : architectures[0].bits;
 
-	/* Nobody asked for this condition. A table of one's own need not say the architecture, and a
-	 * server without it would then never fit a job. */
+	/* The user did not ask for this condition. A user's own table may lack the architectures; its
+	 * servers must fit a job all the same. */
 	return (struct pick_options){.architectures = bits ? bits | 1u << ARCHITECTURE_UNKNOWN : 0,
 		.cpu_allocations = pick_usual_cpu_allocations(job->profile),
 		.reserve = system_reserves,

@@ -1,13 +1,13 @@
 #include "exporter/answers/stats_json.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "collectors/base/units.h"
 #include "exporter/answers/run_json.h"
 #include "exporter/answers/series_csv.h"
 #include "exporter/answers/sizing_json.h"
+#include "recommender/kept_statistics.h"
 #include "recommender/plausible.h"
 #include "recommender/waits.h"
 
@@ -33,16 +33,15 @@ static const char *const levels[] = {
 	"open_fds",
 };
 
-static const struct statistic {
-	const char *key;
-	size_t offset; /* in struct distribution */
-	bool extreme;  /* true = over several runs use the maximum, not the mean */
+static const struct shown_statistic {
+	enum statistic statistic;
+	bool extreme; /* true = over several runs use the maximum, not the mean */
 } statistics[] = {
-	{"mean", offsetof(struct distribution, mean), false},
-	{"max", offsetof(struct distribution, max), true},
-	{"p50", offsetof(struct distribution, p50), false},
-	{"p95", offsetof(struct distribution, p95), false},
-	{"p99", offsetof(struct distribution, p99), false},
+	{STATISTIC_MEAN, false},
+	{STATISTIC_MAX, true},
+	{STATISTIC_P50, false},
+	{STATISTIC_P95, false},
+	{STATISTIC_P99, false},
 };
 
 /* Mean and range of the known values; all NaN when no value is known. */
@@ -68,9 +67,9 @@ struct stats_window stats_json_window(const struct runs *all, size_t most, struc
 	return w;
 }
 
-static double distribution_value(const struct distribution *d, const struct statistic *s)
+static double value_of(const struct distribution *d, const struct shown_statistic *s)
 {
-	return d ? *(const double *)(const void *)((const char *)d + s->offset) : NAN;
+	return d ? statistic_get(d, s->statistic) : (double)NAN;
 }
 
 /* Returns true if the key of the headline is also the name of its column. `levels` contains no such
@@ -120,8 +119,8 @@ static json_t *level_json(const char *column, const struct distribution *d)
 	json_t *o = json_object();
 
 	for (size_t i = 0; i < ARRAY_LEN(statistics); i++)
-		json_put(o, statistics[i].key,
-			json_by_key(column, distribution_value(d, &statistics[i])));
+		json_put(o, statistic_name[statistics[i].statistic],
+			json_by_key(column, value_of(d, &statistics[i])));
 	return o;
 }
 
@@ -141,11 +140,10 @@ static json_t *level_over_runs(const struct stats_window *w, const char *column,
 
 	for (size_t k = 0; k < ARRAY_LEN(statistics); k++) {
 		for (size_t i = 0; i < w->n; i++)
-			scratch[i] = distribution_value(run_json_level(w->run[i], column),
-				&statistics[k]);
+			scratch[i] = value_of(run_json_level(w->run[i], column), &statistics[k]);
 		struct spread s = spread_of(scratch, w->n);
 
-		json_put(o, statistics[k].key,
+		json_put(o, statistic_name[statistics[k].statistic],
 			json_by_key(column, statistics[k].extreme ? s.max : s.mean));
 	}
 	return o;

@@ -38,8 +38,8 @@ struct parameter {
 	bool required, repeats; /* `repeats`: may be given several times, as name= or name[]= */
 	const char *fallback;   /* value of an absent parameter; NULL = no value */
 	double least, most;
-	/* Of a number: its unit, in the plural; NULL = no unit. Of a text: a description of the accepted
-	 * text, such as "two letters of ISO 3166"; NULL = any text. */
+	/* The unit of a number, in the plural. A text has a description of the accepted words instead,
+	 * such as "two letters of ISO 3166". NULL = there is none. */
 	const char *unit;
 	double unit_bytes;               /* PARAMETER_SIZE: number of bytes in one `unit` */
 	const char *(*choice)(size_t i); /* the i-th accepted word; NULL past the last */

@@ -1,4 +1,4 @@
-/* What the kernel lets this process see of processes of other users. */
+/* Tells why the kernel hides processes of other users from this process. */
 #ifndef EXPORTER_CORE_CAPABILITIES_H
 #define EXPORTER_CORE_CAPABILITIES_H
 

@@ -212,31 +212,33 @@ static void add_line(struct buf *b, enum log_level level, const char *message, v
 	buf_adds(b, setup.json ? "}\n" : "\n");
 }
 
-void log_line(enum log_level level, const char *message, ...)
+static void write_line(enum log_level level, bool may_wait, const char *message, va_list args)
 {
 	struct buf b AUTO(buf_done) = BUF_MAX(LOG_LINE_MAX);
-	va_list args;
 
 	if (level < setup.least)
 		return;
-	va_start(args, message);
 	add_line(&b, level, message, args);
-	va_end(args);
-	if (!hold_line(level, &b))
+	if (!may_wait || !hold_line(level, &b))
 		put_line(&b);
+}
+
+void log_line(enum log_level level, const char *message, ...)
+{
+	va_list args;
+
+	va_start(args, message);
+	write_line(level, true, message, args);
+	va_end(args);
 }
 
 void log_first(const char *message, ...)
 {
-	struct buf b AUTO(buf_done) = BUF_MAX(LOG_LINE_MAX);
 	va_list args;
 
-	if (LOG_LEVEL_INFO < setup.least)
-		return;
 	va_start(args, message);
-	add_line(&b, LOG_LEVEL_INFO, message, args);
+	write_line(LOG_LEVEL_INFO, false, message, args);
 	va_end(args);
-	put_line(&b);
 }
 
 bool log_complaint_due(struct complaint *c)

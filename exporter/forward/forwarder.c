@@ -83,12 +83,19 @@ double forward_delay(unsigned failures, double random)
 
 /* ---- the receiver's answer ---- */
 
+static bool is_error(const json_t *error, const char *code)
+{
+	const char *told = json_string_value(json_object_get(error, "code"));
+
+	return told && strcmp(told, code) == 0;
+}
+
 bool forward_is_refusal(const struct http_response *a)
 {
 	json_t *o = json_loadb(buf_text(&a->body), a->body.len, 0, NULL);
-	const char *code = json_string_value(json_object_get(json_object_get(o, "error"), "code"));
-	bool ret = code && ((a->status == 400 && strcmp(code, "bad_body") == 0) ||
-				   (a->status == 413 && strcmp(code, "too_large") == 0));
+	const json_t *error = json_object_get(o, "error");
+	bool ret = (a->status == 400 && is_error(error, "bad_body")) ||
+		   (a->status == 413 && is_error(error, "too_large"));
 
 	json_decref(o);
 	return ret;
@@ -293,8 +300,8 @@ static int gather_batch(struct forwarder *f, const struct waiting_runs *w, struc
 	return code;
 }
 
-/* Marks the runs that the receiver took or refused for good. Returns 1 when the answer does not name
- * each run of the batch in its order. */
+/* Marks the runs that the receiver took or refused for good, as far as its answer names the runs of the
+ * batch in their order. Returns 1 when the answer settles no run. */
 static int settle_batch(struct forwarder *f, const struct outgoing_batch *b, struct err *e)
 {
 	json_t *o = json_loadb(buf_text(&f->answer.body), f->answer.body.len, 0, NULL);
@@ -306,7 +313,8 @@ static int settle_batch(struct forwarder *f, const struct outgoing_batch *b, str
 		const json_t *one = json_array_get(list, i), *error = json_object_get(one, "error");
 		const char *id = json_string_value(json_object_get(one, "run_id"));
 
-		if (!id || strcmp(id, b->run[i]->run_id) != 0)
+		if (!id || strcmp(id, b->run[i]->run_id) != 0 ||
+			(error && !is_error(error, "bad_body")))
 			break;
 		if (error)
 			note_refused(id, json_string_value(json_object_get(error, "message")));
@@ -319,7 +327,7 @@ static int settle_batch(struct forwarder *f, const struct outgoing_batch *b, str
 		note_success(f, settled[i]->run_id);
 	int code = mark_runs(f, settled, n, e);
 
-	return code ? code : n < b->n;
+	return code ? code : n == 0;
 }
 
 /* Forwards the first waiting runs in one request. Returns 1 when they must go one by one: there are too

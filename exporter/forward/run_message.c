@@ -160,25 +160,13 @@ static json_t *fields_json(const void *thing, const struct json_key *keys)
 	return o;
 }
 
-/* The keys of a column, in the order of enum statistic. */
-static const char *const statistic_keys[] = {
-	[STATISTIC_N] = "n",
-	[STATISTIC_SUM] = "sum",
-	[STATISTIC_MAX] = "max",
-	[STATISTIC_P99] = "p99",
-	[STATISTIC_P95] = "p95",
-	[STATISTIC_P50] = "p50",
-	[STATISTIC_MIN] = "min",
-	[STATISTIC_MEAN] = "mean",
-};
-
 static json_t *column_json(const struct distribution *d, unsigned statistics)
 {
 	json_t *o = json_object();
 
 	for (unsigned s = 0; s < STATISTIC_COUNT; s++)
 		if (statistics & STATISTIC_BIT(s) && !isnan(statistic_get(d, s)))
-			json_put(o, statistic_keys[s], json_num(statistic_get(d, s)));
+			json_put(o, statistic_name[s], json_num(statistic_get(d, s)));
 	return o;
 }
 

@@ -6,18 +6,13 @@
 
 #include "collectors/base/mem.h"
 
-/* FNV-1a over all texts, each with its end. An unknown text differs from an empty one. */
 static int64_t hash_of(const struct circumstances *c)
 {
-	uint64_t hash = 0xcbf29ce484222325;
+	uint64_t hash = 0;
 
-	for (size_t i = 0; i < CIRCUMSTANCES_COUNT; i++) {
-		const char *p = c->text[i] ? c->text[i] : "\1";
-
-		do
-			hash = (hash ^ (unsigned char)*p) * 0x100000001b3;
-		while (*p++);
-	}
+	/* The factor makes the order of the texts count. It is any large odd number. */
+	for (size_t i = 0; i < CIRCUMSTANCES_COUNT; i++)
+		hash = (hash + (c->text[i] ? hash_text(c->text[i]) : 0)) * 0x9e3779b97f4a7c15;
 	return (int64_t)hash;
 }
 

@@ -152,6 +152,14 @@ int history_unpack_stats(struct history *h, int64_t run, const struct packed_run
 	return 0;
 }
 
+void sql_put_packed_run(struct sql *q, int64_t circumstances, const struct packed_run *packed)
+{
+	sql_put_int(q, circumstances);
+	sql_put_int(q, packed->form);
+	sql_put_blob(q, packed->stats, packed->size);
+	sql_put_double(q, packed->memory_peak_bytes);
+}
+
 struct packed_run sql_packed_run(struct sql *q, struct arena *arena)
 {
 	struct packed_run p = {.form = sql_int(q)};
@@ -168,10 +176,7 @@ static int rewrite_run(struct history *h, int64_t run, int64_t circumstances,
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_PACK_RUN, e);
 
-	sql_put_int(&q, circumstances);
-	sql_put_int(&q, packed->form);
-	sql_put_blob(&q, packed->stats, packed->size);
-	sql_put_double(&q, packed->memory_peak_bytes);
+	sql_put_packed_run(&q, circumstances, packed);
 	sql_put_int(&q, run);
 	return sql_run(&q, e);
 }

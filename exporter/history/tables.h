@@ -320,6 +320,8 @@ int history_pack_stats(struct history *h, const struct column_stats *stats, size
  * statistics of another run, where the names are the same. */
 int history_unpack_stats(struct history *h, int64_t run, const struct packed_run *packed,
 	const struct run *like, struct arena *arena, struct run *ret, struct err *e);
+/* Binds the parameters of circumstances, stats_form, stats and memory_peak_bytes. */
+void sql_put_packed_run(struct sql *q, int64_t circumstances, const struct packed_run *packed);
 /* Reads the columns stats_form and stats. */
 struct packed_run sql_packed_run(struct sql *q, struct arena *arena);
 /* Rewrites a run of schema 13 or older. */

@@ -246,10 +246,7 @@ static int end_run(struct history *h, int64_t run, const struct run_finish *f,
 	sql_put_double(&q, f->address_limit_bytes);
 	sql_put_double(&q, f->address_peak_bytes);
 	sql_put_text(&q, f->end_reason);
-	sql_put_int(&q, circumstances);
-	sql_put_int(&q, packed->form);
-	sql_put_blob(&q, packed->stats, packed->size);
-	sql_put_double(&q, packed->memory_peak_bytes);
+	sql_put_packed_run(&q, circumstances, packed);
 	sql_put_int(&q, run);
 	return sql_run(&q, e);
 }
