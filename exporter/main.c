@@ -48,11 +48,15 @@
 #include "exporter/client/bearer_token.h"
 #include "exporter/core/memory_trim.h"
 #include "exporter/wrapper/wrapper.h"
+#include "exporter/core/worker.h"
 #include "exporter/answers/app_caches.h"
 
 #define EXIT_USAGE 2
 /* The forwarder gets this many seconds after the exit deadline has passed. */
 #define LAST_SECONDS 2.0
+
+/* Lines of the log wait at most so long for the line with the URL. */
+#define LOG_HOLD_SECONDS 5.0
 
 static int usage_error(const char *command, const struct err *e)
 {
@@ -265,6 +269,19 @@ static void wait_for_end(struct app *app, const sigset_t *set)
 	shutdown_linger(app, set);
 }
 
+/* Writes the lines that wait after LOG_HOLD_SECONDS, because they may say why a start hangs. */
+static double release_log(void *context)
+{
+	bool *waited = context;
+
+	if (*waited) {
+		log_release();
+		return WORKER_END;
+	}
+	*waited = true;
+	return LOG_HOLD_SECONDS;
+}
+
 static int serve_until_signal(struct app *app, const struct identity *self, const sigset_t *set)
 {
 	struct err e = {0};
@@ -296,6 +313,7 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 		code = begin_upkeep(app, &e);
 	if (code == 0)
 		code = http_start(&http, app, &app->options->listen_addresses, &e);
+	log_release();
 	if (code == 0)
 		code = follower_start(&follower, app, self, &e);
 	if (code == 0)
@@ -378,6 +396,8 @@ static int serve_main(int argc, char **argv)
 	struct options o;
 	struct identity self;
 	struct app app = APP_INIT;
+	struct worker log_worker;
+	bool waited = false;
 	struct err e = {0};
 	sigset_t set;
 
@@ -416,7 +436,11 @@ static int serve_main(int argc, char **argv)
 		o.catalogue_cache = cache;
 	if (code == 0)
 		code = privileges_drop(&o, path, &e);
+	worker_init(&log_worker);
+	if (code == 0)
+		code = worker_start(&log_worker, "log", release_log, &waited, &e);
 	code = code ? cannot_serve(code, &e) : serve_until_signal(&app, &self, &set);
+	worker_done(&log_worker);
 	columns_done(&app.columns);
 	app_caches_done(&app);
 	options_done(&o);

@@ -225,13 +225,17 @@ static bool is_far(const struct server_answer *s, const struct pick *p)
 	return *today && *there && strcmp(today, there) != 0;
 }
 
-static void put_region_note(json_t *o, const struct server_answer *s, const struct pick *p)
+/* Says on which other continent the server is. The best server's note names today's continent, too. */
+static void put_region_note(json_t *o, const struct server_answer *s, const struct pick *p,
+	bool is_best)
 {
 	struct buf b AUTO(buf_done) = BUF_MAX(256);
 
 	if (!is_far(s, p))
 		return;
-	buf_addf(&b, "in %s; today's server is in %s", p->region->continent, todays_continent(s));
+	buf_addf(&b, "in %s", p->region->continent);
+	if (is_best)
+		buf_addf(&b, "; today's server is in %s", todays_continent(s));
 	json_put(o, "region_note", json_text(buf_text(&b)));
 }
 
@@ -247,7 +251,7 @@ static json_t *best_json(const struct server_answer *s, bool details)
 	put_identity(o, b->pick->server, details);
 	json_put(o, "is_current", json_boolean(b->is_current));
 	put_price(o, b->pick, s->picks.currency, details);
-	put_region_note(o, s, b->pick);
+	put_region_note(o, s, b->pick, true);
 	json_put(o, "forecast_duration_seconds", json_seconds(b->pick->forecast.seconds));
 	json_put(o, "forecast_cost", json_money(b->pick->cost.amount));
 	if (!isnan(b->saving.amount) || details) {
@@ -272,8 +276,7 @@ static json_t *alternatives_json(const struct server_answer *s, bool details)
 		json_put(o, "asks", json_text(buf_text(&asks)));
 		put_identity(o, a->pick.server, details);
 		put_price(o, &a->pick, s->picks.currency, details);
-		if (details)
-			put_region_note(o, s, &a->pick);
+		put_region_note(o, s, &a->pick, false);
 		json_put(o, "forecast_cost", json_money(a->pick.cost.amount));
 		put_saving(o, &a->saving);
 		json_push(array, o);

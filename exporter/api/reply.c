@@ -22,16 +22,24 @@ int reply_json(struct reply *r, int status, json_t *take)
 	return 0;
 }
 
+json_t *reply_error_json(const char *code, const char *message)
+{
+	json_t *error = json_object();
+
+	json_put(error, "code", json_text(code));
+	json_put(error, "message", json_text(message));
+	return error;
+}
+
 __attribute__((format(printf, 6, 0))) static void vreply_error(struct reply *r, int status,
 	const char *code, const char *list, const char *const *names, const char *format,
 	va_list args)
 {
-	json_t *error = json_object(), *document = json_object();
+	json_t *document = json_object(), *error;
 	char message[MESSAGE_MAX];
 
 	vsnprintf(message, sizeof message, format, args);
-	json_put(error, "code", json_text(code));
-	json_put(error, "message", json_text(message));
+	error = reply_error_json(code, message);
 	if (list) {
 		json_t *array = json_array();
 

@@ -44,5 +44,7 @@ struct reply; /* exporter/api/route.h */
 
 /* Makes `take` the body of the reply and frees it. Always returns 0. */
 int reply_json(struct reply *r, int status, json_t *take);
+/* Returns {"code": code, "message": message}, the error of an answer. */
+json_t *reply_error_json(const char *code, const char *message);
 
 #endif

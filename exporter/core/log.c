@@ -20,7 +20,6 @@
 #define LOG_LINE_MAX    8192
 #define LOG_PATIENCE_MS 200
 #define LOG_HOLD_MAX    (64u << 10)
-#define LOG_HOLD_S      5
 
 static const char *const level_names[] = {
 	[LOG_LEVEL_DEBUG] = "debug",
@@ -38,7 +37,6 @@ static struct {
 static struct {
 	pthread_mutex_t lock;
 	bool on;
-	struct mono since;
 	struct buf lines;
 } hold = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -150,7 +148,6 @@ void log_hold(void)
 		return;
 	pthread_mutex_lock(&hold.lock);
 	hold.on = true;
-	hold.since = now_read().mono;
 	hold.lines = BUF_MAX(LOG_HOLD_MAX);
 	pthread_mutex_unlock(&hold.lock);
 }
@@ -172,15 +169,14 @@ void log_release(void)
 	}
 }
 
-/* Returns true if the line now waits for log_release. An error does not wait, because the program
- * may end after it. No line waits in a start that takes long, because the lines say why. */
+/* Returns true if the line now waits for log_release. An error ends the wait of all lines, because the
+ * program may end after it. */
 static bool hold_line(enum log_level level, const struct buf *line)
 {
 	bool held = false;
 
 	pthread_mutex_lock(&hold.lock);
-	if (hold.on && level < LOG_LEVEL_ERROR &&
-		mono_seconds_between(hold.since, now_read().mono) < LOG_HOLD_S) {
+	if (hold.on && level < LOG_LEVEL_ERROR) {
 		buf_add(&hold.lines, line->data, line->len);
 		held = !hold.lines.full;
 	}

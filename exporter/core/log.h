@@ -17,10 +17,9 @@ void log_setup(const char *level, const char *format);
  * "address", a, NULL). A pair with a NULL value is left out. */
 void log_line(enum log_level level, const char *message, ...) __attribute__((sentinel));
 
-/* Lets the lines of log_line wait for log_release. A person who starts the server then reads first
- * where its page is, and only afterwards what the start found. An error and a line after 5 seconds
- * end the wait, because such a start needs its lines. With --log.level=debug no line waits.
- * log_first logs an INFO line ahead of the lines that wait. */
+/* Lets lines wait for log_release, so that a person who starts the server reads first where its page
+ * is. An error ends the wait. With --log.level=debug no line waits. log_first writes an INFO line ahead
+ * of those that wait. The caller must see to it that log_release is called even if the start hangs. */
 void log_hold(void);
 void log_release(void);
 void log_first(const char *message, ...) __attribute__((sentinel));

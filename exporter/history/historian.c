@@ -719,19 +719,17 @@ void historian_suspect(struct historian *h)
 int historian_takes_runs(struct historian *h, struct err *e)
 {
 	pthread_mutex_lock(&h->lock);
-	bool full = h->full, failing = !isinf(h->failing_at) && h->failure.code == -ENOSPC;
+	bool full = h->full, no_room = !isinf(h->failing_at) && h->failure.code == -ENOSPC;
 	uint64_t bytes = h->health.bytes_on_disk, most = h->config.limits.max_bytes;
 
-	if (failing)
-		*e = h->failure;
 	pthread_mutex_unlock(&h->lock);
-	if (failing)
-		return e->code;
+	if (no_room)
+		return err_set(e, -ENOSPC, "the history cannot be written: its disk is full");
 	if (!full)
 		return 0;
 	return err_set(e, -EDQUOT,
-		"history %s: it has %.1f MB, with a limit of %.1f MB (--history.max-size); old runs are being removed",
-		h->path, (double)bytes / 1e6, (double)most / 1e6);
+		"the history has %.1f MB, with a limit of %.1f MB (--history.max-size); old runs are being removed",
+		(double)bytes / 1e6, (double)most / 1e6);
 }
 
 struct historian_health historian_health(struct historian *h)

@@ -115,7 +115,7 @@ void historian_suspect(struct historian *h);
 
 /* Returns 0 while runs of other exporters may be added (history_run_add). They are refused while the
  * file exceeds limits.max_bytes by 1/HISTORIAN_FULL_PARTS (-EDQUOT), until old runs are removed, and
- * while the disk is full (-ENOSPC). `e` then says why. Upkeep begins when the file has come
+ * while the disk is full (-ENOSPC). `e` then says why, without the path, because everybody may read it. Upkeep begins when the file has come
  * within 1/HISTORIAN_FULL_PARTS of the limit. The -wal file counts as part of the file. Any thread. */
 #define HISTORIAN_FULL_PARTS 32
 int historian_takes_runs(struct historian *h, struct err *e);

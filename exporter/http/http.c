@@ -456,7 +456,6 @@ int http_start(struct http **ret, struct app *app, const struct text_list *addre
 	for (size_t i = 0; i < h->n; i++)
 		log_first("listening", "address", h->server[i].address, "url",
 			h->server[i].url[0] ? h->server[i].url : NULL, NULL);
-	log_release();
 	*ret = h;
 	return 0;
 }

@@ -59,8 +59,7 @@ static json_t *told_json(const struct told_run *told, bool known)
 
 	json_put(o, "run_id", json_text(told->run_id));
 	if (told->wrong.code)
-		json_put(o, "error",
-			json_pack("{s:s,s:s}", "code", "bad_body", "message", told->wrong.text));
+		json_put(o, "error", reply_error_json("bad_body", told->wrong.text));
 	else
 		json_put(o, "known", json_boolean(known));
 	return o;

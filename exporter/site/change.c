@@ -123,6 +123,11 @@ static bool may_by_token(const char *path, const struct http_request *r, struct 
 	return refuse(refusal, e.code == -EACCES ? 401 : 503, "not_allowed", e.text);
 }
 
+bool site_changes_come_by_tcp(const struct options *o)
+{
+	return o->allow_changes || o->changes_token_file || o->web_config_file;
+}
+
 static bool needs_token(const struct options *o, const struct http_request *r)
 {
 	return !r->peer.local && o->changes_token_file;

@@ -17,6 +17,9 @@
 bool site_change(struct site *s, const struct http_request *r, struct request_target *t,
 	struct http_answer *ret);
 
+/* Returns true if clients of TCP may make changes, as the senders of runs do. */
+bool site_changes_come_by_tcp(const struct options *o);
+
 /* `path` must have no query. */
 bool site_change_at(const char *path);
 bool site_change_takes_long(const char *path);

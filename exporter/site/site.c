@@ -47,25 +47,23 @@ static void healthy(struct site *s, const struct http_request *r, struct request
 	text_page(ret, 503, text);
 }
 
-static bool takes_runs_of_others(const struct options *o)
-{
-	return o->allow_changes || o->changes_token_file || o->web_config_file;
-}
-
 static void ready(struct site *s, const struct http_request *r, struct request_target *t,
 	struct http_answer *ret)
 {
 	struct err e = {0};
+	char text[sizeof e.text + 1];
 
 	(void)r;
 	(void)t;
 	if (!s->app->sampler || !isfinite(sampler_age(s->app->sampler)))
 		text_page(ret, 503, "There is no sample yet.\n");
-	else if (s->app->historian && takes_runs_of_others(s->app->options) &&
-		 historian_takes_runs(s->app->historian, &e))
-		text_page(ret, 503, e.text);
-	else
+	else if (!s->app->historian || !site_changes_come_by_tcp(s->app->options) ||
+		 historian_takes_runs(s->app->historian, &e) == 0)
 		text_page(ret, 200, "rightsize-exporter is ready.\n");
+	else {
+		snprintf(text, sizeof text, "%s\n", e.text);
+		text_page(ret, 503, text);
+	}
 }
 
 static const struct route_error text_if_not[] = {{503, ROUTE_ERROR_TEXT}, {0}};
@@ -262,7 +260,8 @@ static void refuse_method(struct http_answer *ret, const char *allow)
 	struct reply r = {.body = BUF_MAX(REPLY_BODY_MAX)};
 
 	ret->allow = allow;
-	reply_error(&r, 405, "method_not_allowed", "only %s is answered here", allow);
+	reply_error(&r, 405, "method_not_allowed", "only %s %s answered here", allow,
+		strchr(allow, ',') ? "are" : "is");
 	site_reply(ret, &r);
 }
 

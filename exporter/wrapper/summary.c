@@ -208,7 +208,7 @@ void summary_make(struct app *app, const struct run_root *here, const char *run_
 	struct err e = {0};
 
 	if (build(app, here, run_id, ret, &e))
-		log_line(LOG_LEVEL_WARN, "the summary could not be made", "err", e.text, NULL);
+		log_line(LOG_LEVEL_WARN, "the summary is incomplete", "err", e.text, NULL);
 }
 
 void summary_print(struct buf *summary)

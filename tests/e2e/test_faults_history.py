@@ -213,6 +213,17 @@ class Stalled(Job):
         stall.unlink()
         self.assert_history_intact()
 
+    def test_a_start_that_hangs_says_what_it_found(self):
+        """Lines of a start wait for the line with the URL, which does not come."""
+        stall = self.folder / "stall"
+        self.environment.update(LD_PRELOAD=os.environ["RIGHTSIZE_STALLING_DISK"], STALLING_DISK=str(stall))
+        stall.touch()
+        server = self.start("serve", "--web.listen-address=127.0.0.1:0", f"--history.path={self.history}")
+        server.says("msg=privileges")
+        self.assertFalse(server.said("msg=listening"))
+        stall.unlink()
+        server.wait_address()
+
     # More requests than there are threads for scrapes, for a stream and for other requests.
     QUESTIONS = 3 * ("events?run=x",) + ("jobs", "recommend?job_name=x", "servers?job_name=x", "benchmarks?job_name=x")
 

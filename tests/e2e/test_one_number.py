@@ -338,6 +338,10 @@ class OneNumber(support.Case):
             advice, detailed = (server.get(f"/recommend?job_name=etl/load{more}").json for more in ("", "&details=1"))
             self.assertEqual((len(advice["servers"]), len(detailed["today"]["runs"])), (5, 20))
             self.assertNotIn("runs", advice["today"])
+            # The job's server is in North America.
+            far = [one for one in advice["alternatives"] if one.get("region", "").startswith("europe-")]
+            self.assertEqual([one["region_note"] for one in far], ["in Europe"] * len(far))
+            self.assertEqual(len(far) > 0, advice["catalogue"]["source"] == "built-in")
             self.assertIsNotNone(advice["today"]["cost_per_run"])
 
 

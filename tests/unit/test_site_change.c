@@ -196,13 +196,13 @@ static void other_methods_are_told_which_there_are(void **state)
 	static const struct {
 		const char *target, *method, *holds;
 	} table[] = {
-		{"/both", "DELETE", "only GET, HEAD, POST is answered here"},
-		{"/both?x=1", "PUT", "only GET, HEAD, POST is answered here"},
+		{"/both", "DELETE", "only GET, HEAD, POST are answered here"},
+		{"/both?x=1", "PUT", "only GET, HEAD, POST are answered here"},
 		{"/set", "PUT", "only POST is answered here"},
 		{"/set", "GET", "only POST is answered here"},
 		{"/runs/7/end", "PATCH", "only POST is answered here"},
-		{"/metrics", "POST", "only GET, HEAD is answered here"},
-		{"/%zz", "PUT", "only GET, HEAD is answered here"},
+		{"/metrics", "POST", "only GET, HEAD are answered here"},
+		{"/%zz", "PUT", "only GET, HEAD are answered here"},
 	};
 	struct fixture *f = *state;
 
