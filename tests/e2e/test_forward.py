@@ -524,8 +524,8 @@ class RealCentral(support.Case):
         now = time.time()
         for case, (columns, more, refused) in enumerate((
                 ({"cpu_seconds": 48, "memory_peak_bytes": 2**33}, {}, None),
-                ({"cpu_seconds": 48.1}, {}, "column cpu_seconds: mean is 48.1; possible is 0 to 48"),
-                ({"memory_peak_bytes": 2**33 + 1}, {}, "column memory_peak_bytes: mean is 8589934593"),
+                ({"cpu_seconds": 48.1}, {}, "column cpu_seconds: sum is 48.1; possible is 0 to 48"),
+                ({"memory_peak_bytes": 2**33 + 1}, {}, "column memory_peak_bytes: max is 8589934593"),
                 ({"memory_peak_bytes": 1e15}, {"machine_memory_bytes": None}, "no machine has more"),
                 ({}, {"started_at": 4e9, "ended_at": 4e9 + 10}, "started_at: accepted is a time up to 300 s after now"),
                 ({}, {"started_at": now + 200, "ended_at": now + 210}, None),
