@@ -79,15 +79,13 @@ write_job() {
 	chmod +x "$folder/words.sh"
 }
 
-# The server follows the history with a delay of up to a second.
-wait_for_runs() {
-	local counted="rightsize_job_runs_total{job_name=\"$job_name\",outcome=\"succeeded\"}"
+# The server reads the history, and computes sizes and costs from it, right after its start.
+wait_for_sizes() {
 	for _ in $(seq 100); do
-		if curl -fsS "$url/metrics" | awk -v runs="$runs" -v name="$counted" \
-			'$1 == name && $2 >= runs { found = 1 } END { exit !found }'; then return 0; fi
+		if curl -fsS "$url/metrics" | grep -qF "rightsize_job_recommended_memory_bytes{job_name=\"$job_name\"}"; then return 0; fi
 		sleep 0.1
 	done
-	fail "the server did not count $runs successful runs; its log: $(cat "$folder/serve.log")"
+	fail "the server has no recommendation; its log: $(cat "$folder/serve.log")"
 }
 
 ask() {
@@ -110,9 +108,15 @@ as_root() {
 
 uninstall() {
 	[ -e "$manifest" ] || fail "nothing to remove: $manifest is missing"
+	local places
+	# The folders of the files and those above them, the deepest first. One that others use is not empty and stays, and
+	# so do those that Debian itself has.
+	places=$(while read -r place; do
+		while place=${place%/*} && [ "${place#"$prefix"/share/}" != "$place" ]; do printf '%s\n' "$place"; done
+	done <"$manifest" | grep -vxF -e "$prefix/share/man" -e "$prefix/share/doc" | sort -ru)
 	as_root xargs -d '\n' rm -f -- <"$manifest"
 	as_root rm -f "$manifest"
-	as_root rmdir --ignore-fail-on-non-empty "$(dirname "$manifest")"
+	printf '%s\n' "$places" | as_root xargs -d '\n' rmdir --ignore-fail-on-non-empty --
 	printf 'Removed. The history stays: remove its folder to forget all runs.\n'
 }
 
@@ -125,7 +129,10 @@ install_release() {
 
 case ${1-} in
 '') ;;
---install) install=yes ;;
+--install)
+	install=yes
+	history=''
+	;;
 --uninstall)
 	uninstall
 	exit 0
@@ -143,17 +150,8 @@ cmake --build --preset release
 "$exporter" --version
 
 rm -rf "$folder"
-if [ -n "$install" ]; then
-	history=''
-	say "3/5 Starting the server on a free port, with the usual history"
-else
-	say "3/5 Starting the server on a free port, with a fresh history: $history"
-fi
 mkdir -p "$folder/job"
-start_server
-printf 'It serves on %s\n' "$url"
-
-say "4/5 Running the job $job_name $runs times: packing, compressing and sorting files of this system"
+say "3/5 Running the job $job_name $runs times: packing, compressing and sorting files of this system"
 write_job
 for n in $(seq "$runs"); do
 	printf '\n$ rightsize-exporter run --job-name=%s -- %s/words.sh   # %s of %s\n' \
@@ -161,7 +159,15 @@ for n in $(seq "$runs"); do
 	"$exporter" run --job-name="$job_name" ${history:+"--history.path=$history"} -- \
 		"$folder/words.sh" "$folder/job" || fail "the job failed"
 done
-wait_for_runs
+
+if [ -n "$install" ]; then
+	say "4/5 Starting the server on a free port, with the usual history"
+else
+	say "4/5 Starting the server on a free port, with a fresh history: $history"
+fi
+start_server
+printf 'It serves on %s\n' "$url"
+wait_for_sizes
 
 say "5/5 What the exporter learned"
 printf '\n$ curl %s | grep %s\n' "'$url/metrics'" "'job_name=\"$job_name\"'"
