@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "collectors/base/clock.h"
+#include "collectors/base/job_key.h"
 #include "collectors/metric.h"
 
 /* clang-format off */
@@ -163,8 +164,7 @@ enum {
 extern const struct metric run_metrics[JOB_N_METRICS];
 extern const enum run_combine run_combines[RUN_N_METRICS];
 
-#define RUN_ID_MAX   40  /* bytes, NUL included */
-#define JOB_NAME_MAX 200 /* bytes, NUL included; longer names are refused */
+#define RUN_ID_MAX 40 /* bytes, NUL included */
 
 /* The values of one run in one tick. NaN = unknown. */
 struct run_reading {
