@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "collectors/base/clock.h"
+#include "collectors/base/job_key.h"
 #include "collectors/base/latest.h"
 #include "collectors/base/mem.h"
 #include "collectors/metric.h"
@@ -16,8 +17,8 @@
 struct collector;
 struct run_reading; /* collectors/runs.h */
 
-/* Longest label value in bytes. utf8_clean cuts longer values. */
-#define LABEL_VALUE_MAX 256
+/* Longest label value in bytes: the key of a job fits. utf8_clean cuts longer values. */
+#define LABEL_VALUE_MAX JOB_KEY_MAX
 
 /* Maximum number of points of one collector in one tick. Further points are refused and counted in
  * block.dropped. */

@@ -56,7 +56,8 @@ struct column_stats {
 };
 
 struct run {
-	const char *run_id, *job_name;
+	const char *run_id;
+	const char *job_name;        /* key of the job (collectors/base/job_key.h) */
 	double started_at, ended_at; /* seconds since 1970 UTC; ended_at: NaN while running */
 	double duration_seconds;     /* by the monotonic clock; time so far while the run lasts */
 	enum outcome outcome;

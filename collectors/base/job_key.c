@@ -1,24 +1,30 @@
 #include "collectors/base/job_key.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Takes the text up to the next separator. */
-static struct slice next_part(const char **at)
+static size_t length_of_part(const char *at)
 {
-	struct slice ret = {*at, strcspn(*at, (char[]){JOB_KEY_SEPARATOR, '\0'})};
+	return strcspn(at, (const char[]){JOB_KEY_SEPARATOR, '\0'});
+}
 
-	*at += ret.len + ((*at)[ret.len] != '\0');
-	return ret;
+/* Copies the text up to the next separator, and returns the text behind it. */
+static const char *take_part(const char *at, char *ret, size_t size)
+{
+	size_t len = length_of_part(at);
+
+	snprintf(ret, size, "%.*s", (int)len, at);
+	return at + len + (at[len] != '\0');
 }
 
 struct job_parts job_key_parts(const char *key)
 {
 	struct job_parts ret;
 
-	ret.name = next_part(&key);
-	ret.space = next_part(&key);
-	ret.cluster = next_part(&key);
+	key = take_part(key, ret.name, sizeof ret.name);
+	key = take_part(key, ret.space, sizeof ret.space);
+	take_part(key, ret.cluster, sizeof ret.cluster);
 	return ret;
 }
 
@@ -40,17 +46,16 @@ void job_key_write(const char *name, const char *space, const char *cluster,
 
 const char *job_key_place(const char *key)
 {
-	return key + job_key_parts(key).name.len;
+	return key + length_of_part(key);
 }
 
 const char *job_key_text(const char *key, char ret[static JOB_TEXT_MAX])
 {
 	struct job_parts p = job_key_parts(key);
-	bool both = p.space.len && p.cluster.len;
+	bool space = p.space[0], cluster = p.cluster[0];
 
-	snprintf(ret, JOB_TEXT_MAX, "%.*s%s%s%.*s%s%s%.*s%s", (int)p.name.len, p.name.data,
-		p.space.len || p.cluster.len ? " (" : "", p.space.len ? "namespace " : "",
-		(int)p.space.len, p.space.data, both ? ", " : "", p.cluster.len ? "cluster " : "",
-		(int)p.cluster.len, p.cluster.data, p.space.len || p.cluster.len ? ")" : "");
+	snprintf(ret, JOB_TEXT_MAX, "%s%s%s%s%s%s%s%s", p.name, space || cluster ? " (" : "",
+		space ? "namespace " : "", p.space, space && cluster ? ", " : "",
+		cluster ? "cluster " : "", p.cluster, space || cluster ? ")" : "");
 	return ret;
 }

@@ -8,10 +8,6 @@
 #ifndef COLLECTORS_BASE_JOB_KEY_H
 #define COLLECTORS_BASE_JOB_KEY_H
 
-#include <stdbool.h>
-
-#include "collectors/base/scan.h"
-
 /* Sizes in bytes, NUL included. Kubernetes allows 63 bytes for a namespace (RFC 1123, a label). */
 #define JOB_NAME_MAX  200 /* longer names are refused */
 #define JOB_SPACE_MAX 64  /* of a namespace, and of a cluster */
@@ -19,9 +15,9 @@
 
 #define JOB_KEY_SEPARATOR '\x1f'
 
-/* The parts of a key. A part that is not there is empty. They point into the key. */
+/* The parts of a key. A part that is not there is empty. */
 struct job_parts {
-	struct slice name, space, cluster;
+	char name[JOB_NAME_MAX], space[JOB_SPACE_MAX], cluster[JOB_SPACE_MAX];
 };
 struct job_parts job_key_parts(const char *key);
 

@@ -21,7 +21,7 @@
 #define OUTCOMES_MAX 8
 
 struct followed_job {
-	char name[JOB_NAME_MAX];
+	char name[JOB_KEY_MAX];
 	double finished[RUN_N_METRICS]; /* sums of counters over removed runs */
 	double reported[RUN_N_METRICS]; /* last reported value of each counter */
 	/* Peaks of the last ended run, until the next run begins; NaN = none. */
@@ -183,7 +183,7 @@ static struct followed_job *add_job(struct jobs *j, const char *name, uint64_t h
 /* Returns NULL when all JOBS_MAX jobs have runs. */
 static struct followed_job *find_or_add_job(struct jobs *j, const char *name)
 {
-	uint64_t hash = hash_bytes(name, strnlen(name, JOB_NAME_MAX - 1));
+	uint64_t hash = hash_bytes(name, strnlen(name, JOB_KEY_MAX - 1));
 	struct followed_job *job = find_job(j, name, hash);
 
 	if (!job)

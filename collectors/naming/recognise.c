@@ -410,7 +410,8 @@ static bool agree(const char *a, const char *b)
 bool recognised_same(const struct recognised *a, const struct recognised *b)
 {
 	return strcmp(a->system, b->system) == 0 && strcmp(a->job_name, b->job_name) == 0 &&
-	       agree(a->run, b->run) && agree(a->task, b->task) &&
+	       strcmp(a->space, b->space) == 0 && agree(a->run, b->run) &&
+	       agree(a->task, b->task) &&
 	       (isnan(a->attempt) || isnan(b->attempt) || a->attempt == b->attempt);
 }
 

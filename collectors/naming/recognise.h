@@ -40,7 +40,8 @@ struct job_label {
 struct recognised {
 	const char *system; /* "metaflow", ...; "environment" = only RIGHTSIZE_JOB_NAME is known */
 	char job_name[JOB_NAME_MAX];
-	bool own_name; /* job_name is from RIGHTSIZE_JOB_NAME */
+	bool own_name;             /* job_name is from RIGHTSIZE_JOB_NAME */
+	char space[JOB_SPACE_MAX]; /* namespace of the job; "" = none. The caller sets it */
 	/* The name is from the title of a worker, which runs one task after another. The run is
 	 * over when the title names another task. */
 	bool passing;

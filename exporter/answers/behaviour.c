@@ -13,7 +13,7 @@
 /* A cached result is used for at most this many seconds. After that it is computed again, because
  * the history may have thinned out the samples of the runs. */
 #define PAST_SECONDS   600.0
-#define PAST_KEY_MAX   (JOB_NAME_MAX + 8)
+#define PAST_KEY_MAX   (JOB_KEY_MAX + 8)
 #define PAST_STATE_MAX 40
 
 /* Returns the memory request of the newest run. Returns the run's memory limit if the run has no

@@ -21,18 +21,20 @@ int dated_names_find(struct history *h, const char *job_name, struct dated_names
 	size_t n = 0, others = 0;
 
 	*ret = (struct dated_names){0};
-	if (strlen(job_name) >= JOB_NAME_MAX)
-		return 0;
-	enum name_shape own = stable_name_shape(job_name, ret->shape);
+	struct job_parts this = job_key_parts(job_name);
+	enum name_shape own = stable_name_shape(this.name, ret->shape);
 	int code = own == NAME_STEADY ?
 			   0 :
 			   history_names_near(h, job_name, NAMES_BESIDE, &arena, &name, &n, e);
 
-	for (size_t i = 0; i < n; i++)
-		if (strlen(name[i]) < JOB_NAME_MAX) {
-			stable_name_shape(name[i], shape);
-			others += strcmp(shape, ret->shape) == 0;
-		}
+	for (size_t i = 0; i < n; i++) {
+		struct job_parts other = job_key_parts(name[i]);
+
+		if (strcmp(job_key_place(name[i]), job_key_place(job_name)) != 0)
+			continue;
+		stable_name_shape(other.name, shape);
+		others += strcmp(shape, ret->shape) == 0;
+	}
 	if (others >= (own == NAME_DATED ? DATED_LEAST : NUMBERED_LEAST))
 		ret->others = others;
 	return code;

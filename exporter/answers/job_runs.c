@@ -27,6 +27,21 @@ int answer_no_history(struct app *app, struct reply *reply)
 		app->history_path);
 }
 
+static const char *text_of_job(const char *key, struct arena *arena)
+{
+	char text[JOB_TEXT_MAX];
+
+	job_key_text(key, text);
+	return arena_text(arena, text, strlen(text));
+}
+
+static bool same_name(const char *a, const char *b)
+{
+	struct job_parts x = job_key_parts(a), y = job_key_parts(b);
+
+	return strcmp(x.name, y.name) == 0;
+}
+
 int answer_unknown_job(struct reply *reply, struct history *h, const char *job_name,
 	struct arena *arena, struct err *e)
 {
@@ -38,20 +53,32 @@ int answer_unknown_job(struct reply *reply, struct history *h, const char *job_n
 	if (code)
 		return code;
 	const char **names = arena_alloc(arena, (n + 1) * sizeof *names);
+	size_t elsewhere = 0;
+	char asked[JOB_TEXT_MAX];
 
-	for (size_t i = 0; i < n; i++)
-		names[i] = jobs[i].job_name;
-	suggest_closest(job_name, names, n, near);
+	for (size_t i = 0; i < n; i++) {
+		names[i] = text_of_job(jobs[i].job_name, arena);
+		if (same_name(jobs[i].job_name, job_name) && elsewhere < CLOSEST_MAX)
+			near[elsewhere++] = names[i];
+	}
+	near[elsewhere] = NULL;
+	job_key_text(job_name, asked);
+	if (elsewhere)
+		return reply_error_list(reply, 404, "unknown_job", "did_you_mean", near,
+			"no job \"%s\" is known, only one of this name elsewhere: give the namespace "
+			"and the cluster that it has",
+			asked);
+	suggest_closest(asked, names, n, near);
 	if (near[0])
 		return reply_error_list(reply, 404, "unknown_job", "did_you_mean", near,
-			"no job \"%s\" is known", job_name);
+			"no job \"%s\" is known", asked);
 	if (n)
 		return reply_error_list(reply, 404, "unknown_job", "did_you_mean", near,
 			"no job \"%s\" is known, nor one like it: /jobs, or the command jobs, "
 			"lists all %zu",
-			job_name, n);
+			asked, n);
 	return reply_error_list(reply, 404, "unknown_job", "did_you_mean", near,
-		"no job \"%s\" is known, nor any other yet", job_name);
+		"no job \"%s\" is known, nor any other yet", asked);
 }
 
 int job_runs_of(struct history *h, const char *job_name, size_t limit, bool open_stats,
@@ -143,11 +170,12 @@ int answer_no_successful_run(struct reply *reply, const char *job_name, const st
 {
 	struct buf message AUTO(buf_done) = BUF_MAX(1024);
 	size_t count[OUTCOME_COUNT] = {0};
+	char text[JOB_TEXT_MAX];
 	bool first = true;
 
 	for (size_t i = 0; i < runs->n; i++)
 		count[runs->run[i].outcome]++;
-	buf_addf(&message, "job \"%s\" has no successful run ", job_name);
+	buf_addf(&message, "job \"%s\" has no successful run ", job_key_text(job_name, text));
 	if (isnan(window_days))
 		buf_adds(&message, "yet");
 	else
@@ -168,8 +196,9 @@ int answer_no_recent_run(struct reply *reply, const char *job_name, const struct
 {
 	struct buf message AUTO(buf_done) = BUF_MAX(1024);
 	json_t *at = json_time(all->run[0].started_at);
+	char text[JOB_TEXT_MAX];
 
-	buf_addf(&message, "no run of job \"%s\" started ", job_name);
+	buf_addf(&message, "no run of job \"%s\" started ", job_key_text(job_name, text));
 	add_window(&message, window_days);
 	if (json_is_string(at))
 		buf_addf(&message, "; the newest did at %s", json_string_value(at));
@@ -196,6 +225,7 @@ int run_found(struct app *app, const struct run_query *q, struct history **h, st
 	const struct run **ret, struct reply *reply, struct err *e)
 {
 	struct runs found = {0};
+	char text[JOB_TEXT_MAX];
 	int code = answer_open_history(app, h, e);
 
 	if (code == -ENOENT)
@@ -207,7 +237,7 @@ int run_found(struct app *app, const struct run_query *q, struct history **h, st
 	if (found.n == 0)
 		return reply_error(reply, 404, q->run_id ? "unknown_run" : "unknown_job",
 			"no %s \"%s\" is known", q->run_id ? "run" : "job",
-			q->run_id ? q->run_id : q->job_name);
+			q->run_id ? q->run_id : job_key_text(q->job_name, text));
 	*ret = found.run;
 	return 1;
 }
@@ -219,7 +249,7 @@ int answer_find_run(struct app *app, const struct arguments *a, struct history *
 		.run_id = argument_text(a, "run"), .open_stats = true, .limit = 1};
 
 	if (!query.run_id)
-		query.job_name = argument_text(a, "job_name");
+		query.job_name = argument_job(a);
 	if (!query.run_id && !query.job_name)
 		return reply_error(reply, 400, "bad_parameter", "%s",
 			a->flags ? "--run is missing: the id of a run, or --job-name for the "

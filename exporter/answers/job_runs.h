@@ -24,13 +24,6 @@ int answer_no_history(struct app *app, struct reply *reply);
 		404, "unknown_run"                                                                 \
 	}
 
-/* The parameter for the job's name; most parameter tables begin with it. */
-#define JOB_NAME_PARAMETER                                                                         \
-	{                                                                                          \
-		.name = "job_name", .kind = PARAMETER_TEXT, .required = true, .least = 1,          \
-		.most = JOB_NAME_MAX - 1, .help = "Name of the job"                                \
-	}
-
 /* The parameter for the number of successful runs. The default is 5, as in the card (report) of
  * resource-tracker, a similar program. */
 #define RUNS_PARAMETER                                                                             \
@@ -85,11 +78,7 @@ int answer_no_recent_run(struct reply *reply, const char *job_name, const struct
 		.least = 1, \
 		.most = RUN_ID_MAX - 1, \
 		.help = "Id of the run"}, \
-	{.name = "job_name", \
-		.kind = PARAMETER_TEXT, \
-		.least = 1, \
-		.most = JOB_NAME_MAX - 1, \
-		.help = "In place of the run: the newest run of this job"}
+	OF_JOB_PARAMETERS("In place of the run: the newest run of this job")
 
 /* The parameters that select samples by time. */
 #define SPAN_PARAMETERS \

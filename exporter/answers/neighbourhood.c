@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "collectors/base/clock.h"
+#include "collectors/base/job_key.h"
 #include "collectors/base/mem.h"
 #include "exporter/core/memory_budget.h"
 #include "recommender/run_labels.h"
@@ -13,8 +14,9 @@
 
 /* ---- namespaces ---- */
 
+/* Labels that divide jobs as namespaces do. */
 static const struct {
-	const char *system; /* NULL = any */
+	const char *system; /* NULL = any, if the job itself has no namespace and no cluster */
 	const char *label;
 } borders[] = {{NULL, "namespace"}, {NULL, "cluster"}, {"flyte", "project"}, {"flyte", "domain"}};
 
@@ -25,16 +27,18 @@ static uint64_t mix(uint64_t hash, const void *data, size_t len)
 	return hash_bytes(both, sizeof both);
 }
 
-/* Returns a hash of the labels that name the namespace; 0 = none of them. */
-static uint64_t namespace_of(const char *system, const char *labels)
+/* Returns a hash of the namespace and the cluster of the job, and of the labels that divide jobs; 0 =
+ * none of them. */
+static uint64_t namespace_of(const char *job, const char *system, const char *labels)
 {
-	uint64_t hash = 0;
+	const char *place = job_key_place(job);
+	uint64_t hash = *place ? hash_bytes(place, strlen(place)) : 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(borders); i++) {
 		const char *label = borders[i].label, *only = borders[i].system;
 		struct slice text = run_labels_find(labels, (struct slice){label, strlen(label)});
 
-		if (text.data && (!only || (system && strcmp(system, only) == 0)))
+		if (text.data && (only ? system && strcmp(system, only) == 0 : !*place))
 			hash = mix(hash + i, text.data, text.len);
 	}
 	return hash;
@@ -114,7 +118,8 @@ static int read_jobs(struct neighbourhood_table *t, struct history *h, struct er
 
 	for (size_t i = 0; code == 0 && i < n && t->jobs < JOBS_READ_MAX; i++) {
 		const struct run_origin *o = &job[i].origin;
-		struct neighbourhood *b = find_or_add(t, namespace_of(o->system, o->labels));
+		struct neighbourhood *b =
+			find_or_add(t, namespace_of(job[i].job_name, o->system, o->labels));
 		struct runs runs;
 
 		if (!b || b->jobs == NEIGHBOUR_JOBS_MAX)
@@ -276,7 +281,8 @@ int job_neighbours_find(struct app *app, struct history *h, const char *job_name
 		code = hold_table(app->neighbourhoods, h, &t, e);
 	if (code)
 		return code;
-	const struct neighbourhood *b = find_space(t, namespace_of(origin.system, origin.labels));
+	const struct neighbourhood *b =
+		find_space(t, namespace_of(job_name, origin.system, origin.labels));
 
 	ret->held = &t->shared;
 	/* A single job is not enough: it may be this job itself. */

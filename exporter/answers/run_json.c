@@ -184,7 +184,7 @@ json_t *run_json_list(const char *job_name, const struct runs *runs)
 
 	for (size_t i = 0; i < runs->n; i++)
 		json_push(array, run_json(&runs->run[i]));
-	json_put(o, "job_name", json_text(job_name));
+	json_put_job(o, job_name);
 	json_put(o, "runs", array);
 	return o;
 }

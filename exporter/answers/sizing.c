@@ -26,7 +26,7 @@ struct sizing_question {
 	struct dated_names dated;
 };
 
-#define KEY_MAX (JOB_NAME_MAX + 512)
+#define KEY_MAX (JOB_KEY_MAX + 512)
 
 /* Computes the cache key and the state. The key contains no time. The time window moves, and when a
  * run leaves it, only the state changes. */
@@ -132,7 +132,7 @@ int sizing_of_job(struct app *app, const struct arguments *a, struct sizing_resu
 {
 	AUTO(job_neighbours_done) struct job_neighbours neighbours = {0};
 	struct sizing_question q = {
-		.job_name = argument_text(a, "job_name"),
+		.job_name = argument_job(a),
 		.strategy = sizing_parameters_strategy(a),
 		.since = sizing_parameters_since(a, wall_seconds(now_read().wall)),
 		.window_days = argument_number(a, "window_days"),

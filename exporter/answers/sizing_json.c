@@ -317,7 +317,7 @@ json_t *recommend_json(const struct recommendation *r)
 {
 	json_t *o = json_object();
 
-	json_put(o, "job_name", json_text(r->job_name));
+	json_put_job(o, r->job_name);
 	json_put(o, "generated_at", json_time(r->generated_at));
 	json_put(o, "strategy", json_text(r->strategy));
 	sizing_json_put(o, r->sizing, r->details);

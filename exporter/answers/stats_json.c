@@ -233,7 +233,7 @@ json_t *stats_json(const char *job_name, const struct stats_window *w, const str
 {
 	json_t *o = json_object(), *runs;
 
-	json_put(o, "job_name", json_text(job_name));
+	json_put_job(o, job_name);
 	json_put(o, "generated_at", json_time(now));
 	sizing_json_put_warnings(o, &next->warnings);
 	json_put(o, "resources", sizing_json_resources(&next->resources));

@@ -255,6 +255,26 @@ int arguments_add(struct arguments *a, const char *name, const char *value, stru
 	return store(a, p, value, e);
 }
 
+/* Writes the key of the job. The place without a name would be ignored, so it is an error. */
+static int make_key(struct arguments *a, struct err *e)
+{
+	const char *name, *space, *cluster;
+	char shown[SHOWN];
+
+	if (!route_parameter_find(a->parameters, "cluster"))
+		return 0;
+	name = argument_text(a, "job_name");
+	space = argument_text(a, "namespace");
+	cluster = argument_text(a, "cluster");
+	if (name)
+		job_key_write(name, space, cluster, a->job);
+	else if (space || cluster)
+		return err_set(e, -EINVAL, "%s is missing: %s is of a job",
+			called(a, route_parameter_find(a->parameters, "job_name"), shown),
+			space ? "a namespace" : "a cluster");
+	return 0;
+}
+
 int arguments_finish(struct arguments *a, struct err *e)
 {
 	for (const struct parameter *p = a->parameters; p->name; p++) {
@@ -271,7 +291,7 @@ int arguments_finish(struct arguments *a, struct err *e)
 		if (p->fallback && store(a, p, p->fallback, e) != 0)
 			return e ? e->code : -EINVAL;
 	}
-	return 0;
+	return make_key(a, e);
 }
 
 static size_t position(const struct arguments *a, const char *name)
@@ -314,6 +334,11 @@ bool argument_flag(const struct arguments *a, const char *name)
 	return a->value[position(a, name)].flag;
 }
 
+const char *argument_job(const struct arguments *a)
+{
+	return argument_text(a, "job_name") ? a->job : NULL;
+}
+
 int route_ask(struct app *app, const struct route *route, const char *const pairs[][2],
 	struct reply *r, struct err *e)
 {
@@ -322,7 +347,7 @@ int route_ask(struct app *app, const struct route *route, const char *const pair
 
 	arguments_begin(&a, route->parameters);
 	for (size_t i = 0; pairs[i][0] && code == 0; i++)
-		code = arguments_add(&a, pairs[i][0], pairs[i][1], e);
+		code = *pairs[i][1] ? arguments_add(&a, pairs[i][0], pairs[i][1], e) : 0;
 	if (code == 0)
 		code = arguments_finish(&a, e);
 	return code ? code : route->answer(app, &a, r, e);

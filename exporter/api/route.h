@@ -17,6 +17,7 @@
 
 #include "collectors/base/buf.h"
 #include "collectors/base/err.h"
+#include "collectors/base/job_key.h"
 #include "collectors/base/scan.h"
 
 struct app; /* exporter/core/app.h */
@@ -46,6 +47,23 @@ struct parameter {
 	const char *help;                /* one sentence without a full stop */
 };
 
+/* The parameters that name a job; most parameter tables begin with them. OF_JOB_PARAMETERS are for a
+ * route that answers without a job, too. */
+/* clang-format off */
+#define JOB_PLACE_PARAMETERS \
+	{.name = "namespace", .kind = PARAMETER_TEXT, .least = 1, .most = JOB_SPACE_MAX - 1, \
+		.help = "Namespace of the job, if it has one"}, \
+	{.name = "cluster", .kind = PARAMETER_TEXT, .least = 1, .most = JOB_SPACE_MAX - 1, \
+		.help = "Cluster of the job, if it has one"}
+#define JOB_NAME_PARAMETERS \
+	{.name = "job_name", .kind = PARAMETER_TEXT, .required = true, .least = 1, .most = JOB_NAME_MAX - 1, \
+		.help = "Name of the job"}, \
+	JOB_PLACE_PARAMETERS
+#define OF_JOB_PARAMETERS(what) \
+	{.name = "job_name", .kind = PARAMETER_TEXT, .least = 1, .most = JOB_NAME_MAX - 1, .help = what}, \
+	JOB_PLACE_PARAMETERS
+/* clang-format on */
+
 #define PARAMETERS_MAX       64 /* maximum number of parameters of a route */
 #define PARAMETER_VALUES_MAX 64 /* maximum number of values of a repeated parameter */
 #define PARAMETER_TEXT_MAX   1024
@@ -62,6 +80,7 @@ struct arguments {
 	const struct parameter *parameters; /* ends with name NULL */
 	bool flags;                         /* errors name parameters as flags: --job-name */
 	struct slice body;                  /* body of a POST request; valid until the reply */
+	char job[JOB_KEY_MAX];              /* see argument_job */
 	struct peer peer;
 	struct {
 		size_t n;
@@ -77,6 +96,9 @@ size_t argument_texts(const struct arguments *a, const char *name, const char *c
 double argument_number(const struct arguments *a, const char *name); /* NaN when absent */
 size_t argument_count(const struct arguments *a, const char *name);  /* 0 when absent */
 bool argument_flag(const struct arguments *a, const char *name);     /* false when absent */
+/* Returns the key of the job that the parameters job_name, namespace and cluster name; NULL = no
+ * job_name was given. The route must have JOB_NAME_PARAMETERS or OF_JOB_PARAMETERS. */
+const char *argument_job(const struct arguments *a);
 
 /* These functions check the arguments of a request. Call arguments_begin, then arguments_add for
  * each name and value, then arguments_finish. Names and values must live as long as `a`. -EINVAL
@@ -152,7 +174,8 @@ struct route {
 };
 
 /* Answers a request that the program itself makes. `pairs` has names and values of parameters, and
- * ends with a NULL name. The pairs and their texts may be freed after the call. */
+ * ends with a NULL name; an empty value stands for an absent parameter. The pairs and their texts may be
+ * freed after the call. */
 int route_ask(struct app *app, const struct route *route, const char *const pairs[][2],
 	struct reply *r, struct err *e);
 

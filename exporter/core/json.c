@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "collectors/base/clock.h"
+#include "collectors/base/job_key.h"
 #include "collectors/base/mem.h"
 #include "collectors/base/utf8.h"
 #include "exporter/core/memory_budget.h"
@@ -125,6 +126,21 @@ void json_put(json_t *object, const char *key, json_t *take)
 {
 	if (json_object_set_new(object, key, take) != 0)
 		abort();
+}
+
+void json_put_job(json_t *object, const char *key)
+{
+	if (!key) {
+		json_put(object, "job_name", json_null());
+		return;
+	}
+	struct job_parts p = job_key_parts(key);
+
+	json_put(object, "job_name", json_text(p.name));
+	if (*p.space)
+		json_put(object, "namespace", json_text(p.space));
+	if (*p.cluster)
+		json_put(object, "cluster", json_text(p.cluster));
 }
 
 /* json_push checks the memory budget at every PUSHES_BETWEEN-th element. A JSON document in memory

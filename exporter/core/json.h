@@ -37,6 +37,10 @@ bool json_is_in_range(const json_t *v, double least, double most);
 void json_put(json_t *object, const char *key, json_t *take);
 void json_push(json_t *array, json_t *take);
 
+/* Puts the name of a job, and its namespace and its cluster if it has them. `key`: see
+ * collectors/base/job_key.h; NULL = no job, and job_name becomes null. */
+void json_put_job(json_t *object, const char *key);
+
 /* Writes the document and a newline. */
 void json_write(struct buf *out, const json_t *document);
 

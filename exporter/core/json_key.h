@@ -46,4 +46,11 @@ struct json_key {
 /* Appends a description of the accepted values: "a whole number from 1 to 9". */
 void json_key_accepts(const struct json_key *k, struct buf *out);
 
+/* The keys that json_put_job puts beside job_name. */
+/* clang-format off */
+#define JOB_PLACE_KEYS \
+	{"namespace", KEY_TEXT, .help = "Namespace of the job, if it has one"}, \
+	{"cluster", KEY_TEXT, .help = "Cluster of the job, if it has one"}
+/* clang-format on */
+
 #endif

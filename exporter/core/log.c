@@ -13,6 +13,7 @@
 
 #include "collectors/base/buf.h"
 #include "collectors/base/clock.h"
+#include "collectors/base/job_key.h"
 #include "collectors/base/mem.h"
 #include "collectors/base/utf8.h"
 
@@ -95,6 +96,17 @@ static void add_pair(struct buf *b, const char *key, const char *value)
 		buf_adds(b, clean);
 	else
 		add_quoted(b, clean);
+}
+
+static void add_job(struct buf *b, const char *key)
+{
+	struct job_parts p = job_key_parts(key);
+
+	add_pair(b, "job_name", p.name);
+	if (*p.space)
+		add_pair(b, "namespace", p.space);
+	if (*p.cluster)
+		add_pair(b, "cluster", p.cluster);
 }
 
 bool log_write(const char *text, size_t len, int patience_ms)
@@ -202,7 +214,11 @@ static void add_line(struct buf *b, enum log_level level, const char *message, v
 		const char *value = va_arg(args, const char *);
 
 		/* Drop a pair that may not fit, because a truncated line cannot be parsed. */
-		if (value && b->len + strlen(key) + 6 * LOG_VALUE_MAX < LOG_LINE_MAX)
+		if (!value || b->len + strlen(key) + 6 * LOG_VALUE_MAX >= LOG_LINE_MAX)
+			continue;
+		if (strcmp(key, "job_name") == 0)
+			add_job(b, value);
+		else
 			add_pair(b, key, value);
 	}
 	buf_adds(b, setup.json ? "}\n" : "\n");

@@ -11,14 +11,14 @@
 
 static const char announced_system[] = "announced";
 
-static struct named_process *announced_at(const struct finder *f, const char *job_name, pid_t pid,
+static struct named_process *announced_at(const struct finder *f, const char *job, pid_t pid,
 	uint64_t start_ticks)
 {
 	for (size_t i = 0; i < f->n; i++) {
 		struct named_process *n = f->named[i];
 
 		if (n->open && n->is.system == announced_system && n->root.pid == pid &&
-			n->root.start_ticks == start_ticks && strcmp(n->is.job_name, job_name) == 0)
+			n->root.start_ticks == start_ticks && strcmp(n->job, job) == 0)
 			return n;
 	}
 	return NULL;
@@ -36,7 +36,7 @@ static struct named_process *named_new(const struct announcement *a)
 		.input_bytes = a->input_bytes,
 		.n_labels = a->n_labels,
 	};
-	text_copy(a->job_name, n->is.job_name, sizeof n->is.job_name);
+	text_copy(a->job, n->job, sizeof n->job);
 	memcpy(n->is.label, a->label, sizeof n->is.label);
 	return n;
 }
@@ -90,7 +90,7 @@ int finder_announce(struct finder *f, const struct host *host, const struct anno
 
 	if (unread)
 		return unread;
-	struct named_process *n = announced_at(f, a->job_name, stat.pid, stat.start_ticks);
+	struct named_process *n = announced_at(f, a->job, stat.pid, stat.start_ticks);
 
 	ret->known = n;
 	if (!n) {
@@ -124,12 +124,13 @@ static struct named_process *take_up(struct finder *f, const struct host *host, 
 		return NULL;
 	struct announcement a = {
 		.pid = r->root.pid,
-		.job_name = r->job_name,
 		.cpu_cores = NAN,
 		.memory_bytes = NAN,
 		.input_bytes = NAN,
 		.attempt = NAN,
 	};
+
+	text_copy(r->job_name, a.job, sizeof a.job);
 	struct named_process *n = named_new(&a);
 
 	f->host = host;

@@ -14,6 +14,7 @@
 #include "collectors/process/facts.h"
 #include "exporter/discovery/finder_state.h"
 #include "exporter/discovery/job_rules.h"
+#include "exporter/discovery/pod.h"
 
 #define COMMAND_LINE_MAX (8u << 20) /* bytes; the kernel allows only 6 MiB of arguments */
 
@@ -116,6 +117,18 @@ static void take_options(const struct options *o, struct recognised *r)
 		r->memory_bytes = (double)o->run_request_memory;
 }
 
+/* Writes the key of the job. */
+static void place(const struct options *o, struct command_run *r)
+{
+	struct recognised *is = &r->is;
+
+	if (o->jobs_namespace)
+		text_copy(o->jobs_namespace, is->space, sizeof is->space);
+	else if (o->jobs_pod_namespace)
+		pod_own_space(is->space);
+	job_key_write(is->job_name, is->space, o->jobs_cluster, r->job);
+}
+
 int command_run_identify(struct command_run *ret, const struct options *o, char *const command[],
 	struct err *e)
 {
@@ -145,6 +158,7 @@ int command_run_identify(struct command_run *ret, const struct options *o, char 
 	take_options(o, &ret->is);
 	if (!ret->is.job_name[0])
 		name_by_program(f.facts.text.command_line, &ret->is);
+	place(o, ret);
 	if (known && strcmp(ret->is.system, "environment") != 0)
 		ret->system = ret->is.system;
 	ret->labels = record_labels_text(&ret->is);

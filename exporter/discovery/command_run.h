@@ -8,6 +8,7 @@
 
 struct command_run {
 	struct recognised is; /* is.job_name is never empty */
+	char job[JOB_KEY_MAX];
 	/* name of the system that named the run, such as a scheduler; NULL = an option or the
 	 * program named the run */
 	const char *system;

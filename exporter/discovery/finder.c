@@ -103,7 +103,7 @@ static void keep_name(struct finder *f, pid_t pid, uint64_t start_ticks, struct 
 {
 	n->left_open = left_open_find(f->left_open, NULL, pid, start_ticks);
 	if (n->left_open)
-		text_copy(n->left_open->job_name, n->is.job_name, sizeof n->is.job_name);
+		text_copy(n->left_open->job_name, n->job, sizeof n->job);
 }
 
 static void root_at(struct finder *f, pid_t pid, uint64_t start_ticks, struct named_process *n)
@@ -124,7 +124,7 @@ static void root_at(struct finder *f, pid_t pid, uint64_t start_ticks, struct na
 		n->root.reaper_start_ticks = f->app->self->start_ticks;
 		n->started_at = h->now.wall;
 	} else {
-		n->left_open = left_open_find(f->left_open, n->is.job_name, pid, start_ticks);
+		n->left_open = left_open_find(f->left_open, n->job, pid, start_ticks);
 		if (!n->left_open && n->pod[0])
 			keep_name(f, pid, start_ticks, n);
 	}
@@ -157,8 +157,7 @@ int finder_begin(struct finder *f, pid_t pid, uint64_t start_ticks, struct named
 	root_at(f, pid, start_ticks, n);
 	if (n->left_open && n->left_open->recorded_elsewhere)
 		return err_set(e, -EEXIST, "another exporter records it as run %s", n->run_id);
-	if (!name_quota_admit(&f->quota, n->is.job_name, user_of(f->host, pid),
-		    f->host->now.mono)) {
+	if (!name_quota_admit(&f->quota, n->job, user_of(f->host, pid), f->host->now.mono)) {
 		counters_found_add(FOUND_TOO_MANY_JOBS, 1);
 		return err_set(e, -EDQUOT,
 			"there are %zu different jobs already: use a name that stays the same from "
@@ -168,7 +167,7 @@ int finder_begin(struct finder *f, pid_t pid, uint64_t start_ticks, struct named
 
 	struct run_spec spec = {
 		.run_id = n->run_id,
-		.job_name = n->is.job_name,
+		.job_name = n->job,
 		.pid = pid,
 		.start_ticks = start_ticks,
 		.started_at = n->started_at,
@@ -179,7 +178,7 @@ int finder_begin(struct finder *f, pid_t pid, uint64_t start_ticks, struct named
 
 	n->open = code == 0;
 	if (!n->open)
-		name_quota_ended(&f->quota, n->is.job_name);
+		name_quota_ended(&f->quota, n->job);
 	if (n->open && n->left_open)
 		left_open_continue(f->left_open, n->left_open);
 	counters_found_add(FOUND_NOT_FOLLOWED, code && code != -ESRCH);
@@ -195,6 +194,7 @@ static struct named_process *name_at(struct finder *f, const struct booked_proce
 	struct err e = {0};
 
 	n->is = found->is;
+	job_key_write(n->is.job_name, n->is.space, f->app->options->jobs_cluster, n->job);
 	text_copy(found->pod, n->pod, sizeof n->pod);
 	if (found->exporter) {
 		GROW(f->named, f->n, f->room);
@@ -203,8 +203,8 @@ static struct named_process *name_at(struct finder *f, const struct booked_proce
 	int code = finder_begin(f, p->pid, p->start_ticks, n, &e);
 
 	if (code && code != -ESRCH && code != -EEXIST && log_complaint_due(&f->not_followed))
-		log_line(LOG_LEVEL_WARN, "run not followed", "job_name", n->is.job_name, "err",
-			e.text, NULL);
+		log_line(LOG_LEVEL_WARN, "run not followed", "job_name", n->job, "err", e.text,
+			NULL);
 	return n;
 }
 

@@ -466,6 +466,20 @@ static bool is_helper(const struct finder *f, const struct booked_process *p,
 	       helpers_declared(f->host->helpers, p->pid, p->start_ticks);
 }
 
+/* Sets the namespace of the job. The process's pod has one on a Kubernetes node, and this pod has one
+ * if the exporter is a sidecar. */
+static void take_space(const struct finder *f, const struct process_facts *facts,
+	struct recognised *r)
+{
+	const struct options *o = f->app->options;
+	const struct node_pod *pod = pod_of(f, facts);
+	const char *space = o->jobs_namespace;
+
+	if (!space && o->jobs_pod_namespace)
+		space = pod ? pod->space : f->pod ? f->pod->space : NULL;
+	text_copy(space ? space : "", r->space, sizeof r->space);
+}
+
 static bool read_and_name(struct finder *f, struct booked_process *p, struct process_finding *ret)
 {
 	struct process_facts facts;
@@ -479,16 +493,19 @@ static bool read_and_name(struct finder *f, struct booked_process *p, struct pro
 	ret->exporter = is_exporter(f, p, &facts.text);
 	if (ret->exporter)
 		note_exporter(f, &facts);
-	if (name_process(f, p, &facts, &ret->is, &ignored)) {
+	bool named = name_process(f, p, &facts, &ret->is, &ignored);
+
+	if (named)
 		identify_bound_numbers(&ret->is);
-		return true;
-	}
-	if (ignored || ret->exporter)
+	else if (ignored || ret->exporter)
 		return false;
-	if (name_by_node_pod(f, p, &facts, ret))
-		return true;
-	ret->pod[0] = '\0';
-	return name_by_pod(f, p, &facts, &ret->is);
+	else if (!(named = name_by_node_pod(f, p, &facts, ret))) {
+		ret->pod[0] = '\0';
+		named = name_by_pod(f, p, &facts, &ret->is);
+	}
+	if (named)
+		take_space(f, &facts, &ret->is);
+	return named;
 }
 
 /* Finds the job of a process. If a file of the process could not be read in time, the process is

@@ -19,7 +19,7 @@ struct left_open_run {
 	double total[RUN_N_METRICS]; /* counters up to the last sample; 0 when unknown */
 	bool recorded_elsewhere;     /* another exporter that is still alive records this run */
 	bool continued;              /* this exporter continues the run; left_open_find skips it */
-	char job_name[JOB_NAME_MAX];
+	char job_name[JOB_KEY_MAX];
 };
 
 /* Reads the runs; the list is empty when there is no history. */

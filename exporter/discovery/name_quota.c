@@ -126,7 +126,7 @@ static struct quota_name *add_name(struct name_quota *j, const char *name, struc
 		ret = &j->name[j->n++];
 	}
 	*ret = (struct quota_name){0};
-	text_copy(name, ret->name, JOB_NAME_MAX);
+	text_copy(name, ret->name, sizeof ret->name);
 	return ret;
 }
 

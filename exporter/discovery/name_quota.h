@@ -24,7 +24,7 @@
 #define JOB_NAME_REST_SECONDS 86400
 
 struct quota_name {
-	char name[JOB_NAME_MAX];
+	char name[JOB_KEY_MAX];
 	uint64_t user;    /* user of the process whose run got the place */
 	struct mono used; /* when the last run of this name began */
 	size_t runs;      /* number of active runs of this name */

@@ -7,6 +7,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 #include "collectors/base/tree.h"
+#include "collectors/base/utf8.h"
 
 #define POD_TEXT_MAX (4 * POD_INFO_MAX)
 
@@ -86,6 +87,14 @@ static void read_file(const char *folder, const char *name, struct buf *out)
 	pod_info_parse((struct slice){text, n > 0 ? (size_t)n : 0}, out);
 }
 
+void pod_own_space(char ret[static JOB_SPACE_MAX])
+{
+	const char *space = getenv("POD_NAMESPACE");
+
+	space = space && strlen(space) < JOB_SPACE_MAX && utf8_plain(space) ? space : "";
+	text_copy(space, ret, JOB_SPACE_MAX);
+}
+
 int pod_recognise(const char *folder, struct buf *text, struct recognised *ret, struct err *e)
 {
 	*text = BUF_MAX(POD_TEXT_MAX);
@@ -108,6 +117,7 @@ int pod_recognise(const char *folder, struct buf *text, struct recognised *ret, 
 		 * run. */
 		if (!ret->run[0])
 			text_copy("pod", ret->run, sizeof ret->run);
+		pod_own_space(ret->space);
 		return 0;
 	}
 	return err_set(e, -ENOENT,

@@ -23,7 +23,11 @@ void pod_info_parse(struct slice text, struct buf *out);
  * errno and fills `e`. */
 int pod_info_check(const char *folder, struct err *e);
 
-/* Finds the job of the pod. Fills `text` with the KEY=VALUE strings (struct process_text); the
+/* Writes the namespace of the pod in which this program runs (POD_NAMESPACE); "" = unknown. No other
+ * thread may change the environment during the call. */
+void pod_own_space(char ret[static JOB_SPACE_MAX]);
+
+/* Finds the job of the pod, with its namespace. Fills `text` with the KEY=VALUE strings (struct process_text); the
  * caller calls buf_done for it. -ENOENT: the pod has no name, and `e` lists the ways to name it. */
 int pod_recognise(const char *folder, struct buf *text, struct recognised *ret, struct err *e);
 

@@ -33,7 +33,7 @@ static void record_begin(struct finder *f, const struct host *h, const struct sn
 	struct account_note note;
 	struct run_begin begin = {
 		.run_id = n->run_id,
-		.job_name = n->is.job_name,
+		.job_name = n->job,
 		.host = self->host,
 		.started_at = wall_seconds(n->started_at),
 		.interval_seconds = f->app->options->sample_interval,
@@ -61,8 +61,8 @@ static void record_begin(struct finder *f, const struct host *h, const struct sn
 		sample_rows_begin(f->sample_rows, n->run_id, s);
 	historian_run_begin(f->app->historian, &begin);
 	n->begun = true;
-	log_line(LOG_LEVEL_INFO, n->left_open ? "run continued" : "run found", "job_name",
-		n->is.job_name, "run_id", n->run_id, "system", n->is.system, NULL);
+	log_line(LOG_LEVEL_INFO, n->left_open ? "run continued" : "run found", "job_name", n->job,
+		"run_id", n->run_id, "system", n->is.system, NULL);
 }
 
 static const struct run_reading *reading_of(const struct snapshot *s, const char *run_id)
@@ -106,9 +106,9 @@ static void record_end(struct finder *f, const struct host *h, const struct snap
 	finish.server = this_server_of_run(f->app, &f->machine);
 	historian_run_finish(f->app->historian, &finish);
 	n->open = false;
-	name_quota_ended(&f->quota, n->is.job_name);
-	log_line(LOG_LEVEL_INFO, "run ended", "job_name", n->is.job_name, "run_id", n->run_id,
-		"outcome", run_outcome_name(finish.outcome), NULL);
+	name_quota_ended(&f->quota, n->job);
+	log_line(LOG_LEVEL_INFO, "run ended", "job_name", n->job, "run_id", n->run_id, "outcome",
+		run_outcome_name(finish.outcome), NULL);
 }
 
 void finder_settle(struct finder *f, const struct host *host, const struct snapshot *s)

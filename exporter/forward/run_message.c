@@ -15,6 +15,7 @@
 #include "recommender/catalogue/architecture.h"
 #include "recommender/kept_statistics.h"
 #include "recommender/plausible.h"
+#include "recommender/run_labels.h"
 
 #define HOST_NAME_TEXT_MAX 256
 #define SOURCE_MAX         64
@@ -56,8 +57,12 @@ static const struct json_key columns_keys[] = {
 const struct json_key run_message_keys[] = {
 	{FIELD(run, KEY_TEXT, run_id), .required = true, .least = 1, .most = RUN_ID_MAX - 1,
 		.help = "Id of the run, which no other run has; a run that is known already changes nothing"},
-	{FIELD(run, KEY_TEXT, job_name), .required = true, .least = 1, .most = JOB_NAME_MAX - 1,
+	{"job_name", KEY_TEXT, .offset = READ_APART, .required = true, .least = 1, .most = JOB_NAME_MAX - 1,
 		.help = "Name of the job"},
+	{"namespace", KEY_TEXT, .offset = READ_APART, .least = 1, .most = JOB_SPACE_MAX - 1,
+		.help = "Namespace of the job: jobs of one name in different namespaces are different jobs"},
+	{"cluster", KEY_TEXT, .offset = READ_APART, .least = 1, .most = JOB_SPACE_MAX - 1,
+		.help = "Cluster of the job"},
 	{FIELD(run, KEY_NUMBER, started_at), .required = true, .most = LARGEST_COUNT, .unit = "seconds since 1970 UTC",
 		.help = "When the run started"},
 	{FIELD(run, KEY_NUMBER, ended_at), .required = true, .most = LARGEST_COUNT, .unit = "seconds since 1970 UTC",
@@ -181,6 +186,7 @@ json_t *run_message(const struct run *r)
 		told.started_at = fmax(0, r->ended_at - r->duration_seconds);
 	json_t *o = fields_json(&told, run_message_keys), *columns = json_object();
 
+	json_put_job(o, r->job_name);
 	json_put(o, "outcome", json_text(run_outcome_name(r->outcome)));
 	if (r->architecture)
 		json_put(o, "architecture", json_text(architecture_name[r->architecture]));
@@ -335,10 +341,51 @@ static int read_outcome(struct run *r, const json_t *v, struct arena *arena, str
 	return 0;
 }
 
+static const char *labelled_space(const char *labels, struct arena *arena)
+{
+	static const char name[] = "namespace";
+	struct slice text = run_labels_find(labels, (struct slice){name, sizeof name - 1});
+
+	return text.data && text.len && text.len < JOB_SPACE_MAX &&
+			       !memchr(text.data, '\\', text.len) ?
+		       arena_text(arena, text.data, text.len) :
+		       NULL;
+}
+
+/* Reads the three parts of the job's key. */
+static int read_job(struct run *r, const json_t *o, struct arena *arena, struct err *e)
+{
+	static const char *const names[] = {"job_name", "namespace", "cluster"};
+	const char *part[ARRAY_LEN(names)] = {NULL};
+	char key[JOB_KEY_MAX];
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		const json_t *v = json_object_get(o, names[i]);
+		const struct json_key *k = run_message_keys;
+
+		while (strcmp(k->name, names[i]) != 0)
+			k++;
+		int code = v && !json_is_null(v) ? read_text(&part[i], v, k, arena, e) :
+			   k->required           ? err_set(e, -EINVAL, "%s is missing", names[i]) :
+						   0;
+
+		if (code)
+			return code;
+	}
+	/* An older sender tells the namespace of a pod only in the labels. */
+	if (!part[1])
+		part[1] = labelled_space(r->labels, arena);
+	job_key_write(part[0], part[1], part[2], key);
+	r->job_name = arena_text(arena, key, strlen(key));
+	return 0;
+}
+
 static int read_run(struct run *r, const json_t *o, struct arena *arena, struct err *e)
 {
 	int code = read_fields(r, o, run_message_keys, arena, e);
 
+	if (code == 0)
+		code = read_job(r, o, arena, e);
 	if (code == 0)
 		code = read_outcome(r, json_object_get(o, "outcome"), arena, e);
 	r->architecture = read_architecture(json_object_get(o, "architecture"));

@@ -74,7 +74,9 @@ int history_set_aside(struct history *take, const char *why, struct err *notice,
 uint64_t history_bytes(struct history *h); /* bytes of file and -wal, or of the memory database */
 
 struct run_begin {
-	const char *run_id, *job_name, *host;
+	const char *run_id;
+	const char *job_name; /* key of the job (collectors/base/job_key.h), as everywhere below */
+	const char *host;
 	double started_at, interval_seconds;
 	struct run_root root;
 	double requested_cpu_cores, requested_memory_bytes, memory_limit_bytes, input_bytes,
@@ -400,7 +402,8 @@ int history_job_origin(struct history *h, const char *job_name, struct arena *ar
 	struct run_origin *ret, struct err *e);
 
 struct recent_job {
-	int64_t id;               /* id of the job in this file */
+	int64_t id; /* id of the job in this file */
+	const char *job_name;
 	struct run_origin origin; /* origin of the newest ended run */
 };
 /* Finds the jobs of the newest `runs` ended runs of the file. Returns at most `limit` jobs, the job

@@ -35,6 +35,7 @@ int history_recent_jobs(struct history *h, size_t runs, size_t limit, struct are
 		struct recent_job *j = &job[n++];
 
 		j->id = sql_int(&q);
+		j->job_name = sql_keep_name(&q, arena);
 		j->origin.system = sql_keep_text(&q, arena);
 		j->origin.labels = sql_keep_text(&q, arena);
 	}

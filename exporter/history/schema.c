@@ -135,6 +135,28 @@ static const char *const migrations[] = {
 	"ALTER TABLE note ADD COLUMN server_start_ticks INTEGER;"
 	"ALTER TABLE note ADD COLUMN server_pid_namespace INTEGER;"
 	"ALTER TABLE note ADD COLUMN server_boot_id TEXT;",
+	/* The name of a job becomes its key, with the namespace that the labels of its runs tell. A
+	 * job whose runs tell several is divided, and what its removed runs counted stays with its
+	 * name. */
+	("CREATE TABLE place(run INTEGER PRIMARY KEY, job INTEGER NOT NULL, space TEXT NOT NULL) STRICT;"
+	 "INSERT INTO place SELECT id, job, json_extract(labels, '$.namespace') FROM (SELECT r.id, r.job,"
+	 " coalesce(c.labels, r.labels) AS labels FROM run r LEFT JOIN circumstances c ON c.id = r.circumstances)"
+	 " WHERE CASE WHEN json_valid(labels) THEN json_type(labels, '$.namespace') = 'text' END;"
+	 "UPDATE job SET name = name || char(31) || (SELECT min(p.space) FROM place p WHERE p.job = job.id)"
+	 " WHERE id IN (SELECT job FROM place GROUP BY job HAVING min(space) = max(space));"
+	 "DELETE FROM place WHERE job IN (SELECT job FROM place GROUP BY job HAVING min(space) = max(space));"
+	 "INSERT INTO job(name, runs, kept) SELECT j.name || char(31) || p.space, count(*),"
+	 " sum(r.outcome <> 'running') FROM place p JOIN job j ON j.id = p.job JOIN run r ON r.id = p.run GROUP BY 1;"
+	 "UPDATE job SET runs = runs - (SELECT count(*) FROM place p WHERE p.job = job.id),"
+	 " kept = kept - (SELECT count(*) FROM place p JOIN run r ON r.id = p.run WHERE p.job = job.id"
+	 " AND r.outcome <> 'running') WHERE id IN (SELECT job FROM place);"
+	 "UPDATE job_outcome SET runs = runs - (SELECT count(*) FROM place p JOIN run r ON r.id = p.run"
+	 " WHERE p.job = job_outcome.job AND r.outcome = job_outcome.outcome) WHERE job IN (SELECT job FROM place);"
+	 "UPDATE run SET job = (SELECT n.id FROM place p JOIN job j ON j.id = p.job JOIN job n"
+	 " ON n.name = j.name || char(31) || p.space WHERE p.run = run.id) WHERE id IN (SELECT run FROM place);"
+	 "INSERT INTO job_outcome SELECT job, outcome, count(*) FROM run WHERE id IN (SELECT run FROM place)"
+	 " AND outcome <> 'running' GROUP BY 1, 2;"
+	 "DROP TABLE place;"),
 };
 
 #define SCHEMA_VERSION ((int64_t)ARRAY_LEN(migrations))

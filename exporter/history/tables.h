@@ -149,7 +149,7 @@ X(ENDED, "SELECT coalesce((SELECT max(id) FROM run), 0) - (SELECT count(*) FROM 
 X(JOB_ORIGIN, "SELECT coalesce(c.system, r.system), coalesce(c.labels, r.labels) FROM run r" \
   " LEFT JOIN circumstances c ON c.id = r.circumstances WHERE r.job = (SELECT id FROM job WHERE name = ?)" \
   " ORDER BY r.started_at DESC, r.id DESC LIMIT 1") \
-X(RECENT_JOBS, "SELECT l.job, coalesce(c.system, r.system), coalesce(c.labels, r.labels) FROM (SELECT w.job, w.id, max(w.started_at) AS last FROM" \
+X(RECENT_JOBS, "SELECT l.job, (SELECT j.name FROM job j WHERE j.id = l.job), coalesce(c.system, r.system), coalesce(c.labels, r.labels) FROM (SELECT w.job, w.id, max(w.started_at) AS last FROM" \
   " (SELECT n.job, n.id, n.started_at FROM run n WHERE n.outcome <> 'running' ORDER BY n.started_at DESC, n.id DESC LIMIT ?) w" \
   " GROUP BY w.job ORDER BY last DESC, w.job LIMIT ?) l JOIN run r ON r.id = l.id LEFT JOIN circumstances c ON c.id = r.circumstances" \
   " ORDER BY l.last DESC, l.job") \

@@ -148,6 +148,12 @@ X(FLAG, kubernetes_api, "kubernetes.api", "true", 0, 0, COMMAND_SERVE, NULL, \
   "On a Kubernetes node, ask the API who owns a pod, so that a job has its owner's name, where a service account's token is mounted that has the rights to get pods and jobs; otherwise the pod's own name decides") \
 X(TEXT, kubernetes_account, "kubernetes.account", "/var/run/secrets/kubernetes.io/serviceaccount", 0, 0, COMMAND_SERVE, "DIRECTORY", \
   "Where a service account's token and the API's certificate authority are (token, ca.crt); read anew for each question") \
+X(TEXT, jobs_namespace, "jobs.namespace", NULL, &shape_job_space, 0, COMMAND_WATCH, "NAME", \
+  "Namespace of the jobs found here: jobs of one name in different namespaces are different jobs (default: in a pod, the namespace of the pod; otherwise none)") \
+X(FLAG, jobs_pod_namespace, "jobs.pod-namespace", "true", 0, 0, COMMAND_WATCH, NULL, \
+  "Take the namespace of a pod for that of its jobs") \
+X(TEXT, jobs_cluster, "jobs.cluster", NULL, &shape_job_space, 0, COMMAND_WATCH, "NAME", \
+  "Cluster of the jobs found here, where one exporter has the runs of several clusters") \
 X(TEXT, jobs_rules, "jobs.rules", NULL, 0, 0, COMMAND_WATCH | COMMAND_RULES, "FILE", \
   "Rules of which process is a run of which job, YAML; the first that matches wins, before what is built in") \
 X(COUNT, rules_pid, "pid", "0", 0, 4194304, COMMAND_RULES, "PID", \

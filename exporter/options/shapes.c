@@ -130,3 +130,14 @@ const struct text_shape shape_job_name = {
 	.accepted = "UTF-8 text of less than " TEXT_OF(
 		JOB_NAME_MAX) " bytes without control characters",
 };
+
+static bool is_job_space(const char *text)
+{
+	return strlen(text) < JOB_SPACE_MAX && utf8_plain(text);
+}
+
+const struct text_shape shape_job_space = {
+	.fits = is_job_space,
+	.accepted = "UTF-8 text of less than " TEXT_OF(
+		JOB_SPACE_MAX) " bytes without control characters",
+};

@@ -13,7 +13,7 @@ struct text_shape {
 };
 
 extern const struct text_shape shape_address, shape_url, shape_forward_url, shape_metrics_path,
-	shape_host_name, shape_rate, shape_job_name;
+	shape_host_name, shape_rate, shape_job_name, shape_job_space;
 
 /* ---- parsed texts ---- */
 

@@ -8,11 +8,7 @@
 #include <math.h>
 
 static const struct parameter parameters[] = {
-	{.name = "job_name",
-		.kind = PARAMETER_TEXT,
-		.least = 1,
-		.most = JOB_NAME_MAX - 1,
-		.help = "Name of a job: those like it come first, with the reason"},
+	OF_JOB_PARAMETERS("Name of a job: those like it come first, with the reason"),
 	{0},
 };
 
@@ -69,7 +65,7 @@ static void put_related(json_t *o, const struct catalogue *c, const struct runs 
 
 static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
 {
-	const char *job_name = argument_text(a, "job_name");
+	const char *job_name = argument_job(a);
 	AUTO(catalogue_use_done) struct catalogue_use use = {0};
 	AUTO(arena_done) struct arena arena = {0};
 	struct runs runs = {0};
@@ -84,7 +80,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 
 	json_t *o = json_object();
 
-	json_put(o, "job_name", json_text(job_name));
+	json_put_job(o, job_name);
 	if (job_name)
 		put_related(o, use.catalogue, &runs, &arena);
 	json_put(o, "benchmarks", benchmarks_json(use.catalogue));
@@ -95,6 +91,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 /* clang-format off */
 static const struct json_key answer_keys[] = {
 	{"job_name", KEY_TEXT, .help = "Name of the job, if one was given"},
+	JOB_PLACE_KEYS,
 	{"habits", KEY_OBJECT, .help = "With a job: what it does"},
 	{"related", KEY_LIST, .help = "With a job: the benchmarks that are like it"},
 	{"benchmarks", KEY_LIST, .required = true, .help = "All benchmarks"},

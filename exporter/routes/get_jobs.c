@@ -20,7 +20,7 @@ static json_t *job_json(const struct job_row *j, uint32_t warnings)
 	for (unsigned i = 0; i < OUTCOME_COUNT; i++)
 		json_put(outcomes, run_outcome_name((enum outcome)i),
 			json_num((double)j->outcomes[i]));
-	json_put(o, "job_name", json_text(j->job_name));
+	json_put_job(o, j->job_name);
 	json_put(o, "runs", json_num((double)j->runs));
 	json_put(o, "outcomes", outcomes);
 	json_put(o, "last_started_at", json_time(j->last_started_at));

@@ -196,7 +196,7 @@ static json_t *job_json(const struct job_brief *j, struct overview_prices *price
 	const struct run_brief *newest = &j->run[0];
 	json_t *o = json_object();
 
-	json_put(o, "job_name", json_text(j->job_name));
+	json_put_job(o, j->job_name);
 	json_put(o, "runs", json_num((double)j->runs));
 	json_put(o, "last_run", json_text(newest->run_id));
 	json_put(o, "last_started_at", json_time(newest->started_at));

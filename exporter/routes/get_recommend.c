@@ -22,7 +22,7 @@ static const char *format_choice(size_t i)
 
 /* clang-format off */
 static const struct parameter parameters[] = {
-	JOB_NAME_PARAMETER,
+	JOB_NAME_PARAMETERS,
 	SIZING_PARAMETERS,
 	{.name = "format",
 		.kind = PARAMETER_CHOICE,
@@ -159,7 +159,7 @@ static int answer_json(struct app *app, const struct arguments *a, const struct 
 
 	bool fits = advice_write(&paste, format, &target, &s->sizing, NULL) == 0;
 	struct recommendation all = {
-		.job_name = argument_text(a, "job_name"),
+		.job_name = argument_job(a),
 		.strategy = argument_text(a, "strategy"),
 		.generated_at = wall_seconds(now_read().wall),
 		.sizing = &s->sizing,
@@ -216,6 +216,7 @@ static const char *content_types(size_t i)
 /* clang-format off */
 static const struct json_key answer_keys[] = {
 	{"job_name", KEY_TEXT, .required = true, .help = "Name of the job"},
+	JOB_PLACE_KEYS,
 	{"generated_at", KEY_TIME, .required = true, .help = "When the answer was made"},
 	{"strategy", KEY_TEXT, .required = true, .help = "The strategy that was used"},
 	WARNING_KEYS,

@@ -32,11 +32,12 @@ static int make_report(struct app *app, const struct run *run, struct buf *out, 
 	struct reply runs = {.body = BUF_MAX(out->max)};
 	struct reply advice = {.body = BUF_MAX(out->max)};
 	const char *const run_only[][2] = {{"run", run->run_id}, {"points", REPORT_POINTS}, {NULL}};
-	const char *const job_runs[][2] = {
-		{"job_name", run->job_name}, {"limit", REPORT_RUNS}, {NULL}};
-	const char *const job_only[][2] = {
-		{"job_name", run->job_name}, {"details", "true"}, {NULL}};
-	char title[JOB_NAME_MAX + 64];
+	struct job_parts job = job_key_parts(run->job_name);
+	const char *const job_runs[][2] = {{"job_name", job.name}, {"namespace", job.space},
+		{"cluster", job.cluster}, {"limit", REPORT_RUNS}, {NULL}};
+	const char *const job_only[][2] = {{"job_name", job.name}, {"namespace", job.space},
+		{"cluster", job.cluster}, {"details", "true"}, {NULL}};
+	char text[JOB_TEXT_MAX], title[JOB_TEXT_MAX + 64];
 	int code = ask_route(app, &route_series, run_only, &series, e);
 
 	if (code == 0)
@@ -44,7 +45,7 @@ static int make_report(struct app *app, const struct run *run, struct buf *out, 
 	if (code == 0)
 		code = ask_route(app, &route_recommend, job_only, &advice, e);
 	if (code == 0) {
-		snprintf(title, sizeof title, "Run of %s", run->job_name);
+		snprintf(title, sizeof title, "Run of %s", job_key_text(run->job_name, text));
 		report_write(out, &(const struct report){.title = title,
 					  .as_of = wall_seconds(now_read().wall),
 					  .series = &series.body,

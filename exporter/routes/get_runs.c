@@ -4,7 +4,7 @@
 #include "exporter/answers/run_json.h"
 
 static const struct parameter parameters[] = {
-	JOB_NAME_PARAMETER,
+	JOB_NAME_PARAMETERS,
 	{.name = "limit",
 		.kind = PARAMETER_COUNT,
 		.fallback = "50",
@@ -16,7 +16,7 @@ static const struct parameter parameters[] = {
 
 static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
 {
-	const char *job_name = argument_text(a, "job_name");
+	const char *job_name = argument_job(a);
 	AUTO(arena_done) struct arena arena = {0};
 	struct runs runs;
 	int code = job_runs(app, job_name, argument_count(a, "limit"), true, &arena, &runs, r, e);
@@ -27,6 +27,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 /* clang-format off */
 static const struct json_key answer_keys[] = {
 	{"job_name", KEY_TEXT, .required = true, .help = "Name of the job"},
+	JOB_PLACE_KEYS,
 	{"runs", KEY_LIST, .required = true, .help = "The runs, newest first"},
 	{0},
 };

@@ -47,7 +47,7 @@ static void write_answer(struct buf *out, const struct run *run, const struct se
 {
 	json_t *about = run_json(run), *phases = phases_json(&read->phases);
 
-	json_put(about, "job_name", json_text(run->job_name));
+	json_put_job(about, run->job_name);
 	buf_adds(out, "{\"run\": ");
 	json_write(out, about);
 	buf_addf(out,

@@ -13,11 +13,7 @@
 #include "exporter/answers/sizing_parameters.h"
 
 static const struct parameter parameters[] = {
-	{.name = "job_name",
-		.kind = PARAMETER_TEXT,
-		.least = 1,
-		.most = JOB_NAME_MAX - 1,
-		.help = "Name of a job, whose next run the server is for"},
+	OF_JOB_PARAMETERS("Name of a job, whose next run the server is for"),
 	{.name = "cpu",
 		.kind = PARAMETER_CORES,
 		.least = 0,
@@ -109,7 +105,7 @@ static bool can_be_limited(const struct arguments *a, const struct demand *d, st
 
 static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
 {
-	const char *job_name = argument_text(a, "job_name");
+	const char *job_name = argument_job(a);
 	AUTO(arena_done) struct arena arena = {0};
 	AUTO(server_answer_done) struct server_answer servers = {0};
 	AUTO(sizing_result_done) struct sizing_result *s = NULL;
@@ -132,7 +128,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 
 	json_t *o = json_object();
 
-	json_put(o, "job_name", json_text(job_name));
+	json_put_job(o, job_name);
 	json_put(o, "generated_at", json_time(wall_seconds(now_read().wall)));
 	if (s)
 		sizing_json_put_warnings(o, &s->sizing.warnings);
@@ -146,6 +142,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 /* clang-format off */
 static const struct json_key answer_keys[] = {
 	{"job_name", KEY_TEXT, .help = "Name of the job, if one was given"},
+	JOB_PLACE_KEYS,
 	{"generated_at", KEY_TIME, .required = true, .help = "When the answer was made"},
 	{"apply", KEY_OBJECT, .help = "With a job: whether a change by a program is safe"},
 	{"warnings", KEY_LIST, .help = "With a job: what to know before the request is used"},

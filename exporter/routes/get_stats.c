@@ -20,7 +20,7 @@ static const char *format_choice(size_t i)
 }
 
 static const struct parameter parameters[] = {
-	JOB_NAME_PARAMETER,
+	JOB_NAME_PARAMETERS,
 	RUNS_PARAMETER,
 	{.name = "format",
 		.kind = PARAMETER_CHOICE,
@@ -71,7 +71,7 @@ static int answer_json(struct app *app, const char *job_name, bool details, cons
 
 static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
 {
-	const char *job_name = argument_text(a, "job_name");
+	const char *job_name = argument_job(a);
 	AUTO(arena_done) struct arena arena = {0};
 	size_t most = argument_count(a, "runs");
 	struct runs runs;
@@ -91,6 +91,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 /* clang-format off */
 static const struct json_key answer_keys[] = {
 	{"job_name", KEY_TEXT, .required = true, .help = "Name of the job"},
+	JOB_PLACE_KEYS,
 	{"generated_at", KEY_TIME, .required = true, .help = "When the answer was made"},
 	WARNING_KEYS,
 	{"resources", KEY_OBJECT, .required = true, .help = "What to request, in the units of Metaflow: CPUs, MiB, GPUs"},

@@ -20,7 +20,7 @@ static const struct parameter no_parameters[] = {{0}};
 struct announce_body {
 	double pid, input_bytes, attempt;
 	bool helper;
-	const char *job_name;
+	const char *job_name, *space, *cluster;
 	const json_t *labels, *requested;
 };
 
@@ -52,6 +52,10 @@ static const struct json_key keys[] = {
 			"asks is the default"},
 	{"job_name", KEY_TEXT, false, 1, JOB_NAME_MAX - 1, offsetof(struct announce_body, job_name),
 		.help = "Name of the job; needed without helper"},
+	{"namespace", KEY_TEXT, false, 1, JOB_SPACE_MAX - 1, offsetof(struct announce_body, space),
+		.help = "Namespace of the job (default: --jobs.namespace)"},
+	{"cluster", KEY_TEXT, false, 1, JOB_SPACE_MAX - 1, offsetof(struct announce_body, cluster),
+		.help = "Cluster of the job (default: --jobs.cluster)"},
 	{"labels", KEY_OBJECT, false, 0, 0, offsetof(struct announce_body, labels),
 		.members = label_keys, .help = "Labels of the run"},
 	{"requested", KEY_OBJECT, false, 0, 0, offsetof(struct announce_body, requested),
@@ -132,8 +136,8 @@ static bool check_subject(const json_t *body, const struct announce_body *w, str
 	return false;
 }
 
-static bool read_announcement(const json_t *body, const struct arguments *args,
-	struct announcement *a, struct reply *r)
+static bool read_announcement(const struct options *o, const json_t *body,
+	const struct arguments *args, struct announcement *a, struct reply *r)
 {
 	struct announce_body w = {.pid = NAN, .input_bytes = NAN, .attempt = NAN};
 	struct announce_request requested = {NAN, NAN};
@@ -145,12 +149,14 @@ static bool read_announcement(const json_t *body, const struct arguments *args,
 		return false;
 	*a = (struct announcement){
 		.helper = w.helper,
-		.job_name = w.job_name,
 		.cpu_cores = requested.cpu,
 		.memory_bytes = requested.memory,
 		.input_bytes = w.input_bytes,
 		.attempt = w.attempt,
 	};
+	if (w.job_name)
+		job_key_write(w.job_name, w.space ? w.space : o->jobs_namespace,
+			w.cluster ? w.cluster : o->jobs_cluster, a->job);
 	return read_pid(&w, &args->peer, a, r) && read_labels(w.labels, a, r);
 }
 
@@ -159,7 +165,6 @@ static bool read_announcement(const json_t *body, const struct arguments *args,
 struct announce_call {
 	struct shared shared;
 	struct announcement announcement;
-	char job_name[JOB_NAME_MAX];
 	struct announced_run announced;
 	struct err e;
 	int code;
@@ -175,10 +180,7 @@ static struct announce_call *call_new(const struct announcement *a)
 	struct announce_call *c = xcalloc(1, sizeof *c);
 
 	shared_init(&c->shared, call_release);
-	if (a->job_name)
-		text_copy(a->job_name, c->job_name, sizeof c->job_name);
 	c->announcement = *a;
-	c->announcement.job_name = c->job_name;
 	return c;
 }
 
@@ -210,7 +212,7 @@ static int reply_announced(struct reply *r, const struct announce_call *c)
 
 	if (!c->announcement.helper) {
 		json_put(o, "run_id", json_text(c->announced.run_id));
-		json_put(o, "job_name", json_text(c->job_name));
+		json_put_job(o, c->announcement.job);
 	}
 	json_put(o, "pid", json_num(c->announcement.pid));
 	if (c->announcement.helper)
@@ -239,7 +241,7 @@ static int answer(struct app *app, const struct arguments *args, struct reply *r
 	int code = 0;
 
 	(void)e;
-	if (body && read_announcement(body, args, &a, r))
+	if (body && read_announcement(app->options, body, args, &a, r))
 		code = begin_run(app, &a, r);
 	json_decref(body);
 	return code;
@@ -249,6 +251,7 @@ static int answer(struct app *app, const struct arguments *args, struct reply *r
 static const struct json_key answer_keys[] = {
 	{"run_id", KEY_TEXT, .help = "Id of the run; absent with helper"},
 	{"job_name", KEY_TEXT, .help = "Name of the job; absent with helper"},
+	JOB_PLACE_KEYS,
 	{"pid", KEY_NUMBER, .required = true, .help = "The process"},
 	{"helper", KEY_FLAG, .help = "True with helper"},
 	{0},

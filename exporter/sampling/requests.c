@@ -202,7 +202,7 @@ struct follow_request {
 	struct run_spec spec;
 	struct run_begin record;
 	bool records;
-	char run_id[RUN_ID_MAX], job_name[JOB_NAME_MAX];
+	char run_id[RUN_ID_MAX], job_name[JOB_KEY_MAX];
 	struct account_note note;
 	struct err e;
 	int code;

@@ -37,7 +37,7 @@ enum { OUTLOOK_METRICS(METRIC_ID) };
 static const struct metric outlook_metrics[] = {OUTLOOK_METRICS(METRIC_ROW)};
 
 struct run_forecast {
-	char run_id[RUN_ID_MAX], job_name[JOB_NAME_MAX];
+	char run_id[RUN_ID_MAX], job_name[JOB_KEY_MAX];
 	bool known, seen;
 	unsigned tries;
 	struct mono tried_at;

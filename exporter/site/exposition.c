@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectors/base/job_key.h"
 #include "collectors/base/mem.h"
 #include "collectors/collector.h"
 
@@ -162,6 +163,26 @@ static void family_head(const struct exposition_writer *w, const struct expositi
 	buf_add(w->out, buf_text(&w->heads->text) + h->at, h->lines);
 }
 
+static void add_part(struct buf *out, const char *label, const char *value)
+{
+	if (!*value)
+		return;
+	buf_adds(out, label);
+	escaped(out, value, true);
+	buf_addc(out, '"');
+}
+
+/* Writes the rest of the label job_name. The key of a job gives further labels: its namespace and its
+ * cluster, if it has them. */
+static void job_labels(struct buf *out, const char *key)
+{
+	struct job_parts p = job_key_parts(key);
+
+	add_part(out, "", p.name);
+	add_part(out, ",namespace=\"", p.space);
+	add_part(out, ",cluster=\"", p.cluster);
+}
+
 static void sample(const struct exposition_writer *w, const struct metric *m,
 	const struct exposition_head *h, const char *const *labels, double value)
 {
@@ -173,6 +194,10 @@ static void sample(const struct exposition_writer *w, const struct metric *m,
 			buf_addc(out, ',');
 			buf_adds(out, m->labels[i]);
 			buf_add(out, "=\"", 2);
+		}
+		if (strchr(labels[i], JOB_KEY_SEPARATOR) && strcmp(m->labels[i], "job_name") == 0) {
+			job_labels(out, labels[i]);
+			continue;
 		}
 		escaped(out, labels[i], true);
 		buf_addc(out, '"');

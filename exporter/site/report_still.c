@@ -52,7 +52,7 @@ static void add_top(struct buf *out, double as_of, const json_t *run)
 	const struct outcome_words *words = words_of(outcome);
 	double lasted = member_number(run, "duration_seconds");
 	time_t now = (time_t)as_of;
-	char text[32] = "";
+	char text[32] = "", job[JOB_KEY_MAX], name[JOB_TEXT_MAX];
 	struct tm utc;
 
 	if (gmtime_r(&now, &utc))
@@ -61,7 +61,7 @@ static void add_top(struct buf *out, double as_of, const json_t *run)
 		"<header class=\"top\"><div><p class=\"crumbs\">Report of rightsize-exporter, as of %s. "
 		"The run %s.</p><div class=\"title\"><h1>",
 		text, strcmp(outcome, "running") == 0 ? "goes on" : "has ended");
-	html_add(out, member_text(run, "job_name"));
+	html_add(out, job_key_text(member_job(run, job), name));
 	buf_addf(out, "</h1><span class=\"badge %s\">%s</span></div><p>Run of ", words->class,
 		words->words);
 	add_time(out, member_text(run, "started_at"));

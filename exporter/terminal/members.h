@@ -6,6 +6,8 @@
 
 #include <jansson.h>
 
+#include "collectors/base/job_key.h"
+
 /* Member of an object. NaN or "" = it is absent, null or of another type. */
 static inline double member_number(const json_t *o, const char *key)
 {
@@ -22,6 +24,14 @@ static inline const char *member_as_text(const json_t *v)
 static inline const char *member_text(const json_t *o, const char *key)
 {
 	return member_as_text(json_object_get(o, key));
+}
+
+/* Makes the key of the job that the object is of. */
+static inline const char *member_job(const json_t *o, char ret[static JOB_KEY_MAX])
+{
+	job_key_write(member_text(o, "job_name"), member_text(o, "namespace"),
+		member_text(o, "cluster"), ret);
+	return ret;
 }
 
 #endif

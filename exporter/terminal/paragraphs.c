@@ -169,22 +169,32 @@ static void add_shell_word(struct buf *out, const char *word)
 	buf_addc(out, '\'');
 }
 
-void paragraphs_command(struct buf *out, const char *words, const char *job_name)
+static void add_flag(struct buf *out, const char *flag, const char *value)
 {
-	buf_addf(out, "rightsize-exporter %s", words);
-	if (*job_name) {
-		buf_adds(out, " --job-name=");
-		add_shell_word(out, job_name);
-	}
+	if (!*value)
+		return;
+	buf_adds(out, flag);
+	add_shell_word(out, value);
 }
 
-void paragraphs_next(struct buf *out, const struct screen *s, const char *words,
-	const char *job_name)
+void paragraphs_command(struct buf *out, const char *words, const char *job)
 {
+	struct job_parts p = job_key_parts(job);
+
+	buf_addf(out, "rightsize-exporter %s", words);
+	add_flag(out, " --job-name=", p.name);
+	add_flag(out, " --namespace=", p.space);
+	add_flag(out, " --cluster=", p.cluster);
+}
+
+void paragraphs_next(struct buf *out, const struct screen *s, const char *words, const json_t *job)
+{
+	char key[JOB_KEY_MAX];
+
 	struct buf line AUTO(buf_done) = BUF_MAX(4096);
 
 	buf_adds(&line, "Next: ");
-	paragraphs_command(&line, words, job_name);
+	paragraphs_command(&line, words, member_job(job, key));
 	screen_text(out, s, STYLE_DIM, buf_text(&line));
 	buf_addc(out, '\n');
 }

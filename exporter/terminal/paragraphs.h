@@ -28,10 +28,11 @@ void paragraphs_notes(struct buf *out, const json_t *answer, const struct screen
  * saving and its condition. */
 void paragraphs_alternatives(struct buf *out, const json_t *answer, const struct screen *s,
 	size_t most);
-/* Appends "rightsize-exporter WORDS --job-name=NAME", quoted for the shell; "" = no name. */
-void paragraphs_command(struct buf *out, const char *words, const char *job_name);
-/* Appends the command that says more: "Next: rightsize-exporter WORDS --job-name=NAME". */
-void paragraphs_next(struct buf *out, const struct screen *s, const char *words,
-	const char *job_name);
+/* Appends "rightsize-exporter WORDS --job-name=NAME", quoted for the shell, with the job's namespace and
+ * cluster. `job`: collectors/base/job_key.h; "" = no job. */
+void paragraphs_command(struct buf *out, const char *words, const char *job);
+/* Appends the command that says more: "Next: rightsize-exporter WORDS --job-name=NAME". `job`:
+ * an object with job_name. */
+void paragraphs_next(struct buf *out, const struct screen *s, const char *words, const json_t *job);
 
 #endif

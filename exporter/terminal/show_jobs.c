@@ -64,12 +64,33 @@ static double last_of(const json_t *array)
 	return json_is_number(v) ? json_number_value(v) : (double)NAN;
 }
 
-static void add_job(struct grid *g, const json_t *job, double now)
+static const char *place_of(const json_t *job, char ret[static JOB_KEY_MAX])
+{
+	const char *space = member_text(job, "namespace"), *cluster = member_text(job, "cluster");
+
+	snprintf(ret, JOB_KEY_MAX, "%s%s%s", space, *space && *cluster ? ", " : "", cluster);
+	return ret;
+}
+
+static bool any_place(const json_t *jobs)
+{
+	char place[JOB_KEY_MAX];
+	const json_t *job;
+	size_t i;
+
+	json_array_foreach(jobs, i, job) if (*place_of(job, place)) return true;
+	return false;
+}
+
+static void add_job(struct grid *g, const json_t *job, bool places, double now)
 {
 	struct buf b AUTO(buf_done) = BUF_MAX(256);
 	double waste = member_number(job, "waste");
+	char place[JOB_KEY_MAX];
 
 	grid_add(g, STYLE_PLAIN, member_text(job, "job_name"));
+	if (places)
+		grid_add(g, STYLE_PLAIN, place_of(job, place));
 	add_strip(g, json_object_get(job, "outcomes"));
 	add_last(g, job, now);
 	figure_seconds(&b, last_of(json_object_get(job, "duration_seconds")));
@@ -91,6 +112,7 @@ void show_jobs(struct buf *out, const json_t *answer, const struct screen *s, bo
 {
 	static const struct grid_column columns[] = {
 		{"JOB", false, 0, 24},
+		{"NAMESPACE", false, 0, 12},
 		{"LAST 12 RUNS", false, 1},
 		{"LAST, AGO", false, 0},
 		{"DURATION", true, 3},
@@ -98,14 +120,20 @@ void show_jobs(struct buf *out, const json_t *answer, const struct screen *s, bo
 		{"UNUSED", true, 2},
 		{"COST/RUN", true, 4},
 	};
-	AUTO(grid_freep) struct grid *g = grid_new(columns, ARRAY_LEN(columns));
 	const json_t *jobs = json_object_get(answer, "jobs");
+	bool places = any_place(jobs);
+	struct grid_column shown[ARRAY_LEN(columns)];
+
+	memcpy(shown, columns, sizeof shown);
+	if (!places)
+		memmove(&shown[1], &shown[2], sizeof shown - 2 * sizeof shown[0]);
+	AUTO(grid_freep) struct grid *g = grid_new(shown, ARRAY_LEN(shown) - !places);
 	double now = wall_seconds(now_read().wall);
 	size_t n = json_array_size(jobs);
 
 	(void)explain;
 	for (size_t i = 0; i < n; i++)
-		add_job(g, json_array_get(jobs, i), now);
+		add_job(g, json_array_get(jobs, i), places, now);
 	if (n)
 		grid_write(out, g, s);
 	buf_addf(out,
@@ -114,8 +142,7 @@ void show_jobs(struct buf *out, const json_t *answer, const struct screen *s, bo
 		    "%zu job%s in the history.\n",
 		n, n == 1 ? "" : "s");
 	if (n)
-		paragraphs_next(out, s, "recommend",
-			member_text(json_array_get(jobs, 0), "job_name"));
+		paragraphs_next(out, s, "recommend", json_array_get(jobs, 0));
 	else
 		buf_adds(out, "Record one: rightsize-exporter run --job-name=NAME -- COMMAND\n");
 }

@@ -111,5 +111,5 @@ void show_runs(struct buf *out, const json_t *answer, const struct screen *s, bo
 	grid_write(out, g, s);
 	add_summary(out, runs);
 	buf_adds(out, bars ? " Bars: peak as a share of the request.\n" : "\n");
-	paragraphs_next(out, s, "recommend", member_text(answer, "job_name"));
+	paragraphs_next(out, s, "recommend", answer);
 }

@@ -63,12 +63,13 @@ void show_stats(struct buf *out, const json_t *answer, const struct screen *s, b
 		{"MAX", true, 0}};
 	static const char *const keys[] = {"mean", "min", "p50", "p95", "p99", "max"};
 	AUTO(grid_freep) struct grid *g = grid_new(columns, ARRAY_LEN(columns));
+	char job[JOB_KEY_MAX], text[JOB_TEXT_MAX];
 	const char *key;
 	json_t *of, *over = json_object_get(answer, "over_runs");
 
 	(void)explain;
 	buf_addf(out, "%.0f runs of ", member_number(answer, "runs_analyzed"));
-	screen_text(out, s, STYLE_BOLD, member_text(answer, "job_name"));
+	screen_text(out, s, STYLE_BOLD, job_key_text(member_job(answer, job), text));
 	buf_adds(out, ", from ");
 	figure_time(out, member_text(answer, "first_started_at"));
 	buf_adds(out, " to ");
@@ -88,5 +89,5 @@ void show_stats(struct buf *out, const json_t *answer, const struct screen *s, b
 	grid_write(out, g, s);
 	buf_addc(out, '\n');
 	paragraphs_warnings(out, answer, s, 3);
-	paragraphs_next(out, s, "recommend", member_text(answer, "job_name"));
+	paragraphs_next(out, s, "recommend", answer);
 }

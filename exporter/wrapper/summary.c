@@ -25,7 +25,9 @@
 
 static void add_ending(struct buf *b, const struct run *r)
 {
-	buf_addf(b, "rightsize-exporter: %s ", r->job_name);
+	char text[JOB_TEXT_MAX];
+
+	buf_addf(b, "rightsize-exporter: %s ", job_key_text(r->job_name, text));
 	if (r->outcome == OUTCOME_OOM_KILLED)
 		buf_adds(b, "ran out of memory");
 	else

@@ -205,7 +205,7 @@ static void follow_job(struct app *app, const struct identity *self, const struc
 
 	struct run_spec spec = {
 		.run_id = job->run_id,
-		.job_name = run->is.job_name,
+		.job_name = run->job,
 		.pid = job->pid,
 		.own_numbers = true,
 		.own_group = job->accounts.cgroup.self >= 0,
@@ -219,7 +219,7 @@ static void follow_job(struct app *app, const struct identity *self, const struc
 	};
 	struct run_begin begin = {
 		.run_id = job->run_id,
-		.job_name = run->is.job_name,
+		.job_name = run->job,
 		.host = self->host,
 		.started_at = wall_seconds(job->started.wall),
 		.interval_seconds = o->sample_interval,

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "collectors/base/job_key.h"
+
 #define LABEL_MAX 63
 
 static bool is_digit(char c)
@@ -45,8 +47,9 @@ bool advice_process_valid(const char *name)
 
 void advice_add_process(struct buf *out, const char *job_name)
 {
-	const char *slash = strrchr(job_name, '/');
+	struct job_parts job = job_key_parts(job_name);
+	const char *slash = strrchr(job.name, '/');
 
-	for (const char *p = slash && slash[1] ? slash + 1 : job_name; *p; p++)
+	for (const char *p = slash && slash[1] ? slash + 1 : job.name; *p; p++)
 		buf_addc(out, (char)(is_word(*p) || *p == ':' ? *p : '_'));
 }

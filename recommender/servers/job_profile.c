@@ -1,4 +1,5 @@
 #include "recommender/servers/job_profile.h"
+#include "collectors/base/job_key.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -135,8 +136,10 @@ struct job_profile job_profile_of(const struct runs *runs, const struct sizing *
 
 /* Splits a name into words. Changes the words to lower case, because program names are usually in
  * lower case. One-letter words such as "R" keep their case. */
-static struct text_list words_of_name(const char *name, struct arena *arena)
+static struct text_list words_of_name(const char *job, struct arena *arena)
 {
+	struct job_parts p = job_key_parts(job);
+	const char *name = p.name;
 	size_t len = strlen(name);
 	const char **text = arena_alloc(arena, (len / 2 + 1) * sizeof *text);
 	struct text_list ret = {0, text};

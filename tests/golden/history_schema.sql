@@ -17,4 +17,4 @@ CREATE INDEX job_kept ON job(kept);
 CREATE INDEX run_by_job ON run(job, started_at, id, outcome, not_measured, duration_seconds, input_bytes, memory_limit_bytes, memory_peak_bytes);
 CREATE INDEX run_oldest ON run(started_at, id) WHERE outcome <> 'running';
 CREATE INDEX run_to_minutes ON run(started_at) WHERE minutes_until >= 0 AND minutes_until < (id << 32) | 4294967295;
-PRAGMA user_version = 15;
+PRAGMA user_version = 16;

@@ -288,7 +288,8 @@ int history_recent_jobs(struct history *h, size_t runs, size_t limit, struct are
 		const struct run *r = &all->run[i];
 
 		if (r->outcome != OUTCOME_RUNNING && newest_ended(r->job_name) == i)
-			job[n++] = (struct recent_job){(int64_t)i, {r->system, r->labels}};
+			job[n++] = (struct recent_job){
+				(int64_t)i, r->job_name, {r->system, r->labels}};
 	}
 	*ret = job;
 	*ret_n = n;

@@ -680,7 +680,7 @@ static void run_is_announced_once_and_a_process_that_is_gone_is_an_error(void **
 	struct err e = {0};
 
 	struct fixture *f = begin((struct options){.jobs_pod = false});
-	struct announcement a = {.pid = 20, .job_name = "told"};
+	struct announcement a = {.pid = 20, .job = "told"};
 
 	process(f, 20, 0, "train", NULL);
 	assert_int_equal(finder_announce(f->finder, &f->w->host, &a, &first, &e), 0);

@@ -132,7 +132,7 @@ static void another_programs_database_is_left_alone(void **state)
 }
 
 /* The number of migrations in exporter/history/schema.c. */
-#define TEST_SCHEMA_VERSION "15"
+#define TEST_SCHEMA_VERSION "16"
 
 static void a_newer_schema_is_left_alone(void **state)
 {
@@ -154,6 +154,76 @@ static void a_newer_schema_is_left_alone(void **state)
 	AUTO(history_closep) struct history *h = test_history(f->file);
 
 	assert_int_equal(test_count_runs(h, NULL), 40);
+}
+
+/* Ends a run of the job `load` with these labels. */
+static void add_labelled(struct history *h, const char *run_id, const char *labels,
+	enum outcome outcome)
+{
+	struct run_begin b = test_begin(run_id, "load", 1000);
+	struct run_finish end = test_finish(run_id, 1001, outcome);
+
+	b.labels = labels;
+	assert_int_equal(history_transaction(h, NULL), 0);
+	assert_int_equal(history_run_begin(h, &b, NULL), 0);
+	assert_int_equal(history_run_finish(h, &end, NULL), 0);
+	assert_int_equal(history_commit(h, NULL), 0);
+}
+
+static void assert_job(struct history *h, const char *job, uint64_t runs, uint64_t failed,
+	size_t listed)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	struct run_query of_job = {.job_name = job};
+	struct job_row *row;
+	struct runs found;
+	size_t n, i = 0;
+
+	assert_int_equal(history_jobs(h, &arena, &row, &n, NULL), 0);
+	while (i < n && strcmp(row[i].job_name, job) != 0)
+		i++;
+	assert_in_range(i, 0, n - 1);
+	assert_int_equal(row[i].runs, runs);
+	assert_int_equal(row[i].outcomes[OUTCOME_FAILED], failed);
+	assert_int_equal(row[i].outcomes[OUTCOME_SUCCEEDED], runs - failed);
+	assert_int_equal(history_runs(h, &of_job, &arena, &found, NULL), 0);
+	assert_int_equal(found.n, listed);
+}
+
+/* Jobs of one name in several namespaces were one job up to version 15. */
+static void namespaces_of_an_older_file_become_part_of_the_job(void **state)
+{
+	struct test_folder *f = *state;
+	struct history *h = test_history(f->file);
+
+	add_labelled(h, "a", "{\"namespace\": \"etl\"}", OUTCOME_SUCCEEDED);
+	add_labelled(h, "b", "{\"app\": \"load\", \"namespace\": \"ml\"}", OUTCOME_FAILED);
+	add_labelled(h, "c", "{\"namespace\": \"ml\"}", OUTCOME_SUCCEEDED);
+	add_labelled(h, "d", NULL, OUTCOME_FAILED);
+	add_labelled(h, "e", "no JSON", OUTCOME_SUCCEEDED);
+	history_close(h);
+	test_run_sql(f->file, "PRAGMA user_version = 15");
+	h = test_history(f->file);
+	assert_job(h, "load\037etl", 1, 0, 1);
+	assert_job(h, "load\037ml", 2, 1, 2);
+	assert_job(h, "load", 2, 1, 2);
+	history_close(h);
+}
+
+/* The counts of removed runs stay with the job, where all runs tell one namespace. */
+static void one_namespace_of_an_older_file_renames_the_job(void **state)
+{
+	struct test_folder *f = *state;
+	struct history *h = test_history(f->file);
+
+	add_labelled(h, "a", "{\"namespace\": \"etl\"}", OUTCOME_SUCCEEDED);
+	add_labelled(h, "b", NULL, OUTCOME_SUCCEEDED);
+	history_close(h);
+	test_run_sql(f->file, "UPDATE job SET runs = 9; UPDATE job_outcome SET runs = 9;"
+			      "PRAGMA user_version = 15");
+	h = test_history(f->file);
+	assert_job(h, "load\037etl", 9, 0, 2);
+	history_close(h);
 }
 
 static void a_file_of_the_first_version_is_brought_up_to_date(void **state)
@@ -439,6 +509,8 @@ int main(void)
 		TEST(another_programs_database_is_left_alone),
 		TEST(a_newer_schema_is_left_alone),
 		TEST(a_file_of_the_first_version_is_brought_up_to_date),
+		TEST(namespaces_of_an_older_file_become_part_of_the_job),
+		TEST(one_namespace_of_an_older_file_renames_the_job),
 		TEST(an_empty_file_becomes_a_history),
 		TEST(places_that_cannot_be_are_told),
 		TEST(a_file_that_may_not_be_written_is_told),

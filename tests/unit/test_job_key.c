@@ -33,9 +33,9 @@ static void the_parts_come_back(void **state)
 		struct job_parts p = job_key_parts(key);
 
 		assert_string_equal(key, rows[i].key);
-		assert_true(slice_is(p.name, rows[i].name));
-		assert_true(slice_is(p.space, rows[i].space));
-		assert_true(slice_is(p.cluster, rows[i].cluster));
+		assert_string_equal(p.name, rows[i].name);
+		assert_string_equal(p.space, rows[i].space);
+		assert_string_equal(p.cluster, rows[i].cluster);
 		assert_string_equal(job_key_place(key), key + strlen(rows[i].name));
 		assert_string_equal(job_key_text(key, text), rows[i].text);
 	}
@@ -50,9 +50,9 @@ static void long_parts_fit(void **state)
 	job_key_write(name, name, name, key);
 	struct job_parts p = job_key_parts(key);
 
-	assert_int_equal(p.name.len, JOB_NAME_MAX - 1);
-	assert_int_equal(p.space.len, JOB_SPACE_MAX - 1);
-	assert_int_equal(p.cluster.len, JOB_SPACE_MAX - 1);
+	assert_int_equal(strlen(p.name), JOB_NAME_MAX - 1);
+	assert_int_equal(strlen(p.space), JOB_SPACE_MAX - 1);
+	assert_int_equal(strlen(p.cluster), JOB_SPACE_MAX - 1);
 	assert_int_equal(strlen(key), JOB_KEY_MAX - 1);
 	assert_int_equal(strlen(job_key_text(key, text)),
 		JOB_KEY_MAX - 1 - 2 + strlen(" (namespace , cluster )"));

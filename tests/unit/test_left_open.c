@@ -106,8 +106,10 @@ static int tear_down(void **state)
 
 static int announce(struct fixture *f, const char *job_name, struct announced_run *ret)
 {
-	return finder_announce(f->finder, &f->w->host,
-		&(struct announcement){.pid = WORKER, .job_name = job_name}, ret, NULL);
+	struct announcement a = {.pid = WORKER};
+
+	text_copy(job_name, a.job, sizeof a.job);
+	return finder_announce(f->finder, &f->w->host, &a, ret, NULL);
 }
 
 static int finish(struct fixture *f, const char *run_id, enum outcome outcome)

@@ -396,13 +396,18 @@ static void a_recommendation_fits_the_screen(void **state)
 
 static void the_next_command_can_be_pasted(void **state)
 {
-	struct buf b AUTO(buf_done) = BUF_MAX(256);
+	struct buf b AUTO(buf_done) = BUF_MAX(512);
+	json_t *load = json_pack("{ssssss}", "job_name", "load", "namespace", "my team", "cluster",
+		       "eu"),
+	       *home = json_pack("{ss}", "job_name", "it's $HOME");
 
-	paragraphs_next(&b, &plain, "recommend", "etl/load");
-	paragraphs_next(&b, &plain, "recommend", "it's $HOME");
+	paragraphs_next(&b, &plain, "recommend", load);
+	paragraphs_next(&b, &plain, "recommend", home);
 	assert_string_equal(buf_text(&b),
-		"Next: rightsize-exporter recommend --job-name=etl/load\n"
+		"Next: rightsize-exporter recommend --job-name=load --namespace='my team' --cluster=eu\n"
 		"Next: rightsize-exporter recommend --job-name='it'\\''s $HOME'\n");
+	json_decref(load);
+	json_decref(home);
 }
 
 int main(void)
