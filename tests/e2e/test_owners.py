@@ -12,14 +12,14 @@ import threading
 import unittest
 import uuid
 
-from support import STEADY, Case, main, wait_until
+from support import EXPORTER, STEADY, Case, main, wait_until
 
 GROUPS = [pathlib.Path("/sys/fs/cgroup") / folder for folder in ("", "memory", "unified")]
 METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
 
 def certificate(folder, name):
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=x", "-addext",
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={name}", "-addext",
                     "subjectAltName=IP:127.0.0.1", "-keyout", folder / f"{name}.key", "-out", folder / f"{name}.crt"],
                    check=True, capture_output=True)
 
@@ -117,9 +117,11 @@ class Owners(Case):
         self.addCleanup(leave)
         return leave
 
+    def node_flags(self):
+        return "--jobs.recognise", f"--path.rootfs={self.folder}/root", f"--kubernetes.account={self.account}", "--log.level=debug"
+
     def node(self, *flags):
-        return self.serve("--jobs.recognise", f"--path.rootfs={self.folder}/root", f"--kubernetes.account={self.account}",
-                          "--log.level=debug", *flags)
+        return self.serve(*self.node_flags(), *flags)
 
     @staticmethod
     def found(server, job_name):
@@ -191,6 +193,25 @@ class Owners(Case):
         server = self.node()
         self.process_of(self.pod("load-untrusted-x7k2p"))
         self.wait_for(server, "load-untrusted")
+        self.assertEqual(self.api.asked, [])
+        self.assertTrue(server.said("does not say who owns a pod.*certificate"))
+
+    def test_authorities_of_the_system_are_none_of_the_api(self):
+        """Neither the file nor the folder of those that the system trusts."""
+        trusted = self.folder / "trusted"
+        trusted.mkdir()
+        for name in ("api.crt", "ca-certificates.crt"):
+            shutil.copy(self.folder / "api.crt", trusted / name)
+        subprocess.run(["openssl", "rehash", trusted], check=True, capture_output=True)
+        certificate(self.folder, "other")
+        shutil.copy(self.folder / "other.crt", self.account / "ca.crt")
+        server = self.start_program(
+            ["unshare", "--mount", "/bin/sh", "-c", 'mount --bind "$1" /etc/ssl/certs && shift && exec "$@"', "-", trusted, EXPORTER,
+             "serve", "--web.listen-address=127.0.0.1:0", f"--history.path={self.history}", "--sample.interval=200ms",
+             *self.node_flags()], stdout=subprocess.DEVNULL)
+        server.wait_address()
+        self.process_of(self.pod("load-trusted-x7k2p"))
+        self.wait_for(server, "load-trusted")
         self.assertEqual(self.api.asked, [])
         self.assertTrue(server.said("does not say who owns a pod.*certificate"))
 
