@@ -187,6 +187,23 @@ class Owners(Case):
                 self.assertEqual(len(lines), 1)
                 self.assertIn(needs, lines[0])
 
+    def test_job_is_named_by_what_is_known_while_the_api_does_not_tell_of_it(self):
+        for what, status, says in (("refused", 403, 'needs="get jobs.batch" kind=Job status=403'), ("broken", 500, "kind=Job status=500")):
+            with self.subTest(what):
+                name = f"job-{what}"
+                uid = self.pod(f"{name}-f4h8p-x7k2p")
+                self.owned(f"{name}-f4h8p-x7k2p", uid, "Job", "batch/v1", f"{name}-f4h8p")
+                self.api.objects[f"/apis/batch/v1/namespaces/etl/jobs/{name}-f4h8p"] = status
+                server = self.node()
+                leave = self.process_of(uid)
+                [run] = self.wait_for(server, name)
+                self.assertEqual(run["labels"], {"owner": name, "kind": "Job", "namespace": "etl"})
+                leave()
+                self.assertEqual(server.stop(), 0)
+                lines = [line for line in server.log if "does not tell who owns" in line]
+                self.assertEqual(len(lines), 1)
+                self.assertIn(says, lines[0])
+
     def test_token_is_shown_to_the_api_of_the_authority_alone(self):
         certificate(self.folder, "other")
         shutil.copy(self.folder / "other.crt", self.account / "ca.crt")
