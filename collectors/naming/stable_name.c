@@ -14,9 +14,6 @@
 #define REPLICA_LETTERS "456789bcdf"
 #define REPLICA_LEAST   8
 #define REPLICA_MOST    10
-/* Kubernetes cuts the text before a generated suffix, the "-" included, to this length
- * (k8s.io/apiserver, pkg/storage/names/generate.go). */
-#define GENERATED_AFTER 58
 
 static bool is_digit(char c)
 {

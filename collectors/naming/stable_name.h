@@ -6,6 +6,10 @@
 
 #include "collectors/base/scan.h"
 
+/* Kubernetes cuts the text before a generated suffix, the "-" included, to this length
+ * (k8s.io/apiserver, pkg/storage/names/generate.go). */
+#define GENERATED_AFTER 58
+
 /* Removes dates and times (2026-11-21, 20261121T084512, Unix seconds) and UUIDs from the end of a
  * name, with the separators ("-", "_" and others) before them. A name that consists only of these
  * parts stays unchanged. */

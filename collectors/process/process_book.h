@@ -22,8 +22,9 @@ struct booked_process {
 	uint64_t start_ticks;
 	struct mono look_at; /* time of the next check; the caller may set an earlier one */
 	bool listed;         /* internal: the pid was in the current listing of /proc */
-	/* The caller owns the members `program` and `note`. The book uses them only in
-	 * process_book_again, which reads `note` and resets `program`. */
+	/* The caller owns the members below. The book uses them only in process_book_again, which
+	 * reads `note` and resets `program`. */
+	bool refused;     /* it was counted as a process whose environment may not be read */
 	uint64_t program; /* hash of the command line, so it changes at exec; 0 = not checked yet */
 	void *note;
 };

@@ -140,6 +140,10 @@ static int set_options(struct download *d, struct err *e)
 		set(c, CURLOPT_NOPROGRESS, 0L) || set(c, CURLOPT_ERRORBUFFER, d->reason) ||
 		(o->ca_file && set(c, CURLOPT_CAINFO, o->ca_file)))
 		return err_set(e, -ENOSYS, "this libcurl is too old: 7.61 is needed");
+	/* The file stands instead of all that the system trusts. Most builds of libcurl have a folder
+	 * of authorities beside their file. A TLS library without such folders refuses the option. */
+	if (o->ca_file)
+		set(c, CURLOPT_CAPATH, NULL);
 	/* Do not wait for libcurl's resolver thread after a transfer. If the name server does not
 	 * answer, the wait would delay the end of the program by minutes. libcurl before 7.87 has
 	 * no such option. */

@@ -14,7 +14,7 @@ struct download;
 
 struct download_options {
 	const char *user_agent;
-	const char *ca_file;   /* path of the trusted certificates; NULL = the system's */
+	const char *ca_file;   /* path of all trusted certificates; NULL = the system's */
 	const char *ca_option; /* option that sets ca_file, for messages: "--x.ca-file" */
 	double connect_seconds, total_seconds;
 	size_t max_bytes; /* largest size of a decompressed body */

@@ -1,6 +1,7 @@
 /* Random numbers from the kernel. */
 #include "exporter/core/random_share.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <sys/random.h>
 
@@ -14,4 +15,11 @@ double random_share(void)
 	if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits)
 		bits = (uint32_t)now_read().mono.ns;
 	return bits / 4294967296.0;
+}
+
+double retry_delay(unsigned failures, double first, double longest)
+{
+	double delay = fmin(first * exp2(failures > 1 ? failures - 1 : 0), longest);
+
+	return delay * (0.5 + 0.5 * random_share());
 }

@@ -29,20 +29,25 @@ static uint64_t fingerprint(struct slice s)
 	return hash_bytes(s.data, s.len) | 1;
 }
 
-/* Logs once which rights are needed to read the environments of other users' processes, or that the
- * exporter has these rights in vain. Logs nothing in a pod, because the job name then comes from
- * the pod and not from an environment. */
-static void note_refused(struct finder *f, pid_t pid, const struct process_facts *facts)
+/* Counts a process whose environment may not be read, once. Logs once which rights are needed to
+ * read the environments of other users' processes, or that the exporter has these rights in vain.
+ * Logs nothing in a pod, because the job name then comes from the pod and not from an
+ * environment. */
+static void note_refused(struct finder *f, struct booked_process *p,
+	const struct process_facts *facts)
 {
 	char number[16];
 
-	counters_found_add(FOUND_UNREADABLE, facts->refused);
-	if (!facts->refused || f->refused_logged || f->pod)
+	if (!facts->refused || p->refused)
+		return;
+	p->refused = true;
+	counters_found_add(FOUND_UNREADABLE, 1);
+	if (f->refused_logged || f->pod)
 		return;
 	const char *why = capabilities_not_enough();
 
 	f->refused_logged = true;
-	snprintf(number, sizeof number, "%d", (int)pid);
+	snprintf(number, sizeof number, "%d", (int)p->pid);
 	log_line(LOG_LEVEL_INFO,
 		"cannot read environments of other users' processes: jobs named only there are "
 		"not found",
@@ -80,7 +85,7 @@ static bool read_process(struct finder *f, struct booked_process *p, struct proc
 		return false;
 	p->program = program;
 	facts_complete(f->reader, f->host, wanted_facts(f), ret);
-	note_refused(f, p->pid, ret);
+	note_refused(f, p, ret);
 	return true;
 }
 
@@ -318,22 +323,22 @@ static bool is_within_a_run(const struct finder *f, const struct booked_process 
 	return false;
 }
 
-/* Returns true if the pod is a job. The name of a pod tells less than its owner: if the owner is
- * unknown, a pod of a plain Job looks like that of a DaemonSet. */
+/* Returns true if the pod is a job. Believes the user's own name first, then the owner, then the
+ * form of the name. By its name alone, a pod on the host's network is taken for a DaemonSet's. */
 static bool is_job(const struct finder *f, const struct booked_process *p,
-	const struct node_pod *pod, enum owner_answer owner, const struct recognised *r)
+	const struct node_pod *pod, enum pod_class class, const struct recognised *r)
 {
 	bool by_system = strcmp(r->system, SYSTEM_KUBERNETES) != 0;
 
-	if (r->own_name || owner == OWNER_JOB)
+	if (r->own_name || class == POD_IS_JOB)
 		return true;
-	if (owner == OWNER_SERVICE)
+	if (class == POD_IS_SERVICE)
 		return false;
 	return by_system || (pod->of_job && (pod->of_cron_job || !on_host_network(f->host, p)));
 }
 
 static bool name_new_pod(const struct finder *f, const struct booked_process *p,
-	const struct node_pod *pod, enum owner_answer owner, const struct buf *words,
+	const struct node_pod *pod, enum pod_class class, const struct buf *words,
 	const struct process_facts *facts, struct recognised *ret)
 {
 	struct buf pod_text AUTO(buf_done) = BUF_MAX(2 * (sizeof *pod + JOB_WORD_MAX) + words->len);
@@ -342,7 +347,7 @@ static bool name_new_pod(const struct finder *f, const struct booked_process *p,
 	node_pods_text(pod, index_in(text.environment), &pod_text);
 	buf_add(&pod_text, words->data, words->len);
 	text.pod = (struct slice){pod_text.data, pod_text.len};
-	if (!recognise(&text, ret) || !is_job(f, p, pod, owner, ret))
+	if (!recognise(&text, ret) || !is_job(f, p, pod, class, ret))
 		return false;
 	ret->grace_seconds = BETWEEN_CONTAINERS_SECONDS;
 	return true;
@@ -362,9 +367,9 @@ static void note_exporter(const struct finder *f, const struct process_facts *fa
 		pod->recorded = true;
 }
 
-/* Names a process by its pod, if the pod is a job. All processes of the pod are one run. The pod's
- * first process, pause, comes a second before the others: it has the owner asked for in time. While
- * the owner is awaited, the process is checked at every tick. */
+/* Names a process by its pod, if the pod is a job. All processes of the pod are one run. The owner is
+ * asked for when the pod's first process, pause, is seen, about a second before the others. While
+ * the owner is awaited, the process is checked at every tick. A later answer may still name it. */
 static bool name_by_node_pod(const struct finder *f, struct booked_process *p,
 	const struct process_facts *facts, struct process_finding *ret)
 {
@@ -380,17 +385,21 @@ static bool name_by_node_pod(const struct finder *f, struct booked_process *p,
 		ret->is = *known;
 		return true;
 	}
-	struct buf words AUTO(buf_done) = BUF_MAX(2 * (size_t)OWNER_WORDS_MAX);
+	struct buf words AUTO(buf_done) = BUF_MAX(OWNER_WORDS_MAX);
 	const struct pod_id id = {pod->space, pod->name, pod->uid};
-	enum owner_answer owner =
-		pod_owners_find(f->app->pod_owners, &id, f->host->now.mono, waits, &words);
+	const struct mono now = f->host->now.mono;
+	enum pod_class class;
+	bool settled = pod_owners_find(f->app->pod_owners, &id, now, waits, &words, &class);
 
-	if (waits && owner == OWNER_AWAITED) {
+	if (!waits)
+		return false;
+	if (settled && name_new_pod(f, p, pod, class, &words, facts, &ret->is))
+		return true;
+	if (class == POD_UNANSWERED)
 		p->program = 0;
-		p->look_at = f->host->now.mono;
-	}
-	return waits && owner != OWNER_AWAITED &&
-	       name_new_pod(f, p, pod, owner, &words, facts, &ret->is);
+	if (!settled)
+		p->look_at = now;
+	return false;
 }
 
 /* ---- all sources together ---- */

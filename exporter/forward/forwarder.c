@@ -74,13 +74,6 @@ struct forward_counts forward_counts(void)
 	};
 }
 
-double forward_delay(unsigned failures, double random)
-{
-	double delay = fmin(FIRST_DELAY * exp2(failures > 1 ? failures - 1 : 0), LONGEST_DELAY);
-
-	return delay * (0.5 + 0.5 * random);
-}
-
 /* ---- the receiver's answer ---- */
 
 static bool is_error(const json_t *error, const char *code)
@@ -250,7 +243,8 @@ static void note_failure(struct forwarder *f, const char *run_id, bool by_itself
 	const struct err *e)
 {
 	unsigned failures = retry_list_failures(&f->retry_list, run_id) + 1;
-	struct retry_wait wait = {now_read().mono, forward_delay(failures, random_share())};
+	struct retry_wait wait = {
+		now_read().mono, retry_delay(failures, FIRST_DELAY, LONGEST_DELAY)};
 
 	atomic_fetch_add(&counts.failures, 1);
 	if (retry_list_add(&f->retry_list, run_id, by_itself, wait))
@@ -478,7 +472,7 @@ static double attempt_round(struct forwarder *f, bool *settled)
 		log_line(LOG_LEVEL_WARN,
 			"runs cannot be forwarded; they wait in the history and are retried", "err",
 			e.text, NULL);
-	return fmax(forward_delay(f->failures, random_share()),
+	return fmax(retry_delay(f->failures, FIRST_DELAY, LONGEST_DELAY),
 		f->answer.retry_after_seconds > 0 ? f->answer.retry_after_seconds : 0);
 }
 

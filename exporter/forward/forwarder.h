@@ -55,10 +55,6 @@ struct forward_counts {
 };
 struct forward_counts forward_counts(void);
 
-/* Returns the seconds to wait after `failures` failures in a row. The time doubles with each
- * failure, up to 300 s. `random` is in 0 <= random < 1. */
-double forward_delay(unsigned failures, double random);
-
 /* ---- the receiver's answer; any thread ---- */
 
 /* Returns true when the receiver refuses the run for good. The answer must then contain the JSON

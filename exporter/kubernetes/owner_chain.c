@@ -11,10 +11,7 @@
 
 /* Pods of one Job ask for it once. */
 #define KNOWN_OWNERS_MAX 64
-/* Kubernetes cuts a prefix (generateName) to this length (k8s.io/apiserver,
- * pkg/storage/names/generate.go). */
-#define PREFIX_MOST 58
-#define PATH_SIZE   (3 * POD_NAME_MAX)
+#define PATH_SIZE        (3 * POD_NAME_MAX)
 
 /* The kinds of owners. Sources, beside Kubernetes' own kinds: argoproj/argo-workflows
  * pkg/apis/workflow/v1alpha1, ray-project/kuberay ray-operator/apis/ray/v1, kubeflow/spark-operator
@@ -24,46 +21,53 @@ static const struct owner_kind {
 	enum pod_class class;
 	/* Removes from a name what changes from run to run, if anything does. */
 	struct slice (*steady)(struct slice name);
-	/* Where the API has objects of the kind, and the right to read them, for a message. NULL =
-	 * not followed: it has no owner, or one that says no more. */
-	const char *version, *plural, *right;
+	/* Where the API has objects of the kind. NULL = not followed: it has no owner, or one that
+	 * says no more. */
+	const char *version, *plural;
 	bool has_words; /* its labels name the job, too */
 } kinds[] = {
-	{"", "Pod", POD_AS_NAMED, NULL, "v1", "pods", "get pods", false}, /* a Spark driver */
-	{"batch", "Job", POD_IS_JOB, stable_name_without_schedule, "v1", "jobs", "get jobs.batch",
-		false},
-	{"batch", "CronJob", POD_IS_JOB, stable_name, NULL, NULL, NULL, false},
+	{"", "Pod", POD_AS_NAMED, NULL, "v1", "pods", false}, /* a Spark driver */
+	{"batch", "Job", POD_IS_JOB, stable_name_without_schedule, "v1", "jobs", false},
+	{"batch", "CronJob", POD_IS_JOB, NULL, NULL, NULL, false},
 	{"argoproj.io", "Workflow", POD_IS_JOB, stable_name_without_generated, "v1alpha1",
-		"workflows", "get workflows.argoproj.io", true},
-	{"argoproj.io", "CronWorkflow", POD_IS_JOB, stable_name, NULL, NULL, NULL, false},
-	{"jobset.x-k8s.io", "JobSet", POD_IS_JOB, stable_name_without_generated, NULL, NULL, NULL,
-		false},
+		"workflows", true},
+	{"argoproj.io", "CronWorkflow", POD_IS_JOB, NULL, NULL, NULL, false},
+	{"jobset.x-k8s.io", "JobSet", POD_IS_JOB, stable_name_without_generated, NULL, NULL, false},
 	{"sparkoperator.k8s.io", "SparkApplication", POD_IS_JOB, stable_name_without_generated,
-		NULL, NULL, NULL, false},
+		NULL, NULL, false},
 	/* A RayJob makes one. Without an owner it is a service or a job. */
-	{"ray.io", "RayCluster", POD_AS_NAMED, NULL, "v1", "rayclusters", "get rayclusters.ray.io",
-		false},
-	{"apps", "ReplicaSet", POD_IS_SERVICE, NULL, NULL, NULL, NULL, false},
-	{"apps", "StatefulSet", POD_IS_SERVICE, NULL, NULL, NULL, NULL, false},
-	{"apps", "DaemonSet", POD_IS_SERVICE, NULL, NULL, NULL, NULL, false},
-	{"", "ReplicationController", POD_IS_SERVICE, NULL, NULL, NULL, NULL, false},
-	{"", "Node", POD_IS_SERVICE, NULL, NULL, NULL, NULL, false},
+	{"ray.io", "RayCluster", POD_AS_NAMED, NULL, "v1", "rayclusters", false},
+	{"apps", "ReplicaSet", POD_IS_SERVICE, NULL, NULL, NULL, false},
+	{"apps", "StatefulSet", POD_IS_SERVICE, NULL, NULL, NULL, false},
+	{"apps", "DaemonSet", POD_IS_SERVICE, NULL, NULL, NULL, false},
+	{"", "ReplicationController", POD_IS_SERVICE, NULL, NULL, NULL, false},
+	{"", "Node", POD_IS_SERVICE, NULL, NULL, NULL, false},
 };
 #define KIND_POD (&kinds[0])
 
 struct top_owner {
 	enum pod_class class;
 	char kind[OBJECT_KIND_MAX], name[POD_NAME_MAX];
+	/* The chain begins with an object that has the reference's UID, and was followed to its
+	 * end. */
+	bool complete;
 };
+
+/* Room for what add_top writes. */
+#define TOP_WORDS_MAX (sizeof(struct top_owner) + 64)
 
 struct owner_chain {
 	struct owner_api api;
 	struct http_response answer;
-	struct complaint refused[ARRAY_LEN(kinds)];
+	unsigned questions; /* of the last owner_chain_find */
+	struct complaint untold[ARRAY_LEN(kinds)];
 	int64_t refused_until[ARRAY_LEN(kinds)]; /* monotonic ns; 0 = not refused */
 	size_t n_known;                          /* all that were ever known, so a ring */
+	/* Any user may write any reference into a pod, so a known owner answers for the whole
+	 * reference, in its namespace. */
 	struct known_owner {
-		char uid[POD_UID_MAX];
+		char space[POD_SPACE_MAX];
+		struct owner_reference reference;
 		struct top_owner top;
 	} known[KNOWN_OWNERS_MAX];
 };
@@ -89,6 +93,11 @@ double owner_chain_wait(const struct owner_chain *c)
 	return c->answer.retry_after_seconds > 0 ? c->answer.retry_after_seconds : 0;
 }
 
+unsigned owner_chain_questions(const struct owner_chain *c)
+{
+	return c->questions;
+}
+
 /* ---- one object ---- */
 
 static int code_of(int status)
@@ -107,21 +116,25 @@ static int code_of(int status)
 	}
 }
 
-/* Returns -ENOENT also for an object that is too large or malformed: the API works, but this object
- * tells nothing. */
+/* Returns what the status says. Returns -ENOENT also for an object that is too large or malformed:
+ * the API works, but this object tells nothing. Returns -EIO if there is no answer: the numbers of
+ * other errors, such as those of the token's file, are no statuses. */
 static int get_object(struct owner_chain *c, const char *path, struct object_meta *ret,
 	struct buf *words, struct err *e)
 {
 	response_headers_clear(&c->answer);
+	c->questions++;
 	int code = c->api.get(c->api.context, path, &c->answer, e);
 
-	if (code == 0 && (code = code_of(c->answer.status)))
+	if (code)
+		return code == -E2BIG ? -ENOENT : -EIO;
+	if ((code = code_of(c->answer.status))) {
 		err_set(e, code, "the Kubernetes API answers %d", c->answer.status);
-	if (code == 0)
-		code = object_meta_read((struct slice){buf_text(&c->answer.body),
-						c->answer.body.len},
-			ret, words, e);
-	return code == -E2BIG || code == -EBADMSG ? -ENOENT : code;
+		return code;
+	}
+	const struct slice body = {buf_text(&c->answer.body), c->answer.body.len};
+
+	return object_meta_read(body, ret, words, e) ? -ENOENT : 0;
 }
 
 static bool write_path(const struct owner_kind *k, const char *space, const char *name, char *ret,
@@ -179,7 +192,7 @@ static void name_by_prefix(const struct object_meta *m, struct top_owner *top)
 {
 	size_t len = strlen(m->generate_name);
 
-	len = len > PREFIX_MOST ? PREFIX_MOST : len;
+	len = len > GENERATED_AFTER ? GENERATED_AFTER : len;
 	if (strncmp(m->name, m->generate_name, len) != 0)
 		return;
 	while (len && (m->generate_name[len - 1] == '-' || m->generate_name[len - 1] == '.'))
@@ -188,16 +201,50 @@ static void name_by_prefix(const struct object_meta *m, struct top_owner *top)
 		set_name((struct slice){m->generate_name, len}, top);
 }
 
-static void note_refused(struct owner_chain *c, const struct owner_kind *k, struct mono now)
+/* Notes that the API does not tell of an owner: it refuses, or fails itself. */
+static void note_untold(struct owner_chain *c, const struct owner_kind *k, struct mono now)
 {
 	size_t i = (size_t)(k - kinds);
+	bool refused = code_of(c->answer.status) == -EACCES;
+	char right[POD_NAME_MAX], status[16];
 
-	c->refused_until[i] = now.ns + (int64_t)(OWNER_REFUSED_SECONDS * NS_PER_S);
-	if (log_complaint_due(&c->refused[i]))
-		log_line(LOG_LEVEL_WARN,
-			"the Kubernetes API refuses to tell who owns a pod's owner: jobs are named "
-			"by what is known of it",
-			"kind", k->kind, "needs", k->right, NULL);
+	if (refused)
+		c->refused_until[i] = now.ns + (int64_t)(OWNER_REFUSED_SECONDS * NS_PER_S);
+	if (!log_complaint_due(&c->untold[i]))
+		return;
+	snprintf(right, sizeof right, "get %s%s%s", k->plural, k->group[0] ? "." : "", k->group);
+	snprintf(status, sizeof status, "%d", c->answer.status);
+	log_line(LOG_LEVEL_WARN,
+		"the Kubernetes API does not tell who owns a pod's owner: jobs are named by what "
+		"is known of it",
+		"needs", refused ? right : NULL, "kind", k->kind, "status", status, NULL);
+}
+
+/* Reads the owner `at`. Returns -ENOENT if the API does not tell of it, and another error only if the
+ * API does not work. */
+static int read_owner(struct owner_chain *c, const char *space, const struct owner_reference *at,
+	struct mono now, struct buf *words, struct object_meta *ret, struct err *e)
+{
+	const struct owner_kind *k = kind_of(at);
+	size_t before = words->len;
+	char path[PATH_SIZE];
+
+	if (c->refused_until[k - kinds] > now.ns ||
+		!write_path(k, space, at->name, path, sizeof path))
+		return -ENOENT;
+	int code = get_object(c, path, ret, k->has_words ? words : NULL, e);
+	bool fails = c->answer.status / 100 == 5;
+
+	if (code == -EACCES || fails)
+		note_untold(c, k, now);
+	if (code)
+		return code == -EACCES || fails ? -ENOENT : code;
+	log_complaint_over(&c->untold[k - kinds]);
+	/* An object of the same name that was made later tells nothing about this one. */
+	if (strcmp(ret->uid, at->uid) == 0)
+		return 0;
+	words->len = before;
+	return -ENOENT;
 }
 
 /* Follows the owners from `first` on. Returns an error only if the API does not work. */
@@ -209,9 +256,7 @@ static int follow(struct owner_chain *c, const char *space, const struct owner_r
 	for (size_t depth = 1; depth < OWNER_QUESTIONS_MAX; depth++) {
 		const struct owner_kind *k = kind_of(&at);
 		enum pod_class class = class_of(&at, k);
-		size_t before = words->len;
 		struct object_meta m;
-		char path[PATH_SIZE];
 
 		/* A Job that a service's controller made is a job. */
 		if (class == POD_IS_SERVICE && ret->class == POD_IS_JOB)
@@ -220,23 +265,13 @@ static int follow(struct owner_chain *c, const char *space, const struct owner_r
 			ret->class = class;
 			name_by_reference(&at, k, ret);
 		}
-		if (!k || !k->plural || c->refused_until[k - kinds] > now.ns ||
-			!write_path(k, space, at.name, path, sizeof path))
+		if (!k || !k->plural)
 			return 0;
-		int code = get_object(c, path, &m, k->has_words ? words : NULL, e);
+		int code = read_owner(c, space, &at, now, words, &m, e);
 
-		if (code == -EACCES)
-			note_refused(c, k, now);
-		if (code == -EACCES || code == -ENOENT)
-			return 0;
+		ret->complete = code == 0;
 		if (code)
-			return code;
-		log_complaint_over(&c->refused[k - kinds]);
-		/* An object of the same name that was made later tells nothing about this one. */
-		if (strcmp(m.uid, at.uid) != 0) {
-			words->len = before;
-			return 0;
-		}
+			return code == -ENOENT ? 0 : code;
 		if (class == POD_IS_JOB)
 			name_by_prefix(&m, ret);
 		if (!m.owned)
@@ -246,28 +281,37 @@ static int follow(struct owner_chain *c, const char *space, const struct owner_r
 	return 0;
 }
 
-static const struct top_owner *known_owner(const struct owner_chain *c, const char *uid)
+static bool is_same(const struct owner_reference *a, const struct owner_reference *b)
+{
+	return strcmp(a->uid, b->uid) == 0 && strcmp(a->name, b->name) == 0 &&
+	       strcmp(a->kind, b->kind) == 0 && strcmp(a->group, b->group) == 0;
+}
+
+static const struct top_owner *known_owner(const struct owner_chain *c, const char *space,
+	const struct owner_reference *owner)
 {
 	size_t n = c->n_known < KNOWN_OWNERS_MAX ? c->n_known : KNOWN_OWNERS_MAX;
 
-	for (size_t i = 0; i < n && uid[0]; i++)
-		if (strcmp(c->known[i].uid, uid) == 0)
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(c->known[i].space, space) == 0 && is_same(&c->known[i].reference, owner))
 			return &c->known[i].top;
 	return NULL;
 }
 
-static void keep_owner(struct owner_chain *c, const char *uid, const struct top_owner *top)
+static void keep_owner(struct owner_chain *c, const char *space,
+	const struct owner_reference *owner, const struct top_owner *top)
 {
 	struct known_owner *o = &c->known[c->n_known++ % KNOWN_OWNERS_MAX];
 
-	text_copy(uid, o->uid, sizeof o->uid);
+	text_copy(space, o->space, sizeof o->space);
+	o->reference = *owner;
 	o->top = *top;
 }
 
 static int find_top(struct owner_chain *c, const char *space, const struct owner_reference *owner,
 	struct mono now, struct buf *words, struct top_owner *ret, struct err *e)
 {
-	const struct top_owner *known = known_owner(c, owner->uid);
+	const struct top_owner *known = known_owner(c, space, owner);
 	size_t before = words->len;
 
 	if (known) {
@@ -277,9 +321,17 @@ static int find_top(struct owner_chain *c, const char *space, const struct owner
 	int code = follow(c, space, owner, now, words, ret, e);
 
 	/* The words of an owner are not kept, so it is asked again. */
-	if (code == 0 && words->len == before)
-		keep_owner(c, owner->uid, ret);
+	if (code == 0 && ret->complete && words->len == before)
+		keep_owner(c, space, owner, ret);
 	return code;
+}
+
+/* Writes the owner into the room that the user's words left (TOP_WORDS_MAX). */
+static void add_top(const struct top_owner *top, struct buf *words)
+{
+	words->max = OWNER_WORDS_MAX;
+	words->full = false;
+	buf_addf(words, "pod.owner=%s%cpod.owner-kind=%s%c", top->name, 0, top->kind, 0);
 }
 
 int owner_chain_find(struct owner_chain *c, const struct pod_id *pod, struct mono now,
@@ -289,7 +341,8 @@ int owner_chain_find(struct owner_chain *c, const struct pod_id *pod, struct mon
 	struct object_meta m;
 	char path[PATH_SIZE];
 
-	*ret = (struct pod_ownership){.words = BUF_MAX(OWNER_WORDS_MAX)};
+	*ret = (struct pod_ownership){.words = BUF_MAX(OWNER_WORDS_MAX - TOP_WORDS_MAX)};
+	c->questions = 0;
 	if (!object_name_is_valid(pod->space) || !object_name_is_valid(pod->name) ||
 		!write_path(KIND_POD, pod->space, pod->name, path, sizeof path))
 		return 0;
@@ -305,11 +358,7 @@ int owner_chain_find(struct owner_chain *c, const struct pod_id *pod, struct mon
 	if (code)
 		return code;
 	ret->class = top.class;
-	/* Much text of a user leaves room for the owner. */
-	ret->words.max += sizeof top + 64;
-	ret->words.full = false;
 	if (top.class == POD_IS_JOB)
-		buf_addf(&ret->words, "pod.owner=%s%cpod.owner-kind=%s%c", top.name, 0, top.kind,
-			0);
+		add_top(&top, &ret->words);
 	return 0;
 }

@@ -31,8 +31,9 @@
 struct asked_pod {
 	char space[POD_SPACE_MAX], name[POD_NAME_MAX], uid[POD_UID_MAX];
 	struct mono asked_at;
-	bool answered, awaited; /* awaited: the sampler waits for the answer */
-	enum pod_class class;
+	bool awaited;         /* the sampler waits for the answer */
+	bool failed;          /* it was asked for in vain */
+	enum pod_class class; /* POD_UNANSWERED = not known yet */
 	struct buf words;
 };
 
@@ -150,74 +151,70 @@ static struct asked_pod *new_pod(struct pod_owners *o)
 	if (o->n < POD_OWNERS_MAX)
 		return &o->pod[o->n++];
 	for (size_t i = 0; i < o->n; i++)
-		if (o->pod[i].answered && (!oldest || o->pod[i].asked_at.ns < oldest->asked_at.ns))
+		if (o->pod[i].class != POD_UNANSWERED &&
+			(!oldest || o->pod[i].asked_at.ns < oldest->asked_at.ns))
 			oldest = &o->pod[i];
 	if (oldest)
 		buf_done(&oldest->words);
 	return oldest;
 }
 
-static enum owner_answer answer_of(const struct asked_pod *p, struct buf *words)
+/* Under the lock. Returns NULL if all room is taken by pods that are not answered. */
+static struct asked_pod *add_pod(struct pod_owners *o, const struct pod_id *pod, struct mono now)
 {
-	buf_add(words, p->words.data, p->words.len);
-	switch (p->class) {
-	case POD_AS_NAMED:
-		return OWNER_UNKNOWN;
-	case POD_IS_JOB:
-		return OWNER_JOB;
-	case POD_IS_SERVICE:
-		return OWNER_SERVICE;
-	}
-	return OWNER_UNKNOWN;
+	struct asked_pod *p = new_pod(o);
+
+	if (!p)
+		return NULL;
+	*p = (struct asked_pod){.asked_at = now, .class = POD_UNANSWERED};
+	text_copy(pod->space, p->space, sizeof p->space);
+	text_copy(pod->name, p->name, sizeof p->name);
+	text_copy(pod->uid, p->uid, sizeof p->uid);
+	worker_wake(&o->worker);
+	return p;
 }
 
-/* Under the lock. Sets `*asked` to true for a new question. */
-static enum owner_answer look_up(struct pod_owners *o, const struct pod_id *pod, struct mono now,
-	bool waits, struct buf *words, bool *asked)
+bool pod_owners_find(struct pod_owners *o, const struct pod_id *pod, struct mono now, bool waits,
+	struct buf *words, enum pod_class *ret)
 {
+	bool awaited = false;
+
+	*ret = POD_AS_NAMED;
+	if (!o || o->stop)
+		return true;
+	pthread_mutex_lock(&o->lock);
 	struct asked_pod *p = pod_of(o, pod->uid);
 
-	if (p && p->answered)
-		return answer_of(p, words);
-	if (!p && (p = new_pod(o))) {
-		*p = (struct asked_pod){.asked_at = now};
-		text_copy(pod->space, p->space, sizeof p->space);
-		text_copy(pod->name, p->name, sizeof p->name);
-		text_copy(pod->uid, p->uid, sizeof p->uid);
-		*asked = true;
+	if (!p)
+		p = add_pod(o, pod, now);
+	*ret = p ? p->class : POD_UNANSWERED;
+	if (p && p->class != POD_UNANSWERED) {
+		buf_add(words, p->words.data, p->words.len);
+	} else if (p && !o->failing &&
+		   mono_seconds_between(p->asked_at, now) <= POD_OWNER_PATIENCE_SECONDS) {
+		p->awaited = p->awaited || waits;
+		awaited = true;
 	}
-	if (!p || o->failing || mono_seconds_between(p->asked_at, now) > POD_OWNER_PATIENCE_SECONDS)
-		return OWNER_UNKNOWN;
-	p->awaited = p->awaited || waits;
-	return OWNER_AWAITED;
-}
-
-enum owner_answer pod_owners_find(struct pod_owners *o, const struct pod_id *pod, struct mono now,
-	bool waits, struct buf *words)
-{
-	bool asked = false;
-
-	if (!o || o->stop)
-		return OWNER_UNKNOWN;
-	pthread_mutex_lock(&o->lock);
-	enum owner_answer ret = look_up(o, pod, now, waits, words, &asked);
-
 	pthread_mutex_unlock(&o->lock);
-	if (asked)
-		worker_wake(&o->worker);
-	return ret;
+	return !awaited;
 }
 
 /* ---- the thread ---- */
 
-/* Copies the pod that waits longest. Returns false if none does. */
+/* Returns true if `a` is asked for before `b`: one that failed is asked for after all others. */
+static bool is_before(const struct asked_pod *a, const struct asked_pod *b)
+{
+	return a->failed != b->failed ? b->failed : a->asked_at.ns < b->asked_at.ns;
+}
+
+/* Copies the pod that is asked for next. Returns false if none waits. */
 static bool next_pod(struct pod_owners *o, struct asked_pod *ret)
 {
 	const struct asked_pod *first = NULL;
 
 	pthread_mutex_lock(&o->lock);
 	for (size_t i = 0; i < o->n; i++)
-		if (!o->pod[i].answered && (!first || o->pod[i].asked_at.ns < first->asked_at.ns))
+		if (o->pod[i].class == POD_UNANSWERED && (!first || is_before(&o->pod[i], first)))
 			first = &o->pod[i];
 	if (first)
 		*ret = *first;
@@ -237,7 +234,6 @@ static bool keep(struct pod_owners *o, const char *uid, struct pod_ownership *ta
 	if (p) {
 		p->class = take->class;
 		p->words = take->words;
-		p->answered = true;
 		awaited = p->awaited;
 		take->words = BUF_MAX(0);
 	}
@@ -249,9 +245,22 @@ static double delay(const struct pod_owners *o, int code)
 {
 	if (code == -EACCES)
 		return OWNER_REFUSED_SECONDS;
-	double seconds = fmin(FIRST_DELAY * exp2(o->failures - 1), LONGEST_DELAY);
+	return fmax(retry_delay(o->failures, FIRST_DELAY, LONGEST_DELAY),
+		owner_chain_wait(o->chain));
+}
 
-	return fmax(seconds * (0.5 + 0.5 * random_share()), owner_chain_wait(o->chain));
+/* Returns true if the API told of other pods since it failed for this one: then it is the pod that
+ * fails, and it is named as without the API. */
+static bool give_up(struct pod_owners *o, const char *uid)
+{
+	pthread_mutex_lock(&o->lock);
+	struct asked_pod *p = pod_of(o, uid);
+	bool ret = p && p->failed && !o->failing;
+
+	if (ret)
+		p->class = POD_AS_NAMED;
+	pthread_mutex_unlock(&o->lock);
+	return ret;
 }
 
 /* Forgets the pods that are not answered, but the one that was asked for. Most of them end before
@@ -260,15 +269,21 @@ static void forget_unanswered(struct pod_owners *o, const char *uid)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < o->n; i++)
-		if (o->pod[i].answered || strcmp(o->pod[i].uid, uid) == 0)
+	for (size_t i = 0; i < o->n; i++) {
+		bool asked = strcmp(o->pod[i].uid, uid) == 0;
+
+		o->pod[i].failed = o->pod[i].failed || asked;
+		if (o->pod[i].class != POD_UNANSWERED || asked)
 			o->pod[n++] = o->pod[i];
+	}
 	o->n = n;
 }
 
 static double note_failure(struct pod_owners *o, int code, struct mono now, const char *uid,
 	const struct err *e)
 {
+	if (give_up(o, uid))
+		return 0;
 	o->failures++;
 	double seconds = delay(o, code);
 
@@ -312,10 +327,7 @@ static double wait_to_ask(struct pod_owners *o, struct mono now)
 
 	o->allowance = fmin(o->allowance + seconds * QUESTIONS_A_SECOND, QUESTIONS_AT_ONCE);
 	o->allowed_at = now;
-	if (o->allowance < OWNER_QUESTIONS_MAX)
-		return (OWNER_QUESTIONS_MAX - o->allowance) / QUESTIONS_A_SECOND;
-	o->allowance -= OWNER_QUESTIONS_MAX / 2.0; /* a pod and its Job */
-	return 0;
+	return fmax(OWNER_QUESTIONS_MAX - o->allowance, 0) / QUESTIONS_A_SECOND;
 }
 
 static double turn(void *context)
@@ -335,6 +347,7 @@ static double turn(void *context)
 	const struct pod_id id = {p.space, p.name, p.uid};
 	int code = owner_chain_find(o->chain, &id, now, &found, &e);
 
+	o->allowance -= owner_chain_questions(o->chain);
 	if (code) {
 		buf_done(&found.words);
 		return note_failure(o, code, now, p.uid, &e);

@@ -8,7 +8,8 @@
  *   the folder of --kubernetes.account. It reads the token anew for each question, because the
  *   kubelet renews it. The token is never logged.
  * - While the API does not answer, or refuses, pods are named as without it, at once. The thread
- *   asks again after a second, then after growing pauses of up to 5 minutes. */
+ *   asks again after a second, then after growing pauses of up to 5 minutes. It asks for a new pod
+ *   before one that failed, and no more for one that fails again while the API tells of others. */
 #ifndef EXPORTER_KUBERNETES_POD_OWNERS_H
 #define EXPORTER_KUBERNETES_POD_OWNERS_H
 
@@ -28,13 +29,6 @@
 struct options;
 struct pod_owners;
 
-enum owner_answer {
-	OWNER_AWAITED, /* ask again soon */
-	OWNER_UNKNOWN, /* name the pod as without the API */
-	OWNER_JOB,     /* its words have "pod.owner" (struct pod_ownership) */
-	OWNER_SERVICE, /* no job */
-};
-
 /* Starts the thread. Sets `*ret` to NULL, and returns 0, where there is nobody to ask: without
  * --kubernetes.api, outside of Kubernetes, or without a token. */
 int pod_owners_start(struct pod_owners **ret, const struct options *o, struct err *e);
@@ -46,11 +40,13 @@ int pod_owners_start_with(struct pod_owners **ret, const struct owner_api *api, 
  * first question. */
 void pod_owners_tell(struct pod_owners *o, void (*known)(void *context), void *context);
 
-/* Returns what is known about the pod, and appends its words. Asks, if nothing is known. `waits`:
- * whether the caller would wait for the answer, rather than have it asked in advance. `o` may be
- * NULL: the owner is unknown. Sampler thread. */
-enum owner_answer pod_owners_find(struct pod_owners *o, const struct pod_id *pod, struct mono now,
-	bool waits, struct buf *words);
+/* Sets `*ret` to what is known about the pod, and appends its words (struct pod_ownership). Asks, if
+ * nothing is known: POD_UNANSWERED. Returns false while the answer is worth a wait; without an
+ * answer, the pod is then named as without the API, and may be looked up again. `waits`: whether
+ * the caller would wait for the answer, rather than have it asked in advance. `o` may be NULL:
+ * POD_AS_NAMED. Sampler thread. */
+bool pod_owners_find(struct pod_owners *o, const struct pod_id *pod, struct mono now, bool waits,
+	struct buf *words, enum pod_class *ret);
 
 /* Ends the thread within a second. pod_owners_find may still be called, and asks nobody any more.
  * NULL does nothing. */

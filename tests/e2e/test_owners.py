@@ -12,14 +12,14 @@ import threading
 import unittest
 import uuid
 
-from support import STEADY, Case, main, wait_until
+from support import EXPORTER, STEADY, Case, main, wait_until
 
 GROUPS = [pathlib.Path("/sys/fs/cgroup") / folder for folder in ("", "memory", "unified")]
 METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
 
 def certificate(folder, name):
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=x", "-addext",
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={name}", "-addext",
                     "subjectAltName=IP:127.0.0.1", "-keyout", folder / f"{name}.key", "-out", folder / f"{name}.crt"],
                    check=True, capture_output=True)
 
@@ -117,9 +117,11 @@ class Owners(Case):
         self.addCleanup(leave)
         return leave
 
+    def node_flags(self):
+        return "--jobs.recognise", f"--path.rootfs={self.folder}/root", f"--kubernetes.account={self.account}", "--log.level=debug"
+
     def node(self, *flags):
-        return self.serve("--jobs.recognise", f"--path.rootfs={self.folder}/root", f"--kubernetes.account={self.account}",
-                          "--log.level=debug", *flags)
+        return self.serve(*self.node_flags(), *flags)
 
     @staticmethod
     def found(server, job_name):
@@ -185,12 +187,48 @@ class Owners(Case):
                 self.assertEqual(len(lines), 1)
                 self.assertIn(needs, lines[0])
 
+    def test_job_is_named_by_what_is_known_while_the_api_does_not_tell_of_it(self):
+        for what, status, says in (("refused", 403, 'needs="get jobs.batch" kind=Job status=403'), ("broken", 500, "kind=Job status=500")):
+            with self.subTest(what):
+                name = f"job-{what}"
+                uid = self.pod(f"{name}-f4h8p-x7k2p")
+                self.owned(f"{name}-f4h8p-x7k2p", uid, "Job", "batch/v1", f"{name}-f4h8p")
+                self.api.objects[f"/apis/batch/v1/namespaces/etl/jobs/{name}-f4h8p"] = status
+                server = self.node()
+                leave = self.process_of(uid)
+                [run] = self.wait_for(server, name)
+                self.assertEqual(run["labels"], {"owner": name, "kind": "Job", "namespace": "etl"})
+                leave()
+                self.assertEqual(server.stop(), 0)
+                lines = [line for line in server.log if "does not tell who owns" in line]
+                self.assertEqual(len(lines), 1)
+                self.assertIn(says, lines[0])
+
     def test_token_is_shown_to_the_api_of_the_authority_alone(self):
         certificate(self.folder, "other")
         shutil.copy(self.folder / "other.crt", self.account / "ca.crt")
         server = self.node()
         self.process_of(self.pod("load-untrusted-x7k2p"))
         self.wait_for(server, "load-untrusted")
+        self.assertEqual(self.api.asked, [])
+        self.assertTrue(server.said("does not say who owns a pod.*certificate"))
+
+    def test_authorities_of_the_system_are_none_of_the_api(self):
+        """Neither the file nor the folder of those that the system trusts."""
+        trusted = self.folder / "trusted"
+        trusted.mkdir()
+        for name in ("api.crt", "ca-certificates.crt"):
+            shutil.copy(self.folder / "api.crt", trusted / name)
+        subprocess.run(["openssl", "rehash", trusted], check=True, capture_output=True)
+        certificate(self.folder, "other")
+        shutil.copy(self.folder / "other.crt", self.account / "ca.crt")
+        server = self.start_program(
+            ["unshare", "--mount", "/bin/sh", "-c", 'mount --bind "$1" /etc/ssl/certs && shift && exec "$@"', "-", trusted, EXPORTER,
+             "serve", "--web.listen-address=127.0.0.1:0", f"--history.path={self.history}", "--sample.interval=200ms",
+             *self.node_flags()], stdout=subprocess.DEVNULL)
+        server.wait_address()
+        self.process_of(self.pod("load-trusted-x7k2p"))
+        self.wait_for(server, "load-trusted")
         self.assertEqual(self.api.asked, [])
         self.assertTrue(server.said("does not say who owns a pod.*certificate"))
 

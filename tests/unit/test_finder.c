@@ -633,6 +633,7 @@ static void run_keeps_the_name_with_which_it_began(void **state)
 		struct owners o = {"batch/v1", "CronJob", "nightly", !early, 0};
 		const struct owner_api api = {&o, tell_owner};
 		struct buf words AUTO(buf_done) = BUF_MAX(OWNER_WORDS_MAX);
+		enum pod_class class;
 
 		assert_int_equal(pod_owners_start_with(&f->app.pod_owners, &api, NULL), 0);
 		put_node_pod(f, "etl_load-x7k2p_" UID_OF(1));
@@ -640,9 +641,9 @@ static void run_keeps_the_name_with_which_it_began(void **state)
 		node_process(f, 19, 1, "/pause", group);
 		assert_string_equal(look_for_runs(f), "");
 		if (early)
-			while (pod_owners_find(f->app.pod_owners,
-				       &(struct pod_id){"etl", "load-x7k2p", UID_OF(1)},
-				       f->w->host.now.mono, false, &words) == OWNER_AWAITED)
+			while (!pod_owners_find(f->app.pod_owners,
+				&(struct pod_id){"etl", "load-x7k2p", UID_OF(1)},
+				f->w->host.now.mono, false, &words, &class))
 				usleep(1000);
 		f->w->host.now.mono.ns += 5 * NS_PER_S;
 		node_process(f, 20, 1, "python", group);
@@ -656,6 +657,35 @@ static void run_keeps_the_name_with_which_it_began(void **state)
 		pod_owners_free(f->app.pod_owners);
 		end(f);
 	}
+}
+
+/* The pod's name tells of no job, and the answer comes later than a name waits for it. Meanwhile the
+ * process is looked at again and again, and is one process whose environment may not be read. */
+static void late_answer_names_a_process(void **state)
+{
+	static const char group[] = "/kubepods/pod" UID_OF(1);
+	struct fixture *f = begin((struct options){.jobs_recognise = true});
+	struct owners o = {"batch/v1", "CronJob", "nightly", true, 0};
+	const struct owner_api api = {&o, tell_owner};
+	uint64_t refused = counters_found(FOUND_UNREADABLE);
+
+	assert_int_equal(pod_owners_start_with(&f->app.pod_owners, &api, NULL), 0);
+	pod_owners_tell(f->app.pod_owners, owner_known, &o);
+	put_node_pod(f, "etl_db-0_" UID_OF(1));
+	process(f, 1, 0, "init", NULL);
+	node_process(f, 20, 1, "python", group);
+	memory_tree_refuse(f->w->proc, "20/environ", -EACCES);
+	for (int i = 0; i < 5; i++) {
+		assert_string_equal(look_for_runs(f), "");
+		f->w->host.now.mono.ns += NS_PER_S;
+	}
+	o.silent = false;
+	wait_for_owner(&o);
+	f->w->host.now.mono.ns += 3000 * NS_PER_S;
+	assert_string_equal(look_for_runs(f), "nightly ");
+	assert_int_equal(counters_found(FOUND_UNREADABLE), refused + 1);
+	pod_owners_free(f->app.pod_owners);
+	end(f);
 }
 
 static void machine_without_pods_reads_no_control_groups(void **state)
@@ -704,6 +734,7 @@ int main(void)
 		cmocka_unit_test(pod_of_a_node_is_no_run_when_the_run_is_known_otherwise),
 		cmocka_unit_test(owner_names_the_pod_of_a_node),
 		cmocka_unit_test(run_keeps_the_name_with_which_it_began),
+		cmocka_unit_test(late_answer_names_a_process),
 		cmocka_unit_test(machine_without_pods_reads_no_control_groups),
 		cmocka_unit_test(all_of_a_pod_is_one_run_but_the_exporter_and_pause),
 		cmocka_unit_test(helper_begins_no_run),

@@ -7,7 +7,6 @@
 #include <sqlite3.h>
 #include <string.h>
 
-#include "exporter/forward/forwarder.h"
 #include "exporter/history/historian.h"
 #include "tests/support/failing_vfs.h"
 #include "tests/support/test_history.h"
@@ -139,15 +138,6 @@ static void a_full_disk_is_said_and_tried_once(void **state)
 	assert_int_equal(test_count_rows(&f->folder, "run"), 1);
 }
 
-static void waits_grow_to_a_limit_and_differ(void **state)
-{
-	assert_double_equal(forward_delay(1, 0), 0.5, 1e-9);
-	assert_double_equal(forward_delay(1, 1), 1, 1e-9);
-	assert_double_equal(forward_delay(3, 1), 4, 1e-9);
-	assert_double_equal(forward_delay(1000, 1), 300, 1e-9);
-	assert_double_equal(forward_delay(1000, 0), 150, 1e-9);
-}
-
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -156,7 +146,6 @@ int main(void)
 		TEST(what_fails_leaves_nothing_and_says_why),
 		TEST(who_gives_up_leaves_what_goes_on_and_has_the_rest_not_done),
 		TEST(a_full_disk_is_said_and_tried_once),
-		cmocka_unit_test(waits_grow_to_a_limit_and_differ),
 	};
 
 	failing_vfs_register();

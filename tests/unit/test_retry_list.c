@@ -7,6 +7,7 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/runs.h"
+#include "exporter/core/random_share.h"
 #include "exporter/forward/retry_list.h"
 
 static struct mono at(double seconds)
@@ -100,6 +101,27 @@ static void the_list_is_bounded_and_loses_what_is_due_next(void **state)
 	assert_true(retry_list_is_aside(&s, "r8"));
 }
 
+static void waits_grow_to_a_limit_and_differ(void **state)
+{
+	static const struct {
+		unsigned failures;
+		double whole;
+	} table[] = {{0, 1}, {1, 1}, {2, 2}, {3, 4}, {1000, 300}, {4000000000, 300}};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		double least = INFINITY, most = 0;
+
+		for (int n = 0; n < 1000; n++) {
+			double delay = retry_delay(table[i].failures, 1, 300);
+
+			least = fmin(least, delay / table[i].whole);
+			most = fmax(most, delay / table[i].whole);
+		}
+		assert_true(least >= 0.5 && least < 0.55);
+		assert_true(most <= 1 && most > 0.95);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -107,6 +129,7 @@ int main(void)
 		cmocka_unit_test(a_run_is_tried_again_after_its_own_wait),
 		cmocka_unit_test(what_no_longer_waits_is_forgotten),
 		cmocka_unit_test(the_list_is_bounded_and_loses_what_is_due_next),
+		cmocka_unit_test(waits_grow_to_a_limit_and_differ),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
