@@ -65,6 +65,8 @@ struct arguments {
 	struct peer peer;
 	struct {
 		size_t n;
+		const char
+			*key; /* the name or the alternative one that was given last; NULL = none */
 		const char *text[PARAMETER_VALUES_MAX];
 		double number;
 		bool flag;
@@ -77,6 +79,12 @@ size_t argument_texts(const struct arguments *a, const char *name, const char *c
 double argument_number(const struct arguments *a, const char *name); /* NaN when absent */
 size_t argument_count(const struct arguments *a, const char *name);  /* 0 when absent */
 bool argument_flag(const struct arguments *a, const char *name);     /* false when absent */
+
+#define ARGUMENT_CALLED_MAX 64
+/* Writes the name that the request gave to the parameter, for an error: "region" of the parameter
+ * regions, "--max-cost" of the flag max_cost. `name` must be a parameter of the route. */
+const char *argument_called(const struct arguments *a, const char *name,
+	char out[ARGUMENT_CALLED_MAX]);
 
 /* These functions check the arguments of a request. Call arguments_begin, then arguments_add for
  * each name and value, then arguments_finish. Names and values must live as long as `a`. -EINVAL

@@ -96,10 +96,10 @@ static void what_is_not_known_is_named_with_what_is(void **state)
 		const char *words, *parameter, *accepted;
 	} table[] = {
 		{"vendor=azur", "vendor", "gcp"},
-		{"region=nowhere", "region", "1000"},
-		{"country=FR", "country", "DE"},
-		{"country=XX", "country", "accepted"},
-		{"continent=Asia", "continent", "Europe"},
+		{"region=nowhere", "\"region: ", "1000"},
+		{"country=FR", "\"country: ", "DE"},
+		{"countries=DE;country=XX", "\"country: \\\"XX", "accepted"},
+		{"continent=Asia", "\"continent: ", "Europe"},
 		{"compliance_framework=iso", "compliance_framework", "hipaa"},
 		{"gpu_model=A100", "gpu_model", "L4"},
 		{"storage_type=tape", "storage_type", "ssd"},
