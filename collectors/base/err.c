@@ -4,18 +4,31 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Ends a text of `length` bytes that did not fit with "...". Otherwise a list in it would look complete. */
+static void mark_cut(struct err *e, int length)
+{
+	size_t at = sizeof e->text - sizeof "...";
+
+	if (length < (int)sizeof e->text)
+		return;
+	/* Do not cut inside a code point of UTF-8. */
+	while (at > 0 && ((unsigned char)e->text[at] & 0xC0) == 0x80)
+		at--;
+	memcpy(e->text + at, "...", sizeof "...");
+}
+
 __attribute__((format(printf, 3, 0))) static void set(struct err *e, int code, const char *format,
 	va_list args)
 {
 	e->code = code;
-	vsnprintf(e->text, sizeof e->text, format, args);
+	mark_cut(e, vsnprintf(e->text, sizeof e->text, format, args));
 }
 
 static void add_text(struct err *e, const char *text)
 {
 	size_t n = strlen(e->text);
 
-	snprintf(e->text + n, sizeof e->text - n, ": %s", text);
+	mark_cut(e, (int)n + snprintf(e->text + n, sizeof e->text - n, ": %s", text));
 }
 
 int err_set(struct err *e, int code, const char *format, ...)

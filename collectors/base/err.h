@@ -7,13 +7,15 @@
 #ifndef COLLECTORS_BASE_ERR_H
 #define COLLECTORS_BASE_ERR_H
 
+#define ERR_TEXT_MAX 512
+
 struct err {
 	int code;
-	char text[256];
+	char text[ERR_TEXT_MAX];
 };
 
 /* Both functions return `code`, so that "return err_set(e, -EINVAL, ...)" is one line. A text that
- * is too long is cut. */
+ * is too long is cut, and ends with "...". */
 int err_set(struct err *e, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Like err_set, but appends ": " and the system's text for `code`. */

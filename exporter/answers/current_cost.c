@@ -37,9 +37,8 @@ static const bool *own_region(const struct current_cost_question *q, struct aren
 	if (!*q->machine->region)
 		return NULL;
 	snprintf(name, sizeof name, "%s~%s", q->machine->vendor_id, q->machine->region);
-	if (regions_find(q->catalogue, &(struct region_filter){.regions = {1, words}}, arena, &ret,
-		    NULL))
-		return NULL;
+	regions_find(q->catalogue, &(struct region_filter){.regions = {1, words}}, arena, &ret,
+		NULL);
 	return ret;
 }
 

@@ -210,14 +210,15 @@ int answer_no_recent_run(struct reply *reply, const char *job_name, const struct
 
 bool answer_read_span(const struct arguments *a, struct span *ret, struct reply *reply)
 {
-	const char *dashes = a->flags ? "--" : "";
+	char called[2][ARGUMENT_CALLED_MAX];
 
 	*ret = (struct span){argument_number(a, "from"), argument_number(a, "to")};
 	if (!(ret->from > ret->to))
 		return true;
 	reply_error(reply, 400, "bad_parameter",
-		"%sfrom is %.15g, which is later than %sto, %.15g: give the earlier time first",
-		dashes, ret->from, dashes, ret->to);
+		"%s is %.15g, which is later than %s, %.15g: give the earlier time first",
+		argument_called(a, "from", called[0]), ret->from,
+		argument_called(a, "to", called[1]), ret->to);
 	return false;
 }
 
@@ -247,14 +248,14 @@ int answer_find_run(struct app *app, const struct arguments *a, struct history *
 {
 	struct run_query query = {
 		.run_id = argument_text(a, "run"), .open_stats = true, .limit = 1};
+	char called[2][ARGUMENT_CALLED_MAX];
 
 	if (!query.run_id)
 		query.job_name = argument_job(a);
 	if (!query.run_id && !query.job_name)
-		return reply_error(reply, 400, "bad_parameter", "%s",
-			a->flags ? "--run is missing: the id of a run, or --job-name for the "
-				   "newest of a job" :
-				   "run is missing: the id of a run, or job_name for the newest of "
-				   "a job");
+		return reply_error(reply, 400, "bad_parameter",
+			"%s is missing: the id of a run, or %s for the newest of a job",
+			argument_called(a, "run", called[0]),
+			argument_called(a, "job_name", called[1]));
 	return run_found(app, &query, h, arena, ret, reply, e);
 }

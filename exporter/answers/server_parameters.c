@@ -146,12 +146,14 @@ static bool read_numbers(const struct arguments *a, struct pick_options *ret, st
 	for (size_t i = 0; i < ARRAY_LEN(ranges); i++) {
 		double least = argument_number(a, ranges[i][0]),
 		       most = argument_number(a, ranges[i][1]);
+		char names[2][ARGUMENT_CALLED_MAX];
 
 		if (!(least > most))
 			continue;
 		reply_error(r, 400, "bad_parameter",
-			"%s: %g is more than %s, %g: no server is both", ranges[i][0], least,
-			ranges[i][1], most);
+			"%s: %g is more than %s, %g: no server is both",
+			argument_called(a, ranges[i][0], names[0]), least,
+			argument_called(a, ranges[i][1], names[1]), most);
 		return false;
 	}
 	return true;
@@ -201,14 +203,15 @@ static bool is_listed(const char *const *list, size_t n, const char *name)
 	return false;
 }
 
-/* Replies that `word` is not in the catalogue. The reply lists all names, or only the similar ones
- * if there are many. */
-static void refuse(struct reply *r, const char *parameter, const char *word,
-	const struct catalogue *c, const char *(*name)(const struct catalogue *c, size_t i))
+/* Replies that `word` is not in the catalogue, and returns false. The reply lists all names, or only the
+ * similar ones if there are many. */
+static bool refuse(const struct arguments *a, struct reply *r, const char *parameter,
+	const char *word, const struct catalogue *c,
+	const char *(*name)(const struct catalogue *c, size_t i))
 {
 	AUTO(freep) const char **all = NULL;
 	const char *near[CLOSEST_MAX + 1], *text;
-	char message[512];
+	char message[512], called[ARGUMENT_CALLED_MAX];
 	size_t n = 0, room = 0;
 
 	for (size_t i = 0; (text = name(c, i)); i++)
@@ -217,18 +220,20 @@ static void refuse(struct reply *r, const char *parameter, const char *word,
 			all[n++] = text;
 		}
 	snprintf(message, sizeof message, "%s: \"%.100s\" is not in the catalogue %.200s%s",
-		parameter, word, c->source, n ? "" : ", which has none at all");
+		argument_called(a, parameter, called), word, c->source,
+		n ? "" : ", which has none at all");
 	if (n <= ACCEPTED_MAX) {
 		GROW(all, n, room);
 		all[n] = NULL;
 		reply_error_list(r, 400, "bad_parameter", "accepted", all, "%s", message);
-		return;
+		return false;
 	}
 	suggest_closest(word, all, n, near);
 	if (!near[0])
 		snprintf(message + strlen(message), sizeof message - strlen(message),
 			", nor is any of its %zu like it", n);
 	reply_error_list(r, 400, "bad_parameter", "did_you_mean", near, "%s", message);
+	return false;
 }
 
 static bool is_name(const struct catalogue *c, const char *word,
@@ -270,10 +275,8 @@ static bool read_lists(const struct arguments *a, const struct catalogue *c,
 		struct text_list w = words_of(a, lists[i].name);
 
 		for (size_t k = 0; k < w.n; k++)
-			if (!is_name(c, w.text[k], lists[i].known)) {
-				refuse(r, lists[i].name, w.text[k], c, lists[i].known);
-				return false;
-			}
+			if (!is_name(c, w.text[k], lists[i].known))
+				return refuse(a, r, lists[i].name, w.text[k], c, lists[i].known);
 		*(struct text_list *)(void *)((char *)ret + lists[i].offset) = w;
 	}
 	return true;
@@ -297,21 +300,23 @@ static void add_frameworks(struct frameworks *f, const char *list, struct arena 
 }
 
 /* Refuses a framework with which no vendor is known to comply. */
-static bool refuse_framework(struct reply *r, const char *word, const struct catalogue *c,
-	const struct frameworks *known)
+static bool refuse_framework(const struct arguments *a, struct reply *r, const char *word,
+	const struct catalogue *c, const struct frameworks *known)
 {
 	size_t unknown = catalogue_vendors_of_unknown_compliance(c);
+	char called[ARGUMENT_CALLED_MAX];
 
+	argument_called(a, "compliance_framework", called);
 	if (unknown == c->n_vendors)
 		reply_error(r, 400, "bad_parameter",
-			"compliance_framework: the catalogue %.200s does not say with which "
-			"frameworks vendors comply. The built-in catalogue and sc-data files do; "
-			"run \"catalogue update\" if it was fetched by an older version",
-			c->source);
+			"%s: the catalogue %.200s does not say with which frameworks vendors "
+			"comply. The built-in catalogue and sc-data files do; run \"catalogue "
+			"update\" if it was fetched by an older version",
+			called, c->source);
 	else
 		reply_error_list(r, 400, "bad_parameter", "accepted", known->id,
-			"compliance_framework: no vendor of the catalogue complies with \"%.64s\"%s",
-			word, unknown ? ", as far as the catalogue says it of its vendors" : "");
+			"%s: no vendor of the catalogue complies with \"%.64s\"%s", called, word,
+			unknown ? ", as far as the catalogue says it of its vendors" : "");
 	return false;
 }
 
@@ -328,7 +333,7 @@ static bool read_compliance(const struct arguments *a, const struct catalogue *c
 		add_frameworks(&known, c->vendor[i].compliance, &arena);
 	for (size_t i = 0; i < ret->compliance.n; i++)
 		if (!is_listed(known.id, known.n, ret->compliance.text[i]))
-			return refuse_framework(r, ret->compliance.text[i], c, &known);
+			return refuse_framework(a, r, ret->compliance.text[i], c, &known);
 	return true;
 }
 
@@ -343,11 +348,9 @@ static bool read_servers(const struct arguments *a, const struct catalogue *c,
 	for (size_t i = 0; i < ARRAY_LEN(both); i++) {
 		*both[i].words = words_of(a, both[i].name);
 		for (size_t k = 0; k < both[i].words->n; k++)
-			if (!pick_names(c, both[i].words->text[k])) {
-				refuse(r, both[i].name, both[i].words->text[k], c,
+			if (!pick_names(c, both[i].words->text[k]))
+				return refuse(a, r, both[i].name, both[i].words->text[k], c,
 					server_display_name);
-				return false;
-			}
 	}
 	return true;
 }
@@ -373,57 +376,33 @@ static const char *continent_name(const struct catalogue *c, size_t i)
 	return i < c->n_regions ? c->region[i].continent : NULL;
 }
 
-/* Refuses the first word of a list that no region has. */
-static bool check_places(const struct arguments *a, const struct catalogue *c, struct arena *arena,
-	struct reply *r)
-{
-	static const struct {
-		const char *name, *one;
-		size_t offset; /* offset of a struct text_list in struct region_filter */
-		const char *(*known)(const struct catalogue *c, size_t i);
-	} places[] = {
-		{"regions", "region", offsetof(struct region_filter, regions), region_name},
-		{"countries", "country", offsetof(struct region_filter, countries), country_name},
-		{"continents", "continent", offsetof(struct region_filter, continents),
-			continent_name},
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-		struct text_list w = words_of(a, places[i].name);
-
-		for (size_t k = 0; k < w.n; k++) {
-			struct region_filter one = {0};
-			const bool *found;
-
-			*(struct text_list *)(void *)((char *)&one + places[i].offset) =
-				(struct text_list){1, &w.text[k]};
-			if (regions_find(c, &one, arena, &found, NULL) == 0)
-				continue;
-			refuse(r, places[i].one, w.text[k], c, places[i].known);
-			return false;
-		}
-	}
-	return true;
-}
-
 static bool read_places(const struct arguments *a, const struct catalogue *c, struct arena *arena,
 	struct pick_options *ret, struct reply *r)
 {
-	struct region_filter region_filter = {
+	static const struct {
+		const char *name;
+		const char *(*known)(const struct catalogue *c, size_t i);
+	} places[REGION_KINDS] = {
+		[REGION_NAME] = {"regions", region_name},
+		[REGION_COUNTRY] = {"countries", country_name},
+		[REGION_CONTINENT] = {"continents", continent_name},
+	};
+	const struct region_filter filter = {
 		words_of(a, "regions"), words_of(a, "countries"), words_of(a, "continents")};
-	bool asked =
-		region_filter.regions.n || region_filter.countries.n || region_filter.continents.n;
+	struct region_unknown unknown;
+	char called[ARGUMENT_CALLED_MAX];
 
-	if (asked && c->n_regions <= 1) {
-		reply_error(r, 400, "bad_parameter",
-			"regions: the catalogue %.200s does not say in which regions its prices "
-			"are: set --catalogue.region=REGION for the server or for \"catalogue "
-			"update\"",
-			c->source);
-		return false;
-	}
-	return check_places(a, c, arena, r) &&
-	       regions_find(c, &region_filter, arena, &ret->regions, NULL) == 0;
+	for (unsigned i = 0; i < REGION_KINDS && c->n_regions <= 1; i++)
+		if (argument_text(a, places[i].name)) {
+			reply_error(r, 400, "bad_parameter",
+				"%s: the catalogue %.200s does not say in which regions its prices "
+				"are: set --catalogue.region=REGION for the server or for "
+				"\"catalogue update\"",
+				argument_called(a, places[i].name, called), c->source);
+			return false;
+		}
+	return regions_find(c, &filter, arena, &ret->regions, &unknown) ||
+	       refuse(a, r, places[unknown.kind].name, unknown.word, c, places[unknown.kind].known);
 }
 
 static bool read_currency(const struct arguments *a, const struct catalogue *c,
@@ -436,10 +415,7 @@ static bool read_currency(const struct arguments *a, const struct catalogue *c,
 			ret->currency = c->currency[i].code;
 	if (code && !ret->currency && reference_rate(code))
 		ret->currency = reference_rate(code)->code;
-	if (!code || ret->currency)
-		return true;
-	refuse(r, "currency", code, c, currency_name);
-	return false;
+	return !code || ret->currency || refuse(a, r, "currency", code, c, currency_name);
 }
 
 /* ---- objective ---- */
@@ -449,20 +425,20 @@ static bool read_benchmark(const struct arguments *a, const struct catalogue *c,
 {
 	const char *benchmark = argument_text(a, "benchmark"),
 		   *config = argument_text(a, "benchmark_config");
+	char called[ARGUMENT_CALLED_MAX];
 
 	for (size_t i = 0; benchmark && i < c->n_benchmarks; i++)
 		if (strcasecmp(c->benchmark[i].benchmark_id, benchmark) == 0)
 			ret->benchmark = &c->benchmark[i];
 	while (strcmp(benchmark_configs[ret->benchmark_config], config) != 0)
 		ret->benchmark_config++;
-	if (benchmark && !ret->benchmark) {
-		refuse(r, "benchmark", benchmark, c, benchmark_name);
-		return false;
-	}
+	if (benchmark && !ret->benchmark)
+		return refuse(a, r, "benchmark", benchmark, c, benchmark_name);
 	if (ret->benchmark && ret->benchmark_config == BENCHMARK_SINGLE &&
 		!ret->benchmark->single_score) {
 		reply_error(r, 400, "bad_parameter",
-			"benchmark_config: the catalogue has no scores of one core of %s",
+			"%s: the catalogue has no scores of one core of %s",
+			argument_called(a, "benchmark_config", called),
 			ret->benchmark->benchmark_id);
 		return false;
 	}
@@ -473,7 +449,9 @@ static bool read_objective(const struct arguments *a, struct pick_options *ret, 
 {
 	const char *benchmark = argument_text(a, "benchmark"),
 		   *name = argument_text(a, "objective");
+	char called[2][ARGUMENT_CALLED_MAX];
 
+	argument_called(a, "objective", called[0]);
 	if (!name)
 		name = ret->deadline_seconds > 0 ? "deadline" :
 		       benchmark                 ? "benchmark" :
@@ -481,13 +459,14 @@ static bool read_objective(const struct arguments *a, struct pick_options *ret, 
 	ret->objective = objective_find(name);
 	if (ret->objective->by_benchmark && !benchmark) {
 		reply_error(r, 400, "bad_parameter",
-			"objective: this one needs benchmark, the id of one; /benchmarks lists "
-			"them");
+			"%s: %s needs %s, the id of one; /benchmarks lists them", called[0], name,
+			argument_called(a, "benchmark", called[1]));
 		return false;
 	}
 	if (strcmp(name, "deadline") == 0 && !(ret->deadline_seconds > 0)) {
 		reply_error(r, 400, "bad_parameter",
-			"objective: deadline needs deadline, the seconds in which a run must end");
+			"%s: %s needs %s, the seconds in which a run must end", called[0], name,
+			argument_called(a, "deadline", called[1]));
 		return false;
 	}
 	return true;

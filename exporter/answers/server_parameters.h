@@ -26,8 +26,8 @@ const char *server_parameter_benchmark_config(size_t i);
 	{.name = "page", .kind = PARAMETER_COUNT, .fallback = "1", .least = 1, .most = 1000000, \
 		.help = "Which page of so many servers"}, \
 	{.name = "objective", .kind = PARAMETER_CHOICE, .choice = server_parameter_objective, \
-		.help = "What is best; by default deadline or benchmark where that is given, else " \
-			"cost, and price where the duration of a run is not known; cheapest is price"}, \
+		.help = "What is best. The default is deadline or benchmark where that is given, else cost. " \
+			"price replaces cost while the duration of a run is unknown. cheapest is the same as price"}, \
 	{.name = "deadline", .kind = PARAMETER_NUMBER, .least = 0.001, .most = 1e9, .unit = "seconds", \
 		.help = "Seconds in which even a long run must end"}, \
 	{.name = "max_cost", .kind = PARAMETER_NUMBER, .least = 1e-9, .most = 1e9, \

@@ -3,12 +3,11 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
-#include "collectors/base/units.h"
 #include "exporter/answers/server_answer.h"
+#include "exporter/answers/server_notes.h"
 #include "recommender/catalogue/architecture.h"
 #include "recommender/catalogue/catalogue.h"
 #include "recommender/catalogue/regions.h"
-#include "recommender/servers/filters.h"
 
 /* Makes JSON of a text. NULL and the empty text mean unknown, so the result is null. */
 static json_t *known_text(const char *s)
@@ -82,17 +81,6 @@ static void put_specification(json_t *o, const struct server_answer *a, const st
 	json_put(o, "min_price_spot", json_money(s->min_price_spot * rate));
 }
 
-static const struct {
-	unsigned bit;
-	const char *name;
-	const char *priced; /* text for what has no known price; NULL = the reason is not a price */
-} gaps[] = {
-	{COST_LACKS_BILLING, "billing", NULL},
-	{COST_LACKS_STORAGE, "storage", "storage"},
-	{COST_LACKS_OUTBOUND, "outbound", "outbound traffic"},
-	{COST_LACKS_IPV4, "ipv4", "a public address"},
-};
-
 static json_t *cost_json(const struct cost *c)
 {
 	json_t *o = json_object(), *lacks = json_array();
@@ -103,9 +91,9 @@ static json_t *cost_json(const struct cost *c)
 	json_put(o, "ipv4", json_money(c->ipv4));
 	json_put(o, "spread", json_money(c->spread));
 	json_put(o, "billed_seconds", json_seconds(c->billed_seconds));
-	for (size_t i = 0; i < ARRAY_LEN(gaps); i++)
-		if (c->lacks & gaps[i].bit)
-			json_push(lacks, json_text(gaps[i].name));
+	for (size_t i = 0; i < SERVER_COST_GAPS; i++)
+		if (c->lacks & server_cost_gaps[i].bit)
+			json_push(lacks, json_text(server_cost_gaps[i].name));
 	json_put(o, "lacks", lacks);
 	return o;
 }
@@ -115,20 +103,6 @@ void server_answer_put_region(json_t *o, const struct region *r)
 	json_put(o, "region_id", known_text(r->region_id));
 	json_put(o, "region", known_text(region_typed(r)));
 	json_put(o, "region_name", known_text(r->display_name));
-}
-
-/* Returns what is doubtful about a price. NULL = nothing. */
-static const char *price_note(const struct pick *p)
-{
-	bool any = p->priced->allocation == ALLOCATION_ANY, nowhere = !*p->region_id;
-
-	if (p->priced->estimated)
-		return "estimated from what the vendor says is saved on average";
-	if (any && nowhere)
-		return "lowest known price, region and allocation unknown";
-	if (any)
-		return "lowest known price, allocation unknown";
-	return nowhere ? "lowest known price, region unknown" : NULL;
 }
 
 /* null = on demand or spot, and the source does not say which. */
@@ -158,8 +132,8 @@ static void put_price(json_t *o, const struct pick *p, const char *currency, boo
 	put_region(o, p->region, details);
 	json_put(o, "allocation", allocation_json(p->priced));
 	json_put(o, "price", json_money(p->price));
-	if (price_note(p))
-		json_put(o, "price_note", json_text(price_note(p)));
+	if (server_price_note(p))
+		json_put(o, "price_note", json_text(server_price_note(p)));
 	json_put(o, "currency", json_text(currency));
 }
 
@@ -203,39 +177,17 @@ static void put_comparison(json_t *o, const struct server_answer *s, const struc
 			json_money);
 }
 
-/* Returns the continent on which the job runs today. "" = unknown. */
-static const char *todays_continent(const struct server_answer *s)
-{
-	const struct machine *m = &s->current_cost.machine;
-	const struct catalogue *c = s->use.catalogue;
-
-	for (size_t i = 1; i < c->n_regions && s->of_job && *m->region; i++)
-		if (strcmp(c->region[i].vendor_id, m->vendor_id) == 0 &&
-			region_is(&c->region[i], m->region))
-			return c->region[i].continent;
-	return "";
-}
-
-/* Returns true if the price is of another continent than the server on which the job runs: its data
- * would move across an ocean, or to other laws. Both continents are known. */
-static bool is_far(const struct server_answer *s, const struct pick *p)
-{
-	const char *today = todays_continent(s), *there = p->region->continent;
-
-	return *today && *there && strcmp(today, there) != 0;
-}
-
 /* Says on which other continent the server is. The best server's note names today's continent, too. */
 static void put_region_note(json_t *o, const struct server_answer *s, const struct pick *p,
 	bool is_best)
 {
 	struct buf b AUTO(buf_done) = BUF_MAX(256);
 
-	if (!is_far(s, p))
+	if (!server_is_far(s, p))
 		return;
 	buf_addf(&b, "in %s", p->region->continent);
 	if (is_best)
-		buf_addf(&b, "; today's server is in %s", todays_continent(s));
+		buf_addf(&b, "; today's server is in %s", server_todays_continent(s));
 	json_put(o, "region_note", json_text(buf_text(&b)));
 }
 
@@ -362,278 +314,6 @@ json_t *server_answer_related_json(const struct related_benchmark *related, size
 	return a;
 }
 
-/* ---- notes about the servers of an answer, or why it has none ---- */
-
-#define NOTE_MAX 1024
-
-/* Ends of sentences for people, such as the end of "12 servers have too few vCPUs". In contrast,
- * pick_exclusion_name returns names for programs. */
-static const char *const excluded_because[EXCLUSION_COUNT] = {
-	[EXCLUDED_INACTIVE] = "cannot be had now",
-	[EXCLUDED_VENDOR] = "are of other vendors",
-	[EXCLUDED_COMPLIANCE] = "are of vendors that do not comply",
-	[EXCLUDED_NAME] = "are left out by name",
-	[EXCLUDED_ARCHITECTURE] = "have another CPU architecture, or an unknown one",
-	[EXCLUDED_CPU_ALLOCATION] = "have CPUs that are sold in another way",
-	[EXCLUDED_TOO_FEW_VCPUS] = "have too few vCPUs",
-	[EXCLUDED_TOO_MANY_VCPUS] = "have too many vCPUs",
-	[EXCLUDED_TOO_LITTLE_MEMORY] = "have too little memory",
-	[EXCLUDED_TOO_MUCH_MEMORY] = "have too much memory",
-	[EXCLUDED_TOO_FEW_GPUS] = "have too few GPUs",
-	[EXCLUDED_TOO_LITTLE_VRAM] = "have too little GPU memory",
-	[EXCLUDED_GPU] = "have other GPUs",
-	[EXCLUDED_GPU_MEMORY] = "have too little memory on each GPU",
-	[EXCLUDED_STORAGE] = "have no such local storage",
-	[EXCLUDED_NO_PRICE] = "have no price",
-	[EXCLUDED_REGION] = "have no price in such a region",
-	[EXCLUDED_ALLOCATION] = "have no price of that allocation",
-	[EXCLUDED_CURRENCY] = "have prices in another currency",
-	[EXCLUDED_NO_FORECAST] = "would run for an unknown time",
-	[EXCLUDED_TOO_SLOW] = "would take longer than the deadline",
-	[EXCLUDED_TOO_EXPENSIVE] = "would cost more than max_cost, or than can be counted",
-	[EXCLUDED_NO_SCORE] = "have no score to compare",
-};
-
-static void push(json_t *notes, struct buf *b)
-{
-	json_push(notes, json_text(buf_text(b)));
-	buf_reset(b);
-}
-
-static void add_reasons(struct buf *b, const struct picks *p)
-{
-	const char *before = "";
-
-	for (unsigned i = 0; i < EXCLUSION_COUNT; i++)
-		if (p->excluded[i]) {
-			buf_addf(b, "%s%zu %s", before, p->excluded[i], excluded_because[i]);
-			before = ", ";
-		}
-}
-
-/* Returns the digits after the point of a number of GiB: "1.5", but not 1.024e+05. */
-static int decimals(double gib)
-{
-	return gib < 1000 && floor(gib) < gib;
-}
-
-/* If the demand exceeds even the largest server, adds a note with both numbers. */
-static void add_largest(struct buf *b, const struct server_answer *s)
-{
-	const struct catalogue *c = s->use.catalogue;
-	double vcpus = 0, memory = 0, cores = fmax(s->demand.cpu_cores, s->options.vcpus_min),
-	       mib = fmax(s->demand.memory_bytes / MIB, s->options.memory_min);
-
-	for (size_t i = 0; i < c->n; i++) {
-		vcpus = fmax(vcpus, c->server[i].vcpus);
-		memory = fmax(memory, c->server[i].memory_amount);
-	}
-	if (cores > vcpus)
-		buf_addf(b, " The job needs %g vCPUs, and the largest server has %g.", cores,
-			vcpus);
-	if (mib > memory)
-		buf_addf(b,
-			" The job needs %.*f GiB of memory, and the largest server has %.*f GiB.",
-			decimals(mib / 1024), mib / 1024, decimals(memory / 1024), memory / 1024);
-}
-
-static void note_no_servers(json_t *notes, struct buf *b, const struct server_answer *s)
-{
-	const struct picks *p = &s->picks;
-
-	if (p->n)
-		return;
-	if (p->fitting) {
-		buf_addf(b, "Page %zu is past the last of the %zu servers that fit.",
-			s->options.page, p->fitting);
-	} else if (s->use.catalogue->n == 0) {
-		buf_adds(b, "The catalogue has no servers.");
-	} else {
-		buf_addf(b, "None of the %zu servers of the catalogue fits: ", s->use.catalogue->n);
-		add_reasons(b, p);
-		buf_addc(b, '.');
-		add_largest(b, s);
-	}
-	push(notes, b);
-}
-
-static const char *first_unrated(const struct catalogue *c)
-{
-	for (size_t i = 0; i < c->n_currencies; i++)
-		if (isnan(c->currency[i].usd))
-			return c->currency[i].code;
-	return NULL;
-}
-
-static void add_unrated(struct buf *b, const struct catalogue *c)
-{
-	const char *before = "";
-
-	for (size_t i = 0; i < c->n_currencies; i++)
-		if (isnan(c->currency[i].usd)) {
-			buf_addf(b, "%s%s", before, c->currency[i].code);
-			before = ", ";
-		}
-}
-
-static void note_currencies(json_t *notes, struct buf *b, const struct server_answer *s)
-{
-	const struct catalogue *c = s->use.catalogue;
-	const struct picks *p = &s->picks;
-	const struct currency *requested = catalogue_currency(c, p->currency);
-	const char *one = first_unrated(c);
-
-	if (!p->excluded[EXCLUDED_CURRENCY])
-		return;
-	buf_addf(b, "%zu servers", p->excluded[EXCLUDED_CURRENCY]);
-	if (requested && isnan(requested->usd)) {
-		buf_addf(b,
-			" were skipped: no exchange rate to %s. Set one with "
-			"--catalogue.rate=%s=DOLLARS (US dollars for one %s).",
-			p->currency, p->currency, p->currency);
-	} else if (one) {
-		buf_adds(b, " priced in ");
-		add_unrated(b, c);
-		buf_addf(b,
-			" were skipped: no exchange rate to %s. Set one with "
-			"--catalogue.rate=%s=DOLLARS (US dollars for one %s), or see them alone with "
-			"currency=%s.",
-			p->currency, one, one, one);
-	} else {
-		buf_addf(b, " were skipped: no exchange rate to %s.", p->currency);
-	}
-	push(notes, b);
-}
-
-/* Returns true if a server of the vendor fits, whatever its price is. */
-static bool vendor_fits(const struct server_answer *s, const char *vendor_id)
-{
-	const struct catalogue *c = s->use.catalogue;
-	const struct filter_input input = {c, &s->demand, &s->options};
-
-	for (size_t i = 0; i < c->n; i++)
-		if (strcmp(c->server[i].vendor_id, vendor_id) == 0 &&
-			filter_misfit(&input, &c->server[i]) == EXCLUSION_COUNT)
-			return true;
-	return false;
-}
-
-/* Names the regions whose prices were not read: a server without a price there may be rented out there. */
-static void note_regions(json_t *notes, struct buf *b, const struct server_answer *s)
-{
-	const struct catalogue *c = s->use.catalogue;
-	struct buf names AUTO(buf_done) = BUF_MAX(200);
-	size_t unread = 0;
-
-	for (size_t i = 1; i < c->n_regions && s->options.regions; i++) {
-		const struct region *r = &c->region[i];
-		const char *name = *region_typed(r) ? region_typed(r) : r->region_id;
-
-		if (!s->options.regions[i] || r->prices_known || !vendor_fits(s, r->vendor_id))
-			continue;
-		if (unread++ < 3)
-			buf_addf(&names, " --catalogue.region=%s~%s", r->vendor_id, name);
-	}
-	if (!unread)
-		return;
-	buf_addf(b,
-		"Prices of %zu %s were not fetched. Set%s%s for the server or for \"catalogue "
-		"update\".",
-		unread, unread == 1 ? "region" : "regions", buf_text(&names),
-		unread > 3 ? " and so on" : "");
-	push(notes, b);
-}
-
-static void note_compliance(json_t *notes, struct buf *b, const struct server_answer *s)
-{
-	size_t unknown = catalogue_vendors_of_unknown_compliance(s->use.catalogue);
-
-	if (!s->options.compliance.n || !unknown)
-		return;
-	buf_addf(b, "%zu %s skipped: the catalogue does not know with which frameworks %s.",
-		unknown, unknown == 1 ? "vendor is" : "vendors are",
-		unknown == 1 ? "it complies" : "they comply");
-	push(notes, b);
-}
-
-/* Explains why no server is the best although some fit. */
-static void note_no_best(json_t *notes, struct buf *b, const struct server_answer *s)
-{
-	const struct pick *first = s->picks.best;
-
-	if (s->best.pick || !first || !price_note(first))
-		return;
-	buf_addf(b,
-		"No server is called the best, because the price of the first cannot be relied on: "
-		"%s.",
-		price_note(first));
-	push(notes, b);
-}
-
-/* Says how to stay on the continent of today's server, unless the request names places itself. */
-static void note_far(json_t *notes, struct buf *b, const struct server_answer *s)
-{
-	if (s->options.regions || !s->best.pick || !is_far(s, s->best.pick))
-		return;
-	buf_addf(b, "To stay on the continent of today's server, set continents=\"%s\".",
-		todays_continent(s));
-	push(notes, b);
-}
-
-/* Names the parts that the cost of the first server lacks. */
-static void note_gaps(json_t *notes, struct buf *b, const struct picks *p)
-{
-	const struct cost *cost = p->n ? &p->pick[0].cost : NULL;
-	const char *unpriced[ARRAY_LEN(gaps)];
-	size_t n = 0;
-
-	if (!cost || isnan(cost->amount))
-		return;
-	for (size_t i = 0; i < ARRAY_LEN(gaps); i++)
-		if (cost->lacks & gaps[i].bit && gaps[i].priced)
-			unpriced[n++] = gaps[i].priced;
-	if (!n)
-		return;
-	buf_adds(b, "The cost of the first server is without ");
-	for (size_t i = 0; i < n; i++)
-		buf_addf(b, "%s%s", !i ? "" : i + 1 < n ? ", " : " and ", unpriced[i]);
-	buf_adds(b, n == 1 ? ": its price is unknown." : ": their prices are unknown.");
-	push(notes, b);
-}
-
-static json_t *server_answer_notes_json(const struct server_answer *s)
-{
-	struct buf b AUTO(buf_done) = BUF_MAX(NOTE_MAX);
-	const struct picks *p = &s->picks;
-	json_t *notes = json_array();
-
-	note_no_servers(notes, &b, s);
-	note_currencies(notes, &b, s);
-	note_regions(notes, &b, s);
-	note_compliance(notes, &b, s);
-	note_no_best(notes, &b, s);
-	note_far(notes, &b, s);
-	note_gaps(notes, &b, p);
-	if (p->fitting && s->options.objective &&
-		strcmp(p->objective->name, s->options.objective->name) != 0)
-		json_push(notes,
-			json_text("The duration of a run is unknown, so servers are ranked by the "
-				  "price of an hour."));
-	if (s->use.state.stale)
-		json_push(notes, json_text("The catalogue is stale. Prices may have changed."));
-	if (s->of_job && !s->profile.reference && p->objective->by_forecast)
-		json_push(notes, json_text("The server on which the job ran is unknown, so every "
-					   "server is assumed to be equally fast."));
-	if (p->n && p->pick[0].priced->allocation == ALLOCATION_SPOT) {
-		buf_addf(&b,
-			"A spot server is assumed to be interrupted %g times an hour. Set "
-			"spot_interruptions to change this.",
-			s->options.spot_interruptions_per_hour);
-		push(notes, &b);
-	}
-	return notes;
-}
-
 /* ---- current cost ---- */
 
 static json_t *server_now_json(const struct current_cost *t, const char *currency, bool details)
@@ -656,8 +336,8 @@ static json_t *server_now_json(const struct current_cost *t, const char *currenc
 	if (!t->priced)
 		return o;
 	json_put(o, "price", json_money(t->current.price));
-	if (price_note(&t->current))
-		json_put(o, "price_note", json_text(price_note(&t->current)));
+	if (server_price_note(&t->current))
+		json_put(o, "price_note", json_text(server_price_note(&t->current)));
 	json_put(o, "currency", json_text(currency));
 	if (details)
 		json_put(o, "priced_in", known_text(t->current.region_id));
@@ -776,7 +456,7 @@ static const char *not_priced(const struct current_cost *t)
 static json_t *today_note_json(const struct server_answer *s)
 {
 	const struct current_cost *t = &s->current_cost;
-	struct buf b AUTO(buf_done) = BUF_MAX(NOTE_MAX);
+	struct buf b AUTO(buf_done) = BUF_MAX(SERVER_NOTE_MAX);
 
 	if (!t->priced || !t->elsewhere)
 		return json_text(not_priced(t));
@@ -869,7 +549,7 @@ void server_answer_put(json_t *o, const struct server_answer *s, bool details)
 	json_put(o, "servers_fitting", json_num((double)s->picks.fitting));
 	if (details)
 		json_put(o, "filtered", filtered_json(&s->picks));
-	json_put(o, "notes", server_answer_notes_json(s));
+	json_put(o, "notes", server_notes_json(s));
 	if (s->of_job) {
 		json_put(o, "today", today_json(s, details));
 		if (details)

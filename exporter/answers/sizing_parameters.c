@@ -45,6 +45,7 @@ static bool all_are_used(const struct arguments *a, const struct strategy *strat
 {
 	for (size_t i = 0; i < ARRAY_LEN(special); i++) {
 		const char *users[STRATEGIES_MAX + 1] = {0};
+		char called[ARGUMENT_CALLED_MAX];
 		size_t n = 0;
 
 		if (!argument_text(a, special[i].name) || strategy->uses & special[i].use)
@@ -53,7 +54,8 @@ static bool all_are_used(const struct arguments *a, const struct strategy *strat
 			if (s->uses & special[i].use)
 				users[n++] = s->name;
 		reply_error_list(r, 400, "bad_parameter", "strategies", users,
-			"%s: strategy %s does not use it", special[i].name, strategy->name);
+			"%s: strategy %s does not use it",
+			argument_called(a, special[i].name, called), strategy->name);
 		return false;
 	}
 	return true;

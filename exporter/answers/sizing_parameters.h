@@ -22,8 +22,8 @@ const char *sizing_parameter_cpu_for(size_t i);
 	{.name = "risk", \
 		.kind = PARAMETER_CHOICE, \
 		.choice = sizing_parameter_risk, \
-		.help = "economy requests less memory, and more first attempts fail. safe requests " \
-			"more, and fewer fail (strategy auto; default: balanced)"}, \
+		.help = "economy requests less memory: more first attempts fail. safe requests more: fewer " \
+			"fail. Only for strategy auto; the default is balanced"}, \
 	{.name = "cpu_for", \
 		.kind = PARAMETER_CHOICE, \
 		.choice = sizing_parameter_cpu_for, \

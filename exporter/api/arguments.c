@@ -30,20 +30,21 @@ static bool is_key(const struct parameter *p, const char *key, const char *name)
 	return *key == '\0' && (*name == '\0' || (p->repeats && strcmp(name, "[]") == 0));
 }
 
-static bool is_name(const struct parameter *p, const char *name)
+/* Returns the key of the parameter, or the alternative one, that `name` means. NULL = none. */
+static const char *key_meant(const struct parameter *p, const char *name)
 {
 	if (is_key(p, p->name, name))
-		return true;
+		return p->name;
 	for (size_t i = 0; i < ARRAY_LEN(p->also); i++)
 		if (p->also[i] && is_key(p, p->also[i], name))
-			return true;
-	return false;
+			return p->also[i];
+	return NULL;
 }
 
 const struct parameter *route_parameter_find(const struct parameter *parameters, const char *name)
 {
 	for (const struct parameter *p = parameters; p->name; p++)
-		if (is_name(p, name))
+		if (key_meant(p, name))
 			return p;
 	return NULL;
 }
@@ -91,12 +92,14 @@ void route_parameter_accepts(const struct parameter *p, struct buf *out)
 	}
 }
 
-/* Returns the parameter's name in the spelling of the request. */
-static const char *called(const struct arguments *a, const struct parameter *p, char out[SHOWN])
+static const char *called(const struct arguments *a, const struct parameter *p,
+	char out[ARGUMENT_CALLED_MAX])
 {
-	size_t n = (size_t)snprintf(out, SHOWN, "%s%s", a->flags ? "--" : "", p->name);
+	const char *key = a->value[p - a->parameters].key;
+	size_t n = (size_t)snprintf(out, ARGUMENT_CALLED_MAX, "%s%s", a->flags ? "--" : "",
+		key ? key : p->name);
 
-	for (size_t i = 0; a->flags && i < n && i < SHOWN; i++)
+	for (size_t i = 0; a->flags && i < n && i < ARGUMENT_CALLED_MAX; i++)
 		if (out[i] == '_')
 			out[i] = '-';
 	return out;
@@ -106,7 +109,7 @@ static int bad_value(const struct arguments *a, const struct parameter *p, const
 	struct err *e)
 {
 	struct buf accepts AUTO(buf_done) = BUF_MAX(sizeof e->text);
-	char name[SHOWN], shown[SHOWN];
+	char name[ARGUMENT_CALLED_MAX], shown[SHOWN];
 
 	route_parameter_accepts(p, &accepts);
 	utf8_clean(value, strlen(value), shown, sizeof shown);
@@ -216,7 +219,7 @@ static int unknown_name(const struct arguments *a, const char *name, struct err 
 {
 	struct buf known AUTO(buf_done) = BUF_MAX(KNOWN_SHOWN);
 	const char *names[PARAMETERS_MAX], *slip;
-	char shown[SHOWN], meant[SHOWN];
+	char shown[SHOWN], meant[ARGUMENT_CALLED_MAX];
 	size_t n = 0;
 
 	for (const struct parameter *p = a->parameters; p->name && n < PARAMETERS_MAX; p++) {
@@ -245,8 +248,9 @@ int arguments_add(struct arguments *a, const char *name, const char *value, stru
 	if (!p)
 		return unknown_name(a, name, e);
 	size_t n = a->value[p - a->parameters].n;
-	char shown[SHOWN];
+	char shown[ARGUMENT_CALLED_MAX];
 
+	a->value[p - a->parameters].key = key_meant(p, name);
 	if (n && !p->repeats)
 		return err_set(e, -EINVAL, "%s was given more than once", called(a, p, shown));
 	if (n == PARAMETER_VALUES_MAX)
@@ -282,7 +286,7 @@ int arguments_finish(struct arguments *a, struct err *e)
 			continue;
 		if (p->required) {
 			struct buf accepts AUTO(buf_done) = BUF_MAX(sizeof e->text);
-			char name[SHOWN];
+			char name[ARGUMENT_CALLED_MAX];
 
 			route_parameter_accepts(p, &accepts);
 			return err_set(e, -EINVAL, "%s is missing: give %s", called(a, p, name),
@@ -302,6 +306,12 @@ static size_t position(const struct arguments *a, const char *name)
 		p++;
 	assert(p->name);
 	return (size_t)(p - a->parameters);
+}
+
+const char *argument_called(const struct arguments *a, const char *name,
+	char out[ARGUMENT_CALLED_MAX])
+{
+	return called(a, &a->parameters[position(a, name)], out);
 }
 
 const char *argument_text(const struct arguments *a, const char *name)

@@ -84,6 +84,8 @@ struct arguments {
 	struct peer peer;
 	struct {
 		size_t n;
+		const char
+			*key; /* the name or the alternative one that was given last; NULL = none */
 		const char *text[PARAMETER_VALUES_MAX];
 		double number;
 		bool flag;
@@ -99,6 +101,12 @@ bool argument_flag(const struct arguments *a, const char *name);     /* false wh
 /* Returns the key of the job that the parameters job_name, namespace and cluster name; NULL = no
  * job_name was given. The route must have JOB_NAME_PARAMETERS or OF_JOB_PARAMETERS. */
 const char *argument_job(const struct arguments *a);
+
+#define ARGUMENT_CALLED_MAX 64
+/* Writes the name that the request gave to the parameter, for an error: "region" of the parameter
+ * regions, "--max-cost" of the flag max_cost. `name` must be a parameter of the route. */
+const char *argument_called(const struct arguments *a, const char *name,
+	char out[ARGUMENT_CALLED_MAX]);
 
 /* These functions check the arguments of a request. Call arguments_begin, then arguments_add for
  * each name and value, then arguments_finish. Names and values must live as long as `a`. -EINVAL

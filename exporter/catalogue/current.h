@@ -34,7 +34,7 @@ struct current_catalogue_state {
 	 * = unknown, also when that time is more than a day in the future. */
 	double age_seconds;
 	bool stale;
-	char problem[256]; /* why the last refresh failed; "" = it did not fail */
+	char problem[ERR_TEXT_MAX]; /* why the last refresh failed; "" = it did not fail */
 };
 
 /* Copies `config`. The memory to which `config` points must outlive the result. */

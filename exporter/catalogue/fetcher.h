@@ -24,7 +24,7 @@ struct fetcher_state {
 	struct wall tried_at;   /* last attempt; 0 = no attempt yet */
 	struct wall next_at;    /* next attempt; 0 = unknown, or in progress */
 	unsigned long fetches, failures;
-	char error[256]; /* error of the last attempt; "" = success */
+	char error[ERR_TEXT_MAX]; /* error of the last attempt; "" = success */
 };
 
 /* Starts the thread. `options` and everything it points to must outlive the fetcher. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -203,6 +204,28 @@ json_t *run_message(const struct run *r)
 
 /* ---- reading ---- */
 
+#define SHOWN 64 /* an error shows at most this number of bytes of a wrong text */
+
+/* Says which values the key accepts. `v` is the value that is not one of them; NULL = it is absent. */
+static int refuse(const struct json_key *k, const json_t *v, struct err *e)
+{
+	AUTO(buf_done) struct buf accepts = BUF_MAX(sizeof e->text);
+	char shown[SHOWN];
+
+	json_key_accepts(k, &accepts);
+	if (!v || json_is_null(v))
+		return err_set(e, -EINVAL, "%s is missing: accepted is %s", k->name,
+			buf_text(&accepts));
+	if (json_is_number(v)) {
+		buf_addf(&accepts, ", not %.15g", json_number_value(v));
+	} else if (json_is_string(v)) {
+		utf8_clean_plain(json_string_value(v), json_string_length(v), '?', shown,
+			sizeof shown);
+		buf_addf(&accepts, ", not \"%s\"", shown);
+	}
+	return err_set(e, -EINVAL, "%s: accepted is %s", k->name, buf_text(&accepts));
+}
+
 static int read_text(const char **ret, const json_t *v, const struct json_key *k,
 	struct arena *arena, struct err *e)
 {
@@ -210,38 +233,8 @@ static int read_text(const char **ret, const json_t *v, const struct json_key *k
 
 	if (!text || json_string_length(v) != strlen(text) || (double)strlen(text) < k->least ||
 		(double)strlen(text) > k->most || !utf8_plain(text))
-		return err_set(e, -EINVAL,
-			"%s: accepted is a text of %.0f to %.0f bytes without control characters",
-			k->name, k->least, k->most);
+		return refuse(k, v, e);
 	*ret = arena_text(arena, text, strlen(text));
-	return 0;
-}
-
-static int read_count(uint64_t *ret, const json_t *v, const char *key, struct err *e)
-{
-	double d = json_is_number(v) ? json_number_value(v) : -1;
-
-	if (!(json_is_in_range(v, 0, LARGEST_COUNT) && d == floor(d)))
-		return err_set(e, -EINVAL, "%s: accepted is a whole number from 0 on", key);
-	*ret = (uint64_t)d;
-	return 0;
-}
-
-static int read_number(double *ret, const json_t *v, const struct json_key *k, struct err *e)
-{
-	double d = json_number_value(v);
-
-	if (!json_is_number(v))
-		return err_set(e, -EINVAL, "%s: accepted is a number", k->name);
-	if (!json_is_in_range(v, k->least, k->most))
-		return isinf(k->most) ?
-			       err_set(e, -EINVAL,
-				       "%s: accepted is a number from %.15g on, not %.15g", k->name,
-				       k->least, d) :
-			       err_set(e, -EINVAL,
-				       "%s: accepted is a number from %.15g to %.15g, not %.15g",
-				       k->name, k->least, k->most, d);
-	*ret = d;
 	return 0;
 }
 
@@ -250,16 +243,21 @@ static int read_field(void *thing, const json_t *o, const struct json_key *k, st
 {
 	void *at = (char *)thing + k->offset;
 	const json_t *v = json_object_get(o, k->name);
+	double d = json_number_value(v);
 
 	if (k->kind == KEY_NUMBER)
 		*(double *)at = NAN;
 	if (!v || json_is_null(v))
-		return k->required ? err_set(e, -EINVAL, "%s is missing", k->name) : 0;
+		return k->required ? refuse(k, v, e) : 0;
 	if (k->kind == KEY_TEXT)
 		return read_text(at, v, k, arena, e);
+	if (!json_is_in_range(v, k->least, k->most) || (k->kind == KEY_COUNT && d != floor(d)))
+		return refuse(k, v, e);
 	if (k->kind == KEY_COUNT)
-		return read_count(at, v, k->name, e);
-	return read_number(at, v, k, e);
+		*(uint64_t *)at = (uint64_t)d;
+	else
+		*(double *)at = d;
+	return 0;
 }
 
 static int read_fields(void *thing, const json_t *o, const struct json_key *keys,
@@ -327,14 +325,21 @@ static enum architecture read_architecture(const json_t *v)
 		       ARCHITECTURE_UNKNOWN;
 }
 
+static const struct json_key *key_of(const char *name)
+{
+	const struct json_key *k = run_message_keys;
+
+	while (strcmp(k->name, name) != 0)
+		k++;
+	return k;
+}
+
 static int read_outcome(struct run *r, const json_t *v, struct arena *arena, struct err *e)
 {
 	const char *name = json_string_value(v), *reason = r->end_reason;
 
 	if (!name || !run_outcome_told(name, &r->outcome, &reason))
-		return err_set(e, -EINVAL,
-			"outcome: accepted are succeeded, failed, oom_killed, interrupted, unknown, "
-			"DeadlineExceeded");
+		return refuse(key_of("outcome"), v, e);
 	/* `reason` may point into the message, which is freed before the run is used. */
 	if (reason && !r->end_reason)
 		r->end_reason = arena_text(arena, reason, strlen(reason));
@@ -451,6 +456,23 @@ static const char *told_id(const json_t *o, struct arena *arena)
 								 NULL;
 }
 
+/* Says that the body is not one run or an array of runs. `o` is NULL if it is no object or array. */
+static int refuse_body(const json_t *o, size_t len, const char *syntax, struct err *e)
+{
+	const char *why = o ? "the array is empty" : syntax;
+	char many[64];
+
+	if (len == 0)
+		why = "the body is empty";
+	if (json_array_size(o) > 0) {
+		snprintf(many, sizeof many, "this array has %zu", json_array_size(o));
+		why = many;
+	}
+	return err_set(e, -EINVAL,
+		"accepted is one run as a JSON object, or an array of 1 to %d runs: %s",
+		RUN_BATCH_MAX, why);
+}
+
 int run_batch_read(struct run_batch *ret, const char *text, size_t len, struct arena *arena,
 	struct err *e)
 {
@@ -463,10 +485,8 @@ int run_batch_read(struct run_batch *ret, const char *text, size_t len, struct a
 	if (len > RUN_MESSAGE_MAX)
 		return err_set(e, -EINVAL, "accepted is a run of at most %u bytes",
 			RUN_MESSAGE_MAX);
-	if (!(json_is_object(o) || json_is_array(o)) || n == 0 || n > RUN_BATCH_MAX)
-		return err_set(e, -EINVAL,
-			"accepted is one run as a JSON object, or an array of 1 to %d runs: %s",
-			RUN_BATCH_MAX, o ? "this is another JSON value" : error.text);
+	if (!o || n == 0 || n > RUN_BATCH_MAX)
+		return refuse_body(o, len, error.text, e);
 	*ret = (struct run_batch){n, arena_alloc(arena, n * sizeof *ret->told), json_is_array(o)};
 	for (size_t i = 0; i < n; i++) {
 		const json_t *one = ret->is_list ? json_array_get(o, i) : o;

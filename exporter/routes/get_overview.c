@@ -1,4 +1,5 @@
 /* /overview: one line for each job, for the page that lists the jobs. */
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 
@@ -17,6 +18,7 @@
 
 /* At most this many jobs are sized for one answer. Each takes 1 to 5 ms. */
 #define ADVISED_MAX 100
+static_assert(ADVISED_MAX == 100 && JOBS_MAX == 1000, "the help of advise says so");
 
 /* A core counts as much as 8 GiB, as in recommender/behaviour/phases.h. */
 #define BYTES_PER_CORE (8.0 * 1024 * 1024 * 1024)
@@ -224,7 +226,7 @@ struct overview {
 	struct job_advice_table *advice;
 	bool advise;
 	struct job_list list;
-	struct job_brief *brief; /* of the jobs of the list */
+	size_t runs; /* most runs of each job */
 };
 
 static void overview_done(struct overview *v)
@@ -252,19 +254,29 @@ static int advice_of(struct overview *v, size_t i, struct job_advice *room,
 	return code;
 }
 
+/* Reads the runs of the i-th job and adds its line. Keeps nothing else of the job in memory. */
+static int add_job(struct overview *v, size_t i, json_t *array, struct err *e)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	const struct job_advice *advice;
+	struct job_advice room;
+	struct job_brief *brief;
+	int code = history_overview(v->h, &v->list.job[i], 1, v->runs, &arena, &brief, e);
+
+	if (code || brief->n == 0)
+		return code;
+	code = advice_of(v, i, &room, &advice, e);
+	if (code == 0)
+		json_push(array, job_json(brief, &v->prices, advice));
+	return code;
+}
+
 static int jobs_of(struct overview *v, json_t *array, struct err *e)
 {
 	int code = 0;
 
 	for (size_t i = 0; i < v->list.n && code == 0 && !memory_budget_gave_up(); i++) {
-		struct job_advice room;
-		const struct job_advice *advice;
-
-		if (v->brief[i].n == 0)
-			continue;
-		code = advice_of(v, i, &room, &advice, e);
-		if (code == 0)
-			json_push(array, job_json(&v->brief[i], &v->prices, advice));
+		code = add_job(v, i, array, e);
 		progress_note(v->app->progress, "jobs", i + 1, v->list.n);
 	}
 	return code;
@@ -278,9 +290,6 @@ static int read_overview(struct overview *v, const struct arguments *a, struct e
 		code = history_hold(v->h, e);
 	if (code == 0)
 		code = job_list_read(v->h, a, v->advice, &v->arena, &v->list, e);
-	if (code == 0)
-		code = history_overview(v->h, v->list.job, v->list.n, argument_count(a, "runs"),
-			&v->arena, &v->brief, e);
 	/* The page accepts an empty history: this is not an error. */
 	return code == -ENOENT ? 0 : code;
 }
@@ -291,7 +300,8 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	struct overview v = {.app = app,
 		.prices = {.app = app},
 		.advice = job_advice_get(),
-		.advise = argument_flag(a, "advise")};
+		.advise = argument_flag(a, "advise"),
+		.runs = argument_count(a, "runs")};
 	json_t *o, *array;
 	int code = read_overview(&v, a, e);
 

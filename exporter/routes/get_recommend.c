@@ -83,6 +83,7 @@ static bool all_are_read(const struct arguments *a, const struct advice_format *
 {
 	for (size_t i = 0; i < ARRAY_LEN(special); i++) {
 		const char *readers[FORMATS_MAX + 1] = {0};
+		char called[ARGUMENT_CALLED_MAX];
 		size_t n = 0;
 
 		if (!argument_text(a, special[i].name) || format->reads & special[i].read)
@@ -92,7 +93,8 @@ static bool all_are_read(const struct arguments *a, const struct advice_format *
 			if (f->reads & special[i].read)
 				readers[n++] = f->name;
 		reply_error_list(r, 400, "bad_parameter", "formats", readers,
-			"%s: format %s does not use it", special[i].name, format->name);
+			"%s: format %s does not use it",
+			argument_called(a, special[i].name, called), format->name);
 		return false;
 	}
 	return true;
@@ -104,6 +106,7 @@ static bool read_target(const struct arguments *a, const struct advice_format *f
 	struct advice_target *ret, struct reply *r)
 {
 	double gpu_memory = argument_number(a, "gpu_memory");
+	char called[ARGUMENT_CALLED_MAX];
 	struct advice_target t = {
 		.job_name = argument_text(a, "job_name"),
 		.process = argument_text(a, "process"),
@@ -117,16 +120,16 @@ static bool read_target(const struct arguments *a, const struct advice_format *f
 		return false;
 	if (t.container && !advice_container_valid(t.container)) {
 		reply_error(r, 400, "bad_parameter",
-			"container: \"%s\" is not the name of a container: give 1 to 63 of a-z, "
-			"0-9 and \"-\", with a letter or digit at both ends",
-			t.container);
+			"%s: \"%s\" is not the name of a container: give 1 to 63 of a-z, 0-9 and "
+			"\"-\", with a letter or digit at both ends",
+			argument_called(a, "container", called), t.container);
 		return false;
 	}
 	if (t.process && !advice_process_valid(t.process)) {
 		reply_error(r, 400, "bad_parameter",
-			"process: \"%s\" is not the name of a Nextflow process: give letters, "
-			"digits and \"_\", with \":\" after the names of workflows",
-			t.process);
+			"%s: \"%s\" is not the name of a Nextflow process: give letters, digits "
+			"and \"_\", with \":\" after the names of workflows",
+			argument_called(a, "process", called), t.process);
 		return false;
 	}
 	*ret = t;

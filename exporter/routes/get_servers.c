@@ -91,13 +91,15 @@ static void demand_said(const struct arguments *a, struct demand *d)
 static bool can_be_limited(const struct arguments *a, const struct demand *d, struct reply *r)
 {
 	static const char *const limits[] = {"max_cost", "deadline"};
+	char called[2][ARGUMENT_CALLED_MAX];
 
 	for (size_t i = 0; i < ARRAY_LEN(limits) && isnan(d->duration_seconds); i++)
 		if (!isnan(argument_number(a, limits[i]))) {
 			reply_error(r, 400, "bad_parameter",
-				"%s needs duration, the seconds that a run takes: without it no run "
-				"has a forecast",
-				limits[i]);
+				"%s needs %s, the seconds that a run takes: without it no run has a "
+				"forecast",
+				argument_called(a, limits[i], called[0]),
+				argument_called(a, "duration", called[1]));
 			return false;
 		}
 	return true;

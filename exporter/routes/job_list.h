@@ -2,6 +2,8 @@
 #ifndef EXPORTER_ROUTES_JOB_LIST_H
 #define EXPORTER_ROUTES_JOB_LIST_H
 
+#include <assert.h>
+
 #include "exporter/api/route.h"
 #include "exporter/core/json.h"
 #include "exporter/history/history.h"
@@ -12,15 +14,17 @@
 const char *job_list_show_word(size_t i); /* NULL past the last */
 const char *job_list_sort_word(size_t i);
 
+static_assert(JOBS_MAX == 1000, "the help of show says so");
+
 /* The parameters of such a list. `most` is the default of `limit`. */
 /* clang-format off */
 #define JOB_LIST_PARAMETERS(limit_default) \
 	{.name = "search", .kind = PARAMETER_TEXT, .least = 1, .most = JOB_SEARCH_MAX, \
 		.help = "Only jobs whose names have each of these words; A to Z match a to z"}, \
 	{.name = "show", .kind = PARAMETER_CHOICE, .choice = job_list_show_word, .fallback = "all", \
-		.help = "Only these jobs: running to interrupted by the newest run, where failed includes " \
-			"oom_killed; too_small requests less memory than recommended; no_request by the newest " \
-			"run. A server knows can_save and too_small of the 1000 newest jobs"}, \
+		.help = "Only these jobs. running to interrupted are by the newest run. failed includes oom_killed. " \
+			"too_small requests less memory than recommended. no_request is by the newest run. A " \
+			"server knows can_save and too_small of the 1000 newest jobs"}, \
 	{.name = "sort", .kind = PARAMETER_CHOICE, .choice = job_list_sort_word, .fallback = "-last", \
 		.help = "The order; - is from the highest to the lowest. Unknown values come last. last is the " \
 			"start of the newest run, failures counts 12 runs, duration and memory are of the " \

@@ -1,5 +1,6 @@
 #include "exporter/sampling/job_advice.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -28,6 +29,8 @@ X(RECOMMENDED_MEMORY, .name = "rightsize_job_recommended_memory_bytes", .unit = 
 X(HIDDEN, .name = "rightsize_jobs_hidden", .type = METRIC_GAUGE, \
   .help = "Jobs of the history whose costs, sizes and warnings /metrics leaves out: it has those of the 1,000 jobs with the newest runs; /jobs has all")
 /* clang-format on */
+
+static_assert(JOBS_MAX == 1000, "the help of rightsize_jobs_hidden says so");
 
 enum { WARNING_METRICS(METRIC_ID) };
 static const struct metric warning_metrics[] = {WARNING_METRICS(METRIC_ROW)};

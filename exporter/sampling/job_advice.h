@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "collectors/collector.h"
+#include "collectors/followed/jobs.h"
 #include "recommender/sizing/sizing.h"
 
 /* NaN = unknown. */

@@ -121,7 +121,7 @@ const struct advice_format advice_formats[] = {
 	{
 		.name = "vpa",
 		.content_type = YAML,
-		.help = "The status of a VerticalPodAutoscaler: lowerBound is risk=economy, upperBound "
+		.help = "The status of a VerticalPodAutoscaler: lowerBound is for risk economy, upperBound "
 			"the limits",
 		.reads = READS_CONTAINER,
 		.container = "main",
@@ -292,7 +292,7 @@ const struct advice_format advice_formats[] = {
 		.content_type = JSON,
 		.help = "The resources of an AWS Batch job definition on EC2: whole CPUs and MiB. AWS "
 			"Batch retries with the same memory: after a kill, submit the job with the "
-			"resourceRequirements of attempt=2",
+			"resourceRequirements of attempt 2",
 		.layout = LAYOUT(
 			"{}\n",
 			{"{\"type\":\"container\",\"containerProperties\":{\"resourceRequirements\":[", ",", "]}}\n",
@@ -354,7 +354,7 @@ const struct advice_format advice_formats[] = {
 		.content_type = TEXT,
 		.help = "Flags of docker run and podman run: hard limits, m is 2^20 bytes. --cpus does "
 			"not slow the job down; a host with fewer CPUs refuses it, and "
-			"strategy=baseline does not know it",
+			"strategy baseline does not know it",
 		/* Docker has hard limits only. The request is not used: it is the job's mean, and
 		 * as a limit it would slow down the peaks. --memory-swap is the limit of memory
 		 * plus swap. It equals --memory here, which forbids swap, because swap would hide
@@ -367,7 +367,7 @@ const struct advice_format advice_formats[] = {
 		.name = "systemd",
 		.content_type = TEXT,
 		.help = "A [Service] section: hard limits, M is 2^20 bytes. No CPUQuota with "
-			"strategy=baseline",
+			"strategy baseline",
 		.layout = LAYOUT(NULL, {"[Service]\n", "", "",
 				PIECES({"CPUQuota=", CPU_PERCENT_LIMIT, "%\n"}, {"MemoryMax=", MEMORY_MIB_LIMIT, "M\n"})}),
 	},

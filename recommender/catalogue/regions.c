@@ -1,11 +1,7 @@
 #include "recommender/catalogue/regions.h"
 
-#include <errno.h>
 #include <string.h>
 #include <strings.h>
-
-#include "collectors/base/buf.h"
-#include "collectors/base/scan.h"
 
 bool region_list_has(const char *list, char between, const char *word)
 {
@@ -41,21 +37,6 @@ bool region_is(const struct region *r, const char *name)
 		       region_list_has(r->aliases, '|', name));
 }
 
-static const char *region_name(const struct region *r)
-{
-	return *r->api_reference ? r->api_reference : r->region_id;
-}
-
-static const char *region_country(const struct region *r)
-{
-	return r->country_id;
-}
-
-static const char *region_continent(const struct region *r)
-{
-	return r->continent;
-}
-
 const char *region_typed(const struct region *r)
 {
 	if (*r->api_reference)
@@ -63,84 +44,58 @@ const char *region_typed(const struct region *r)
 	return r->region_id[strspn(r->region_id, "0123456789")] ? r->region_id : "";
 }
 
-/* A way to choose regions: by name, country or continent. */
-struct region_choice {
-	const char *kind;
-	const char *(*name)(const struct region *r);
-};
-
-static const struct region_choice by_name = {"region", region_name};
-static const struct region_choice by_country = {"country", region_country};
-static const struct region_choice by_continent = {"continent", region_continent};
-
-static bool is_chosen(const struct region_choice *way, const struct region *r, const char *word)
+static bool is_chosen(const struct region *r, enum region_kind kind, const char *word)
 {
-	if (way == &by_name)
+	if (kind == REGION_NAME)
 		return region_is(r, word);
-	return *word && strcasecmp(way->name(r), word) == 0;
+	return *word &&
+	       strcasecmp(kind == REGION_COUNTRY ? r->country_id : r->continent, word) == 0;
 }
 
-static int no_such(const struct catalogue *c, const struct region_choice *way, const char *word,
-	struct err *e)
+/* Clears allowed[i] of each region that matches no word. Returns the first word that matches no region.
+ * NULL = there is none. */
+static const char *keep_only(const struct catalogue *c, const struct text_list *words,
+	enum region_kind kind, bool *allowed)
 {
-	struct buf known = BUF_MAX(120);
-
-	for (size_t i = 1; i < c->n_regions && !known.full; i++) {
-		const char *name = way->name(&c->region[i]);
-		size_t earlier = 1;
-
-		while (earlier < i && strcmp(way->name(&c->region[earlier]), name) != 0)
-			earlier++;
-		if (*name && earlier == i)
-			buf_addf(&known, "%s%s", known.len ? ", " : "", name);
-	}
-	int code = err_set(e, -ENOENT, "%s \"%.60s\" is not in the catalogue, which has %s%s",
-		way->kind, word, known.len ? buf_text(&known) : "none", known.full ? ", ..." : "");
-
-	buf_done(&known);
-	return code;
-}
-
-/* Clears allowed[i] of each region that matches no word. -ENOENT: a word matches no region. */
-static int keep_only(const struct catalogue *c, const struct text_list *words,
-	const struct region_choice *way, bool *allowed, struct err *e)
-{
-	if (!words->n)
-		return 0;
 	for (size_t k = 0; k < words->n; k++) {
 		bool found = false;
 
 		for (size_t i = 1; i < c->n_regions && !found; i++)
-			found = is_chosen(way, &c->region[i], words->text[k]);
+			found = is_chosen(&c->region[i], kind, words->text[k]);
 		if (!found)
-			return no_such(c, way, words->text[k], e);
+			return words->text[k];
 	}
-	for (size_t i = 1; i < c->n_regions; i++) {
+	for (size_t i = 1; i < c->n_regions && words->n; i++) {
 		bool found = false;
 
 		for (size_t k = 0; k < words->n && !found; k++)
-			found = is_chosen(way, &c->region[i], words->text[k]);
+			found = is_chosen(&c->region[i], kind, words->text[k]);
 		allowed[i] = allowed[i] && found;
 	}
-	return 0;
+	return NULL;
 }
 
-int regions_find(const struct catalogue *c, const struct region_filter *p, struct arena *arena,
-	const bool **ret, struct err *e)
+bool regions_find(const struct catalogue *c, const struct region_filter *p, struct arena *arena,
+	const bool **ret, struct region_unknown *unknown)
 {
-	bool *allowed = arena_alloc(arena, c->n_regions * sizeof *allowed);
-	int code;
+	const struct text_list *const words[REGION_KINDS] = {
+		[REGION_NAME] = &p->regions,
+		[REGION_COUNTRY] = &p->countries,
+		[REGION_CONTINENT] = &p->continents,
+	};
+	bool *allowed = arena_alloc(arena, c->n_regions * sizeof *allowed), asked = false;
 
-	if (!p->regions.n && !p->countries.n && !p->continents.n) {
-		*ret = NULL;
-		return 0;
-	}
 	for (size_t i = 1; i < c->n_regions; i++)
 		allowed[i] = true;
-	if ((code = keep_only(c, &p->regions, &by_name, allowed, e)) ||
-		(code = keep_only(c, &p->countries, &by_country, allowed, e)) ||
-		(code = keep_only(c, &p->continents, &by_continent, allowed, e)))
-		return code;
-	*ret = allowed;
-	return 0;
+	for (unsigned kind = 0; kind < REGION_KINDS; kind++) {
+		const char *wrong = keep_only(c, words[kind], (enum region_kind)kind, allowed);
+
+		if (wrong && unknown)
+			*unknown = (struct region_unknown){(enum region_kind)kind, wrong};
+		if (wrong)
+			return false;
+		asked = asked || words[kind]->n;
+	}
+	*ret = asked ? allowed : NULL;
+	return true;
 }

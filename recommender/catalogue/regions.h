@@ -27,10 +27,18 @@ struct region_filter {
 	struct text_list continents; /* "Europe", "North America", ... */
 };
 
+enum region_kind { REGION_NAME, REGION_COUNTRY, REGION_CONTINENT, REGION_KINDS };
+
+/* A word of a filter that no region matches. */
+struct region_unknown {
+	enum region_kind kind; /* the list that has the word */
+	const char *word;
+};
+
 /* Finds the regions that match every non-empty list. *ret has one flag per region of `c`, in
- * `arena`; NULL if all lists are empty. -ENOENT: a word matches no region. The message names the
- * word and some regions. */
-int regions_find(const struct catalogue *c, const struct region_filter *p, struct arena *arena,
-	const bool **ret, struct err *e);
+ * `arena`; NULL if all lists are empty. Returns false if a word matches no region; *unknown is then
+ * the first such word. `unknown` may be NULL. */
+bool regions_find(const struct catalogue *c, const struct region_filter *p, struct arena *arena,
+	const bool **ret, struct region_unknown *unknown);
 
 #endif

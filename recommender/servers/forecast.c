@@ -183,11 +183,15 @@ static struct bill bill_of(const struct catalogue *c, const struct server *s, bo
 	};
 }
 
-/* Returns the seconds that are billed for a run, including restarts and the server's start. */
+/* Returns the seconds that a run uses the server, including restarts and the server's start. */
+static double used_seconds(const struct bill *b, double seconds)
+{
+	return forecast_with_rework(seconds, b->interruptions_per_hour) + b->start_seconds;
+}
+
 static double bill_seconds(const struct bill *b, double seconds)
 {
-	return billing_seconds(&b->rule,
-		forecast_with_rework(seconds, b->interruptions_per_hour) + b->start_seconds);
+	return billing_seconds(&b->rule, used_seconds(b, seconds));
 }
 
 /* Returns the mean over the spread of the duration; forecast.h has the rule. */
@@ -265,6 +269,7 @@ struct run_bill forecast_bill(const struct catalogue *c, const struct server *s,
 		.mean = mean_bill(&bill, f),
 		.low = bill_seconds(&bill, f->low),
 		.high = bill_seconds(&bill, f->high),
+		.added = bill_seconds(&bill, f->seconds) - used_seconds(&bill, f->seconds),
 		.disk_gb = d->disk_bytes / GB - local,
 		.sent_gb = p->sent_bytes / GB,
 		.addresses = terms->ipv4,
@@ -292,6 +297,7 @@ struct cost forecast_cost_of(const struct catalogue *c, const struct server *s,
 	struct cost cost = cost_for(&rates, &b, b.seconds);
 	double mean = cost_for(&rates, &b, b.mean).amount;
 
+	cost.added_seconds = b.added;
 	cost.spread = mean - cost.amount;
 	cost.amount = mean;
 	cost.low = cost_for(&rates, &b, b.low).amount;

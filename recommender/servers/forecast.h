@@ -93,6 +93,7 @@ struct cost {
 	 * the amount that the mean over the spread of the duration adds; it can be negative. */
 	double compute, storage, outbound, ipv4, spread;
 	double billed_seconds; /* seconds that are billed for a run of forecast.seconds */
+	double added_seconds;  /* part of them that the vendor's minimum or increment adds */
 	unsigned lacks;        /* bits of enum cost_gap */
 };
 
@@ -106,8 +107,9 @@ struct cost_terms {
  * server, and the same for all other prices of the server. */
 struct run_bill {
 	/* Billed seconds; NaN = unknown. `seconds`: for a run that takes forecast.seconds. `mean`:
-	 * mean over the spread of the duration. `low`, `high`: for the ends of the range of durations. */
-	double seconds, mean, low, high;
+	 * mean over the spread of the duration. `low`, `high`: for the ends of the range of durations.
+	 * `added`: part of `seconds` that the vendor's rule adds. */
+	double seconds, mean, low, high, added;
 	double disk_gb, sent_gb, addresses; /* billed extras; 0 or less, or NaN = none */
 	unsigned lacks;                     /* COST_LACKS_BILLING or 0 */
 };

@@ -198,11 +198,11 @@ static void explain_other(struct sizing *s, const struct parallelism *p, enum cp
 	double dearer = longer * (its->whole + waiting) / (own->whole + waiting);
 
 	if (its->whole == own->whole)
-		sizing_explain(s, arena, TOPIC_CPU, "With cpu_for=%s, the request is the same.",
+		sizing_explain(s, arena, TOPIC_CPU, "With cpu_for %s, the request is the same.",
 			sizing_cpu_for_name(other));
 	else
 		sizing_explain(s, arena, TOPIC_CPU,
-			"With cpu_for=%s, a run has %g CPU%s, takes %.2f times as long and costs "
+			"With cpu_for %s, a run has %g CPU%s, takes %.2f times as long and costs "
 			"%.0f %% %s.",
 			sizing_cpu_for_name(other), its->whole, its->whole > 1 ? "s" : "", longer,
 			100 * fabs(dearer - 1), dearer < 1 ? "less" : "more");

@@ -172,7 +172,7 @@ static void warn_of_change(struct sizing *s, const struct runs *used, struct are
 		snprintf(newest, sizeof newest, "The newest %zu runs", differ);
 	warnings_add(&s->warnings, arena, WARNING_CHANGE_NOT_SETTLED, differ,
 		"%s peaked at %s, the %zu before at %s. The request takes the new level after %d "
-		"such runs. To leave the older runs out now, set runs=%zu.",
+		"such runs. To leave the older runs out now, set runs to %zu.",
 		newest, range_words(after, newer), n - differ, range_words(before, older),
 		PEAKS_CHANGE_RUNS, differ);
 }

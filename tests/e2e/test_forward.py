@@ -565,7 +565,8 @@ class RealCentral(support.Case):
 
     def test_what_is_no_run_is_refused(self):
         central = self.central("--web.allow-changes")
-        for body, said in ((b"{}", "run_id is missing"), (b"[]", "one run as a JSON object"), (b"", "JSON object")):
+        for body, said in ((b"{}", "run_id is missing: accepted is a text of 1 to"), (b"[]", "runs: the array is empty"),
+                           (b"", "one run as a JSON object, or an array of 1 to 1024 runs: the body is empty")):
             with contextlib.closing(http.client.HTTPConnection("127.0.0.1", central.port)) as connection:
                 connection.request("POST", "/runs", body, {"Content-Type": "application/json"})
                 response = connection.getresponse()

@@ -197,6 +197,8 @@ int history_overview(struct history *h, const struct job_head *job, size_t n, si
 	(void)h;
 	if (fake_history.read_code)
 		return err_system(e, fake_history.read_code, "read the overview");
+	if (fake_history.overview_most < n)
+		fake_history.overview_most = n;
 	*ret = arena_alloc(arena, (n + 1) * sizeof **ret);
 	for (size_t i = 0; i < n; i++) {
 		size_t k = (size_t)job[i].id - 1 - fake_history.n_jobs;

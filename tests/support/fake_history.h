@@ -12,6 +12,7 @@ struct fake_history {
 	size_t n_jobs;
 	const struct job_brief *overview;
 	size_t n_overview;
+	size_t overview_most; /* largest number of jobs in one call of history_overview */
 	struct series series; /* samples that every run has */
 	int open;             /* number of handles not closed */
 	int opened;           /* number of handles opened */

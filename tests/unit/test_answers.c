@@ -521,6 +521,31 @@ static void parameters_are_sound(void **state)
 	}
 }
 
+/* A refusal has all of its accepted values: the longest list of words must fit in an error. */
+static void no_refusal_of_a_value_is_cut(void **state)
+{
+	static const char wrong[] =
+		"\x01 is no value of any parameter, and so long that an error shows "
+		"only a part of it, which is the most that it ever shows.";
+	struct arguments a;
+
+	for (const struct route *const *r = all_routes; *r; r++)
+		for (const struct parameter *p = (*r)->parameters; p->name; p++) {
+			AUTO(buf_done) struct buf accepts = BUF_MAX(4096);
+			struct err e = {0};
+
+			route_parameter_accepts(p, &accepts);
+			arguments_begin(&a, (*r)->parameters);
+			a.flags = true;
+			assert_int_equal(arguments_add(&a, p->name, wrong, &e), -EINVAL);
+			size_t n = strlen(e.text);
+
+			if (n < accepts.len ||
+				strcmp(e.text + n - accepts.len, buf_text(&accepts)) != 0)
+				fail_msg("%s %s: %s", (*r)->path, p->name, e.text);
+		}
+}
+
 #define ROUTE_TEST(f) cmocka_unit_test_setup_teardown(f, fresh_history, closed_history)
 
 int main(void)
@@ -542,6 +567,7 @@ int main(void)
 		ROUTE_TEST(stats_and_recommendations_learn_from_the_same_neighbours),
 		ROUTE_TEST(a_catalogue_that_cannot_be_read_is_named),
 		cmocka_unit_test(parameters_are_sound),
+		cmocka_unit_test(no_refusal_of_a_value_is_cut),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

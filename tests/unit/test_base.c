@@ -494,6 +494,28 @@ static void a_thread_runs_or_its_name_tells_which_did_not_start(void **state)
 	assert_non_null(strstr(e.text, "\"test\""));
 }
 
+static void a_long_error_shows_that_it_is_cut(void **state)
+{
+	static const char two_bytes[] = "\xc3\xa9";
+	char text[ERR_TEXT_MAX + 8];
+	struct err e = {0};
+
+	memset(text, 'x', sizeof text);
+	text[sizeof e.text - 1] = '\0';
+	err_set(&e, -EINVAL, "%s", text);
+	assert_string_equal(e.text, text);
+	err_wrap(&e, "outer");
+	assert_int_equal(strlen(e.text), sizeof e.text - 1);
+	assert_string_equal(e.text + sizeof e.text - 6, "xx...");
+	for (size_t i = 0; i + 1 < sizeof text; i += 2)
+		memcpy(text + i, two_bytes, 2);
+	text[sizeof text - 1] = '\0';
+	err_set(&e, -EINVAL, "%s", text);
+	assert_string_equal(e.text + strlen(e.text) - 5, "\xc3\xa9...");
+	err_set(&e, -EINVAL, "x%s", text);
+	assert_string_equal(e.text + strlen(e.text) - 5, "\xc3\xa9...");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -509,6 +531,7 @@ int main(void)
 		cmocka_unit_test(pids_have_numbers_until_they_are_removed),
 		cmocka_unit_test(slice_without_data_is_an_empty_text),
 		cmocka_unit_test(utf8_clean_replaces_and_cuts_at_code_points),
+		cmocka_unit_test(a_long_error_shows_that_it_is_cut),
 		cmocka_unit_test(any_number_of_seconds_makes_a_time),
 		cmocka_unit_test(wall_text_is_rfc3339),
 		cmocka_unit_test(tree_reads_whole_files_or_says_too_big),

@@ -200,6 +200,8 @@ static void job_costs_what_its_newest_success_takes_on_this_server(void **state)
 	const json_t *broken = json_array_get(json_object_get(o, "jobs"), 0);
 	const json_t *etl = json_array_get(json_object_get(o, "jobs"), 1);
 
+	/* Each job is read apart: memory does not grow with the number of jobs, and the progress is true. */
+	assert_int_equal(fake_history.overview_most, 1);
 	assert_double_equal(number_of(etl, "cost"), 0.36 * 100 / 3600, 1e-9);
 	assert_string_equal(json_string_value(json_object_get(etl, "currency")), "USD");
 	assert_double_equal(number_of(etl, "waste"), 1 - 1.25 / 3, 5e-5); /* four digits */

@@ -234,9 +234,9 @@ static void the_price_of_the_other_purpose_is_told(void **state)
 		double level;
 		const char *speed, *cost;
 	} table[] = {
-		{6, "cpu: With cpu_for=cost, a run has ", "cpu: With cpu_for=speed, a run has "},
-		{1, "cpu: With cpu_for=cost, the request is the same.",
-			"cpu: With cpu_for=speed, the request is the same."},
+		{6, "cpu: With cpu_for cost, a run has ", "cpu: With cpu_for speed, a run has "},
+		{1, "cpu: With cpu_for cost, the request is the same.",
+			"cpu: With cpu_for speed, the request is the same."},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
@@ -276,7 +276,7 @@ static void the_price_of_the_other_purpose_is_told(void **state)
 		char words[100];
 
 		snprintf(words, sizeof words,
-			"cpu: With cpu_for=cost, a run has %u CPU%s, takes %.2f times as long and costs ",
+			"cpu: With cpu_for cost, a run has %u CPU%s, takes %.2f times as long and costs ",
 			(unsigned)cost.resources.cpu, cost.resources.cpu > 1 ? "s" : "",
 			cost.cpu_slowdown / speed.cpu_slowdown);
 		assert_non_null(strstr(told, words));

@@ -38,6 +38,12 @@ static const struct parameter parameters[] = {
 		.least = 1,
 		.most = 20,
 		.help = "Texts"},
+	{.name = "places",
+		.also = {"place"},
+		.kind = PARAMETER_COUNT,
+		.least = 1,
+		.most = 9,
+		.help = "A count of two names"},
 	{0},
 };
 
@@ -214,6 +220,7 @@ static void values_of_one_parameter_are_bounded(void **state)
 
 static void flags_are_called_as_they_are_written(void **state)
 {
+	char called[ARGUMENT_CALLED_MAX];
 	struct arguments a;
 	struct err e = {0};
 
@@ -225,6 +232,13 @@ static void flags_are_called_as_they_are_written(void **state)
 	assert_non_null(strstr(e.text, "--job-name is missing"));
 	assert_int_equal(arguments_add(&a, "job-name", "x", &e), 0);
 	assert_int_equal(arguments_finish(&a, &e), 0);
+	assert_string_equal(argument_called(&a, "places", called), "--places");
+	assert_int_equal(arguments_add(&a, "place", "many", &e), -EINVAL);
+	assert_non_null(strstr(e.text, "--place: \"many\""));
+	assert_string_equal(argument_called(&a, "places", called), "--place");
+	a.flags = false;
+	assert_string_equal(argument_called(&a, "places", called), "place");
+	assert_string_equal(argument_called(&a, "job_name", called), "job_name");
 }
 
 static void hostile_values_are_shown_clean_and_short(void **state)

@@ -162,14 +162,22 @@ static const struct {
 } cases[] = {
 	{"{" GOOD "}", NULL},
 	{"{" GOOD ",\"of_a_newer_exporter\":[1]}", NULL},
-	{"", "one run as a JSON object"},
+	{"", "one run as a JSON object, or an array of 1 to 1024 runs: the body is empty"},
+	{"[]", "runs: the array is empty"},
+	{"7", "runs: '[' or '{' expected near '7'"},
 	{"[{" GOOD "}]", "one run as a JSON object"},
 	{"{" GOOD, "one run as a JSON object"},
 	{"{" GOOD ",\"run_id\":\"twice\"}", "one run as a JSON object"},
-	{"{\"job_name\":\"j\"}", "run_id is missing"},
-	{"{" RUN "\"columns\":{}}", "outcome: accepted are"},
-	{"{" RUN "\"outcome\":\"running\",\"columns\":{}}", "outcome: accepted are"},
-	{"{" RUN "\"outcome\":\"Evicted\",\"columns\":{}}", "outcome: accepted are"},
+	{"{\"job_name\":\"j\"}",
+		"run_id is missing: accepted is a text of 1 to 39 bytes without control characters"},
+	{"{\"run_id\":\"r\",\"job_name\":\"j\"}",
+		"started_at is missing: accepted is a number of seconds since 1970 UTC from 0 to"},
+	{"{\"run_id\":\"r\",\"job_name\":\"j\",\"started_at\":\"2026-11-26T10:00:00Z\"}",
+		"started_at: accepted is a number of seconds since 1970 UTC from 0 to "
+		"9.00719925474099e+15, not \"2026-11-26T10:00:00Z\""},
+	{"{" RUN "\"columns\":{}}", "outcome is missing: accepted is succeeded, failed, "},
+	{"{" RUN "\"outcome\":\"running\",\"columns\":{}}", "outcome: accepted is succeeded"},
+	{"{" RUN "\"outcome\":\"Evicted\",\"columns\":{}}", "outcome: accepted is succeeded"},
 	{"{" GOOD ",\"end_reason\":\"\\u0007\"}", "end_reason: accepted is a text"},
 	{"{" RUN "\"outcome\":\"failed\"}", "columns: accepted is"},
 	{"{" RUN "\"outcome\":\"failed\",\"columns\":[]}", "columns: accepted is"},
@@ -187,7 +195,8 @@ static const struct {
 	{"{\"run_id\":\"r\\u0000s\"}", "one run as a JSON object"},
 	{"{\"run_id\":\"r\",\"job_name\":\"j\",\"started_at\":-1,\"ended_at\":2,"
 	 "\"duration_seconds\":1,\"outcome\":\"failed\",\"columns\":{}}",
-		"started_at: accepted is a number from 0 to"},
+		"started_at: accepted is a number of seconds since 1970 UTC from 0 to "
+		"9.00719925474099e+15, not -1"},
 	{"{\"run_id\":\"r\",\"job_name\":\"j\",\"started_at\":1,\"ended_at\":2,"
 	 "\"duration_seconds\":-1,\"outcome\":\"failed\",\"columns\":{}}",
 		"duration_seconds: accepted"},
@@ -208,6 +217,23 @@ static void what_is_no_run_is_refused_with_the_reason(void **state)
 				strcmp(got.run_id, "untouched") != 0))
 			fail_msg("%s: %d %s", cases[i].text, code, e.text);
 	}
+}
+
+static void too_many_runs_are_refused_with_their_number(void **state)
+{
+	AUTO(buf_done) struct buf text = BUF_MAX(1 << 16);
+	AUTO(arena_done) struct arena arena = {0};
+	struct run_batch batch;
+	struct err e = {0};
+
+	buf_adds(&text, "[{}");
+	for (int i = 0; i < RUN_BATCH_MAX; i++)
+		buf_adds(&text, ",{}");
+	buf_adds(&text, "]");
+	assert_int_equal(run_batch_read(&batch, text.data, text.len, &arena, &e), -EINVAL);
+	assert_string_equal(e.text,
+		"accepted is one run as a JSON object, or an array of 1 to 1024 runs: "
+		"this array has 1025");
 }
 
 /* ---- numbers that a run can have, and the next that it cannot ---- */
@@ -466,6 +492,7 @@ int main(void)
 		cmocka_unit_test(what_is_told_is_read),
 		cmocka_unit_test(a_time_limit_is_told_as_outcome_or_as_reason),
 		cmocka_unit_test(what_is_no_run_is_refused_with_the_reason),
+		cmocka_unit_test(too_many_runs_are_refused_with_their_number),
 		cmocka_unit_test(impossible_numbers_are_refused_at_their_bound),
 		cmocka_unit_test(a_run_is_neither_older_than_the_history_nor_of_the_future),
 		cmocka_unit_test(a_stepped_clock_refuses_no_run),

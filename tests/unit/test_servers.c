@@ -96,10 +96,10 @@ static void what_is_not_known_is_named_with_what_is(void **state)
 		const char *words, *parameter, *accepted;
 	} table[] = {
 		{"vendor=azur", "vendor", "gcp"},
-		{"region=nowhere", "region", "1000"},
-		{"country=FR", "country", "DE"},
-		{"country=XX", "country", "accepted"},
-		{"continent=Asia", "continent", "Europe"},
+		{"region=nowhere", "\"region: ", "1000"},
+		{"country=FR", "\"country: ", "DE"},
+		{"countries=DE;country=XX", "\"country: \\\"XX", "accepted"},
+		{"continent=Asia", "\"continent: ", "Europe"},
 		{"compliance_framework=iso", "compliance_framework", "hipaa"},
 		{"gpu_model=A100", "gpu_model", "L4"},
 		{"storage_type=tape", "storage_type", "ssd"},
@@ -164,7 +164,7 @@ static void notes_say_what_is_missing_and_how_to_bring_it_in(void **state)
 		const char *words, *says[3];
 	} table[] = {
 		{"", {"servers priced in ARS were skipped: no exchange rate to USD.",
-			     "--catalogue.rate=ARS=DOLLARS", "currency=ARS"}},
+			     "--catalogue.rate=ARS=DOLLARS", "with currency set to ARS."}},
 		{"currency=ARS",
 			{"were skipped: no exchange rate to ARS.", "--catalogue.rate=ARS=DOLLARS"}},
 		{"cpu=100", {"None of the ", "have too few vCPUs",
@@ -384,11 +384,46 @@ static void what_the_catalogue_does_not_know_is_told(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, servers_world_fresh, servers_world_done)
 
+/* The cost of the first server, and a note where its vendor bills much more time than a run uses. */
+static void a_bill_that_is_mostly_rounding_is_explained(void **state)
+{
+	static const struct {
+		const char *words, *note; /* NULL = no note about the bill */
+	} table[] = {
+		{"duration=1.2;include=m.large",
+			"aws bills at least 60 s: the first server is billed for 60 s, and a run "
+			"uses 1.2 s of it."},
+		{"duration=49;include=m.large", NULL},
+		{"duration=4000;include=cx;currency=ARS;cpu_allocation=any",
+			"hcloud bills in steps of 60.0 min: the first server is billed for 2.0 h, "
+			"and a run uses 66.7 min of it."},
+		{"duration=7000;include=cx;currency=ARS;cpu_allocation=any", NULL},
+		{"include=m.large", NULL},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		json_t *o = ask(table[i].words, 200);
+		const json_t *note;
+		const char *found = NULL;
+		size_t k;
+
+		json_array_foreach(json_object_get(o, "notes"), k,
+			note) if (strstr(json_string_value(note), " bills ")) found =
+			json_string_value(note);
+		if (table[i].note)
+			assert_string_equal(found ? found : "no note", table[i].note);
+		else
+			assert_null(found);
+		json_decref(o);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_asked_decides_which_servers_answer),
 		TEST(what_is_not_known_is_named_with_what_is),
+		TEST(a_bill_that_is_mostly_rounding_is_explained),
 		TEST(an_answer_explains_itself),
 		TEST(a_rate_makes_currencies_comparable),
 		TEST(notes_say_what_is_missing_and_how_to_bring_it_in),

@@ -1,0 +1,30 @@
+/* Sentences about the servers of an answer: what is doubtful, missing or far. Pure functions; the texts
+ * that they return are constants or belong to the catalogue of the answer. */
+#ifndef EXPORTER_ANSWERS_SERVER_NOTES_H
+#define EXPORTER_ANSWERS_SERVER_NOTES_H
+
+#include "exporter/answers/server_answer.h"
+
+#define SERVER_NOTE_MAX  1024 /* bytes of the longest note */
+#define SERVER_COST_GAPS 4
+/* The parts that a cost can lack. */
+extern const struct server_cost_gap {
+	unsigned bit; /* of enum cost_gap */
+	const char *name;
+	const char *priced; /* text for what has no known price; NULL = the reason is not a price */
+} server_cost_gaps[SERVER_COST_GAPS];
+
+/* Returns what is doubtful about a price. NULL = nothing. */
+const char *server_price_note(const struct pick *p);
+
+/* Returns the continent on which the job runs today. "" = unknown. */
+const char *server_todays_continent(const struct server_answer *s);
+
+/* Returns true if the price is of another continent than the server on which the job runs: its data
+ * would move across an ocean, or to other laws. Both continents are known. */
+bool server_is_far(const struct server_answer *s, const struct pick *p);
+
+/* Returns an array of notes about the servers, or why there is none. The caller owns it. */
+json_t *server_notes_json(const struct server_answer *s);
+
+#endif
