@@ -35,6 +35,11 @@ static const char *text_of_job(const char *key, struct arena *arena)
 	return arena_text(arena, text, strlen(text));
 }
 
+static bool same_place(const char *a, const char *b)
+{
+	return strcmp(job_key_place(a), job_key_place(b)) == 0;
+}
+
 static bool same_name(const char *a, const char *b)
 {
 	struct job_parts x = job_key_parts(a), y = job_key_parts(b);
@@ -53,13 +58,17 @@ int answer_unknown_job(struct reply *reply, struct history *h, const char *job_n
 	if (code)
 		return code;
 	const char **names = arena_alloc(arena, (n + 1) * sizeof *names);
-	size_t elsewhere = 0;
+	size_t elsewhere = 0, known = 0;
 	char asked[JOB_TEXT_MAX];
 
 	for (size_t i = 0; i < n; i++) {
-		names[i] = text_of_job(jobs[i].job_name, arena);
+		/* A client that asks about one namespace learns no names of others. */
+		if (*job_key_place(job_name) && !same_place(jobs[i].job_name, job_name))
+			continue;
+		names[known] = text_of_job(jobs[i].job_name, arena);
 		if (same_name(jobs[i].job_name, job_name) && elsewhere < CLOSEST_MAX)
-			near[elsewhere++] = names[i];
+			near[elsewhere++] = names[known];
+		known++;
 	}
 	near[elsewhere] = NULL;
 	job_key_text(job_name, asked);
@@ -68,15 +77,15 @@ int answer_unknown_job(struct reply *reply, struct history *h, const char *job_n
 			"no job \"%s\" is known, only one of this name elsewhere: give the namespace "
 			"and the cluster that it has",
 			asked);
-	suggest_closest(asked, names, n, near);
+	suggest_closest(asked, names, known, near);
 	if (near[0])
 		return reply_error_list(reply, 404, "unknown_job", "did_you_mean", near,
 			"no job \"%s\" is known", asked);
-	if (n)
+	if (known)
 		return reply_error_list(reply, 404, "unknown_job", "did_you_mean", near,
 			"no job \"%s\" is known, nor one like it: /jobs, or the command jobs, "
 			"lists all %zu",
-			asked, n);
+			asked, known);
 	return reply_error_list(reply, 404, "unknown_job", "did_you_mean", near,
 		"no job \"%s\" is known, nor any other yet", asked);
 }
@@ -257,5 +266,10 @@ int answer_find_run(struct app *app, const struct arguments *a, struct history *
 			"%s is missing: the id of a run, or %s for the newest of a job",
 			argument_called(a, "run", called[0]),
 			argument_called(a, "job_name", called[1]));
-	return run_found(app, &query, h, arena, ret, reply, e);
+	int code = run_found(app, &query, h, arena, ret, reply, e);
+
+	if (code > 0 && !argument_may_see(a, (*ret)->job_name))
+		return reply_error(reply, 404, "unknown_run", "no run \"%s\" is known",
+			query.run_id);
+	return code;
 }

@@ -344,6 +344,26 @@ bool argument_flag(const struct arguments *a, const char *name)
 	return a->value[position(a, name)].flag;
 }
 
+int arguments_limit(struct arguments *a, const char *space, struct err *e)
+{
+	text_copy(space, a->only_space, sizeof a->only_space);
+	if (!route_parameter_find(a->parameters, "cluster") || !argument_job(a))
+		return 0;
+	const char *given = argument_text(a, "namespace");
+
+	if (given && strcmp(given, space) != 0)
+		return err_set(e, -EACCES, "this token shows only jobs of the namespace %s", space);
+	job_key_write(argument_text(a, "job_name"), space, argument_text(a, "cluster"), a->job);
+	return 0;
+}
+
+bool argument_may_see(const struct arguments *a, const char *job)
+{
+	struct job_parts p = job_key_parts(job);
+
+	return !*a->only_space || strcmp(p.space, a->only_space) == 0;
+}
+
 const char *argument_job(const struct arguments *a)
 {
 	return argument_text(a, "job_name") ? a->job : NULL;

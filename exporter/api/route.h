@@ -81,6 +81,8 @@ struct arguments {
 	bool flags;                         /* errors name parameters as flags: --job-name */
 	struct slice body;                  /* body of a POST request; valid until the reply */
 	char job[JOB_KEY_MAX];              /* see argument_job */
+	/* The client may see and post only jobs of this namespace; "" = all jobs. */
+	char only_space[JOB_SPACE_MAX];
 	struct peer peer;
 	struct {
 		size_t n;
@@ -116,6 +118,11 @@ const char *argument_called(const struct arguments *a, const char *name,
 void arguments_begin(struct arguments *a, const struct parameter *parameters);
 int arguments_add(struct arguments *a, const char *name, const char *value, struct err *e);
 int arguments_finish(struct arguments *a, struct err *e); /* sets defaults, checks required ones */
+/* Limits the arguments to jobs of a namespace, after arguments_finish. A job without a namespace becomes
+ * that of the namespace. Returns -EACCES if they name another namespace. */
+int arguments_limit(struct arguments *a, const char *space, struct err *e);
+/* Returns true if the client may see this job. */
+bool argument_may_see(const struct arguments *a, const char *job);
 
 /* Finds a parameter. `name` is its query key, or its flag without the leading "--". After the key
  * of a parameter that repeats, "[]" is allowed. Returns NULL when there is no match. */
@@ -179,6 +186,9 @@ struct route {
 	bool other_json; /* a value of the parameter "format" gives JSON with other keys */
 	const struct route_error *errors; /* errors besides those of every route; NULL = none */
 	bool creates;                     /* replies 201, not 200, if it has created something */
+	/* A change that a client with the token of a namespace may make; it obeys only_space of struct
+	 * arguments. */
+	bool of_space;
 };
 
 /* Answers a request that the program itself makes. `pairs` has names and values of parameters, and

@@ -1,9 +1,12 @@
 #include "exporter/client/bearer_token.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -39,7 +42,8 @@ static unsigned differences(const char *shown, const char *token)
 	return found;
 }
 
-int bearer_token_matches(const char *path, const char *authorization, struct err *e)
+/* Returns 1 if the token of the file is shown, 0 if it is not. */
+static int is_shown(const char *path, const char *authorization, struct err *e)
 {
 	static const char scheme[] = "Bearer ";
 	char token[TOKEN_MAX] = "";
@@ -52,8 +56,55 @@ int bearer_token_matches(const char *path, const char *authorization, struct err
 		       !differences(authorization + sizeof scheme - 1, token);
 
 	explicit_bzero(token, sizeof token);
-	if (!matches)
+	return matches;
+}
+
+int bearer_token_matches(const char *path, const char *authorization, struct err *e)
+{
+	int code = is_shown(path, authorization, e);
+
+	if (code == 0)
 		return err_set(e, -EACCES,
 			"changes need the token: send the header Authorization: Bearer TOKEN");
-	return 0;
+	return code < 0 ? code : 0;
+}
+
+static void close_folder(DIR **d)
+{
+	if (*d)
+		closedir(*d);
+}
+
+int bearer_token_namespace(const char *folder, const char *authorization,
+	char ret[static JOB_SPACE_MAX], struct err *e)
+{
+	AUTO(close_folder) DIR *d = opendir(folder);
+	bool found = false;
+	size_t n = 0;
+
+	if (!d)
+		return err_system(e, -errno, "read the tokens in %s", folder);
+	for (struct dirent *f; (f = readdir(d));) {
+		char path[PATH_MAX];
+
+		if (f->d_name[0] == '.')
+			continue;
+		if (++n > TOKEN_NAMESPACES_MAX || strlen(f->d_name) >= JOB_SPACE_MAX ||
+			snprintf(path, sizeof path, "%s/%s", folder, f->d_name) >= PATH_MAX)
+			return err_set(e, -EINVAL,
+				"%s: accepted are at most %d files, named like namespaces, with up "
+				"to %d bytes",
+				folder, TOKEN_NAMESPACES_MAX, JOB_SPACE_MAX - 1);
+		int code = is_shown(path, authorization, e);
+
+		if (code < 0)
+			return code;
+		if (code) {
+			memcpy(ret, f->d_name, strlen(f->d_name) + 1);
+			found = true;
+		}
+	}
+	return found ? 0 :
+		       err_set(e, -EACCES,
+			       "a token is needed: send the header Authorization: Bearer TOKEN");
 }

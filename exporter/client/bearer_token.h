@@ -4,6 +4,7 @@
 #define EXPORTER_CLIENT_BEARER_TOKEN_H
 
 #include "collectors/base/err.h"
+#include "collectors/base/job_key.h"
 
 #define TOKEN_MAX 8192 /* largest size of a token with its NUL, bytes */
 
@@ -13,5 +14,14 @@ int bearer_token_read(const char *path, char ret[TOKEN_MAX], struct err *e);
 /* Returns 0 when `authorization` is "Bearer TOKEN" with the token in the file. Returns -EACCES when
  * it is any other text or NULL. The time of the comparison does not depend on the token. */
 int bearer_token_matches(const char *path, const char *authorization, struct err *e);
+
+/* Finds the namespace whose token is shown. `folder` has a file with the token of each namespace, which is
+ * named like the namespace, as a Secret of Kubernetes is mounted. Files whose names begin with "." are
+ * no tokens. Returns 0, -EACCES when `authorization` is no such token, and another negative errno when
+ * a file cannot be read or the folder has more than TOKEN_NAMESPACES_MAX files. All files are read, so
+ * that the time does not tell which token is nearly right. */
+#define TOKEN_NAMESPACES_MAX 1000
+int bearer_token_namespace(const char *folder, const char *authorization,
+	char ret[static JOB_SPACE_MAX], struct err *e);
 
 #endif

@@ -87,6 +87,7 @@ X(PACK_RUN, "UPDATE run SET circumstances = ?, stats_form = ?, stats = ?, memory
   " WHERE id = ?") \
 X(TAKE_OVER, "UPDATE run SET owner_pid = ?, owner_start_ticks = ? WHERE run_id = ? AND outcome = 'running'") \
 X(COUNT_RUN, "UPDATE job SET runs = runs + 1 WHERE name = ?") \
+X(IS_OF_JOB, "SELECT 1 FROM job WHERE id = ? AND name = ?") \
 X(FIND_RUN, "SELECT id, job, outcome, interval_seconds, circumstances FROM run WHERE run_id = ?") \
 X(NEXT_SAMPLE, "SELECT 1 + coalesce((SELECT max(id) FROM sample WHERE id BETWEEN r.id << 32 AND (r.id << 32) | 4294967295)," \
   " r.id << 32) FROM run r WHERE r.run_id = ?") \

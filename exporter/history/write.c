@@ -323,6 +323,15 @@ static int begin_as_told(struct history *h, const struct run *r, struct found_ru
 	return code < 0 ? code : history_find(h, r->run_id, ret, e);
 }
 
+static int is_of_job(struct history *h, int64_t job, const char *name, struct err *e)
+{
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_IS_OF_JOB, e);
+
+	sql_put_int(&q, job);
+	sql_put_text(&q, name);
+	return sql_row(&q, e);
+}
+
 int history_run_add(struct history *h, const struct run *r, struct err *e)
 {
 	const struct run_finish f = {
@@ -355,8 +364,13 @@ int history_run_add(struct history *h, const struct run *r, struct err *e)
 	int64_t circumstances = 0;
 	int code = history_find(h, r->run_id, &found, e);
 
-	if (code > 0 && !is_correction(&found, r->outcome))
-		return 0;
+	/* Ids are not secret: a sender corrects only runs of the job that it names. */
+	int corrects = code > 0 && is_correction(&found, r->outcome) ?
+			       is_of_job(h, found.job, r->job_name, e) :
+			       0;
+
+	if (code > 0 && corrects <= 0)
+		return corrects;
 	if (code == 0)
 		code = begin_as_told(h, r, &found, e);
 	if (code > 0)

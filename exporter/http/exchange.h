@@ -27,7 +27,7 @@ struct exchange {
 	enum web_entry entry;
 	uint64_t scraped;
 	bool reads_body, keeps_body;
-	bool by_token;     /* the request has the token of --web.changes-token-file */
+	bool by_token;     /* the request has a token, and needs no user */
 	bool body_dropped; /* true = the bodies of all requests together were too large */
 	struct buf body;
 	uint64_t received; /* bytes of the body read so far */

@@ -128,6 +128,10 @@ X(FLAG, allow_changes, "web.allow-changes", "false", 0, 0, COMMAND_SERVE, NULL, 
   "Let everybody who reaches an address announce runs and end them, not only users of --web.config.file") \
 X(TEXT, changes_token_file, "web.changes-token-file", NULL, 0, 0, COMMAND_SERVE, "FILE", \
   "File with a token; over TCP, changes are accepted from who shows it (Authorization: Bearer), who needs no user of the web configuration then, and from nobody else") \
+X(TEXT, namespace_tokens, "web.namespace-tokens", NULL, 0, 0, COMMAND_SERVE, "DIRECTORY", \
+  "A file for each namespace, named like it, with its token; over TCP, whoever shows it (Authorization: Bearer) may post ended runs of this namespace, needs no user of the web configuration, and may change nothing else") \
+X(FLAG, namespace_tokens_read, "web.namespace-tokens.read", "false", 0, 0, COMMAND_SERVE, NULL, \
+  "Over TCP, whoever shows the token of a namespace may also read its jobs, and nobody else may read jobs or metrics, except users of the web configuration") \
 X(TEXTS, allowed_hosts, "web.allowed-host", NULL, &shape_host_name, 0, COMMAND_WATCH, "NAME", \
   "Name in Host, besides addresses, localhost and this machine's own name, that requests without TLS and password may ask for, against DNS rebinding; .NAME: all below it; *: any; repeatable. Without this, any name holds for reading over addresses other than loopback") \
 X(FLAG, security_seccomp, "security.seccomp", "true", 0, 0, COMMAND_SERVE, NULL, \

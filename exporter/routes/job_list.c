@@ -190,7 +190,8 @@ static size_t keep(const struct arguments *a, const struct job_advice_table *adv
 		struct listed j = {
 			.head = &head[i], .way = *sort == '-' ? -1 : 1, .by_name = !sorts[by].key};
 
-		if (!is_searched(head[i].job_name, search))
+		if (!argument_may_see(a, head[i].job_name) ||
+			!is_searched(head[i].job_name, search))
 			continue;
 		j.advice = job_advice_find(advice, head[i].job_name);
 		j.key = sorts[by].key ? sorts[by].key(&j) : (double)NAN;

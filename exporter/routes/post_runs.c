@@ -1,6 +1,7 @@
 /* POST /runs: takes ended runs from another exporter. */
 #include <errno.h>
 #include <stdatomic.h>
+#include <string.h>
 
 #include "collectors/base/clock.h"
 #include "exporter/core/json_key.h"
@@ -93,6 +94,27 @@ static int keep_runs(struct app *app, const struct run_batch *batch, struct aren
 	return reply_json(r, a.known[0] ? 200 : 201, told_json(batch->told, a.known[0]));
 }
 
+/* Gives the runs the namespace of the token that the client shows. A run of another one is refused. */
+static void take_spaces(const struct arguments *args, const struct run_batch *batch,
+	struct arena *arena)
+{
+	for (size_t i = 0; i < batch->n && *args->only_space; i++) {
+		struct told_run *t = &batch->told[i];
+
+		if (t->wrong.code)
+			continue;
+		struct job_parts p = job_key_parts(t->run.job_name);
+		char key[JOB_KEY_MAX];
+
+		if (*p.space && strcmp(p.space, args->only_space) != 0)
+			err_set(&t->wrong, -EACCES,
+				"namespace: accepted is %s, the namespace of this token, not %s",
+				args->only_space, p.space);
+		job_key_write(p.name, args->only_space, p.cluster, key);
+		t->run.job_name = arena_text(arena, key, strlen(key));
+	}
+}
+
 static int answer(struct app *app, const struct arguments *args, struct reply *r, struct err *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
@@ -105,6 +127,7 @@ static int answer(struct app *app, const struct arguments *args, struct reply *r
 		if (!batch.told[i].wrong.code)
 			run_message_check_age(&batch.told[i].run, now,
 				app->options->history_retention, &batch.told[i].wrong);
+	take_spaces(args, &batch, &arena);
 	if (!batch.is_list && batch.told->wrong.code)
 		return reply_error(r, 400, "bad_body", "%s", batch.told->wrong.text);
 	return keep_runs(app, &batch, &arena, r);
@@ -130,5 +153,6 @@ const struct route route_post_runs = {
 	.bodies = true,
 	.gives = answer_keys,
 	.creates = true,
+	.of_space = true,
 	.errors = (const struct route_error[]){{400, "bad_body"}, {503, "not_kept"}, {0}},
 };

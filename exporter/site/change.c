@@ -125,7 +125,16 @@ static bool may_by_token(const char *path, const struct http_request *r, struct 
 
 bool site_changes_come_by_tcp(const struct options *o)
 {
-	return o->allow_changes || o->changes_token_file || o->web_config_file;
+	return o->allow_changes || o->changes_token_file || o->namespace_tokens ||
+	       o->web_config_file;
+}
+
+bool site_space_of(const struct options *o, const struct http_request *r,
+	char ret[static JOB_SPACE_MAX])
+{
+	*ret = '\0';
+	return o->namespace_tokens && !r->peer.local && r->authorization &&
+	       bearer_token_namespace(o->namespace_tokens, r->authorization, ret, NULL) == 0;
 }
 
 static bool needs_token(const struct options *o, const struct http_request *r)
@@ -135,6 +144,10 @@ static bool needs_token(const struct options *o, const struct http_request *r)
 
 static bool may_change(const struct options *o, const struct http_request *r, struct reply *refusal)
 {
+	char space[JOB_SPACE_MAX];
+
+	if (site_space_of(o, r, space))
+		return true;
 	if (needs_token(o, r))
 		return may_by_token(o->changes_token_file, r, refusal);
 	if (r->peer.local)
@@ -145,8 +158,8 @@ static bool may_change(const struct options *o, const struct http_request *r, st
 	if (!r->user && !o->allow_changes)
 		return refuse(refusal, 403, "not_allowed",
 			"changes are accepted by the Unix socket of --web.unix-socket; over TCP "
-			"from users of --web.config.file, or with --web.allow-changes or "
-			"--web.changes-token-file");
+			"from users of --web.config.file, or with --web.allow-changes, "
+			"--web.changes-token-file or --web.namespace-tokens");
 	/* Do not check Host for a user of --web.config.file. Under DNS rebinding, the browser sees
 	 * another host name and has no password for that name. Its request therefore has no
 	 * user. */
@@ -178,13 +191,16 @@ bool site_takes_body(const struct site *s, const struct http_request *r, bool *b
 	AUTO(freep) char *copy = xstrdup(r->target);
 	struct err e = {0};
 	struct request_target t;
+	const struct options *o = s->app->options;
+	bool post = strcmp(r->method, "POST") == 0;
+	char space[JOB_SPACE_MAX];
 
-	*by_token = false;
-	if (strcmp(r->method, "POST") != 0 || request_target_split(copy, &t, &e))
+	*by_token = !post && o->namespace_tokens_read && site_space_of(o, r, space);
+	if (!post || request_target_split(copy, &t, &e))
 		return false;
-	bool taken = site_change_at(t.path) && may_change(s->app->options, r, &refusal);
+	bool taken = site_change_at(t.path) && may_change(o, r, &refusal);
 
-	*by_token = taken && needs_token(s->app->options, r);
+	*by_token = taken && (needs_token(o, r) || site_space_of(o, r, space));
 	buf_done(&refusal.body);
 	return taken;
 }
@@ -224,7 +240,10 @@ bool site_change(struct site *s, const struct http_request *request, struct requ
 		fill_arguments(&a, route, &values, t, &r)) {
 		a.body = request->body;
 		a.peer = request->peer;
-		if (route->answer(s->app, &a, &r, &e))
+		if (site_space_of(s->app->options, request, a.only_space) && !route->of_space)
+			refuse(&r, 403, "not_allowed",
+				"the token of a namespace allows only POST /runs");
+		else if (route->answer(s->app, &a, &r, &e))
 			refuse(&r, 500, "internal", e.text[0] ? e.text : "no reason was given");
 	}
 	site_reply(ret, &r);

@@ -2,7 +2,8 @@
  *
  * Over the Unix socket, root and the user of the exporter may make changes. Over TCP with
  * --web.changes-token-file, only clients with its token may make changes. Over TCP with no token
- * file, users of --web.config.file may make changes. --web.allow-changes also allows changes by
+ * file, users of --web.config.file may make changes. A client with the token of a namespace may post
+ * runs of this namespace, and make no other change. --web.allow-changes also allows changes by
  * every client whose Host header names this machine (host_header.h). If there is no token file, a
  * change from a web page is refused unless this exporter served the page. This prevents CSRF and
  * DNS rebinding. */
@@ -16,6 +17,11 @@
 /* Answers a POST. Returns false when no route for changes has this path. */
 bool site_change(struct site *s, const struct http_request *r, struct request_target *t,
 	struct http_answer *ret);
+
+/* Finds the namespace whose token (--web.namespace-tokens) the request shows. Returns false, and writes
+ * "", if it shows none. */
+bool site_space_of(const struct options *o, const struct http_request *r,
+	char ret[static JOB_SPACE_MAX]);
 
 /* Returns true if clients of TCP may make changes, as the senders of runs do. */
 bool site_changes_come_by_tcp(const struct options *o);

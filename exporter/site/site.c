@@ -236,6 +236,21 @@ static void reply_too_much(struct reply *r, const struct route *route, bool now)
 	reply_error(r, now ? 503 : 422, now ? "overloaded" : "too_large", "%s", buf_text(&message));
 }
 
+/* Limits an answer to the namespace whose token the request shows, if tokens decide who reads. */
+static bool limit_to_space(const struct site *s, const struct http_request *request,
+	struct arguments *a, struct reply *r)
+{
+	const struct options *o = s->app->options;
+	char space[JOB_SPACE_MAX];
+	struct err e = {0};
+
+	if (!o->namespace_tokens_read || !site_space_of(o, request, space) ||
+		arguments_limit(a, space, &e) == 0)
+		return true;
+	reply_error(r, 403, "not_allowed", "%s", e.text);
+	return false;
+}
+
 static void answer_route(struct site *s, const struct http_request *request,
 	const struct route *route, struct request_target *t, struct http_answer *ret)
 {
@@ -244,7 +259,7 @@ static void answer_route(struct site *s, const struct http_request *request,
 	struct err e = {0};
 
 	memory_budget_begin_answer();
-	if (site_arguments(&a, route->parameters, t, &r) &&
+	if (site_arguments(&a, route->parameters, t, &r) && limit_to_space(s, request, &a, &r) &&
 		answer_or_reopen(s->app, route, &a, &r, &e) != 0)
 		reply_error(&r, 500, "internal", "%s", e.text[0] ? e.text : "no reason was given");
 	bool over = memory_budget_end_answer();
@@ -283,6 +298,33 @@ static void not_found(struct site *s, const struct request_target *t, struct htt
 	ret->handler = "other";
 	reply_error(&r, 404, "not_found", "%s", buf_text(&message));
 	site_reply(ret, &r);
+}
+
+/* Returns true for what tells nothing about jobs: files of the page, the manual, health. */
+static bool is_public(const struct site *s, const char *path)
+{
+	return !route_at(path) && strcmp(path, s->app->options->telemetry_path) != 0 &&
+	       strcmp(path, site_events_about.path) != 0;
+}
+
+/* Decides who may read, with --web.namespace-tokens.read. */
+static bool may_read(const struct site *s, const struct http_request *r, const char *path,
+	struct http_answer *ret)
+{
+	const struct options *o = s->app->options;
+	char space[JOB_SPACE_MAX];
+
+	if (!o->namespace_tokens_read || r->peer.local || r->user || is_public(s, path))
+		return true;
+	bool shown = site_space_of(o, r, space);
+
+	if (shown && route_at(path))
+		return true;
+	site_refusal(ret, shown ? 403 : 401, "not_allowed",
+		shown ? "the token of a namespace shows jobs, but no metrics and no events" :
+			"jobs are shown to users of --web.config.file, and to those who send the "
+			"token of a namespace: Authorization: Bearer TOKEN");
+	return false;
 }
 
 static void dispatch(struct site *s, const struct http_request *r, struct request_target *t,
@@ -376,7 +418,8 @@ void site_answer(struct site *s, const struct http_request *r, struct http_answe
 		reply_error(&refusal, 400, "bad_path", "%s", e.text);
 		site_reply(ret, &refusal);
 	} else if (get) {
-		dispatch(s, r, &t, ret);
+		if (may_read(s, r, t.path, ret))
+			dispatch(s, r, &t, ret);
 	} else if (!post || !site_change(s, r, &t, ret)) {
 		refuse_method(ret, code ? "GET, HEAD" : methods_of(t.path));
 	}

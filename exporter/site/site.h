@@ -59,9 +59,8 @@ json_t *site_description(const char *metrics_path);
 void site_refusal(struct http_answer *ret, int status, const char *code, const char *message);
 
 /* Decides from the headers whether to read the body. Returns true for a change that this client may
- * make. The request may still be refused later. `*by_token` becomes true when the request has the
- * token of --web.changes-token-file. The client then does not need to be a user of
- * --web.config.file. */
+ * make. The request may still be refused later. `*by_token` becomes true when the request has a token
+ * that allows it. The client then does not need to be a user of --web.config.file. */
 bool site_takes_body(const struct site *s, const struct http_request *r, bool *by_token);
 
 /* Returns which thread must call site_answer:

@@ -465,7 +465,7 @@ class RealCentral(support.Case):
         print(f"{refused} times refused, at most {largest} bytes", flush=True)
         self.assertLess(largest, 1.05 * limit)
         self.assertGreater(largest, 0.9 * limit)
-        self.assertEqual(central.get("/runs?job_name=job-196").json["runs"][0]["run_id"], "r-300-299-36")
+        self.assertEqual(central.get("/runs?job_name=job-196&namespace=etl").json["runs"][0]["run_id"], "r-300-299-36")
 
     def test_without_leave_nothing_is_taken(self):
         central = self.central()
