@@ -371,13 +371,26 @@ static int add_thread(void *context, const char *name)
 	return l->too_many;
 }
 
+static bool lives(const struct member *m)
+{
+	return member_counts(m) && !m->zombie;
+}
+
+static bool any_lives(const struct process_tree *tree)
+{
+	for (size_t i = 0; i < tree->n; i++)
+		if (lives(&tree->member[i]))
+			return true;
+	return false;
+}
+
 static void list_threads(struct thread_list *l, const struct host *h,
 	const struct process_tree *tree)
 {
 	char path[PROCESS_PATH_MAX];
 
 	for (size_t i = 0; i < tree->n; i++)
-		if (member_counts(&tree->member[i]) && !tree->member[i].zombie)
+		if (lives(&tree->member[i]))
 			tree_list(h->proc, process_path(path, tree->member[i].pid, "task"),
 				add_thread, l);
 }
@@ -476,9 +489,13 @@ static void check_clock(struct account *a, const struct host *h, struct process_
 		a->known[SOURCE_CLOCK] = look_at_clock(a);
 	detach_clock(a);
 	attach_clock(a, h, tree);
-	/* A clock that counted what /proc shows, up to process ends, lacked no process. */
-	if (!a->clock && !(a->known[SOURCE_CLOCK] + WORTH_NAMING_SECONDS >= shown))
+	/* If the run has ended, a clock that counted what /proc shows, up to process ends, lacked
+	 * no process. Without a clock, nobody counts what living processes start. */
+	if (!a->clock &&
+		(any_lives(tree) || !(a->known[SOURCE_CLOCK] + WORTH_NAMING_SECONDS >= shown))) {
 		missed = INFINITY;
+		a->clock_ends = NAN;
+	}
 	a->clock_missed = missed;
 }
 
