@@ -451,13 +451,13 @@ static void attach_clock(struct account *a, const struct host *h, struct process
 		before = now;
 	}
 	/* Read the clock after the tree. CPU time between these two readings is then never counted
-	 * twice. */
+	 * twice. Stolen time that an earlier clock counted is already subtracted. */
 	if (a->clock && task_clock_read(a->clock, &ns) == 0)
 		a->before_clock = fmax(as_command(a, (double)process_tree_cpu_ns(tree) / 1e9),
-					  fmax(a->known[SOURCE_CLOCK], 0)) -
-				  (double)ns / 1e9;
+					  fmax(a->known[SOURCE_CLOCK], 0)) +
+				  a->counted.stolen_seconds - (double)ns / 1e9;
 	helper_use_clock_begins(&a->helpers, tree);
-	a->counted = (struct task_clock_total){0};
+	a->counted.seconds = 0;
 	a->clock_births = births_of(a);
 	a->clock_ticks = (uint64_t)now_read().mono.ns / (NS_PER_S / (uint64_t)h->ticks_per_second);
 	a->clock_members = members_until(tree, a->clock_ticks);

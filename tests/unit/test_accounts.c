@@ -302,6 +302,30 @@ static void skip_without_clock(void)
 	task_clock_close(&clock);
 }
 
+/* The time that the host took from the old clock is still an estimate. */
+static void a_clock_that_is_attached_again_keeps_what_was_stolen(void **state)
+{
+	skip_without_clock();
+
+	AUTO(world_done) struct world w;
+
+	newcomer_lacks_a_clock(&w);
+	double before = w.value[RUN_CPU_SECONDS], stolen = BURN_NS / 1e9 / 3;
+
+	is_this_test(&w, 11);
+	look_again(&w);
+	account_find_members(w.account, &w.t.host, &w.tree);
+	assert_true(note_of(&w).uses_clock);
+	look_again(&w);
+	assert_string_equal(note_of(&w).cpu_source, "task-clock");
+	assert_true(w.value[RUN_CPU_SECONDS] >= before);
+	/* /proc rounds the times of both processes to ticks. */
+	double missed = note_of(&w).cpu_missed_seconds;
+
+	if (!(missed >= stolen + 0.04 && missed < stolen + 0.2))
+		fail_msg("%g of %g", missed, stolen);
+}
+
 static void end_process(struct world *w, int pid, unsigned ticks)
 {
 	char path[64], text[128];
@@ -441,6 +465,7 @@ int main(void)
 		cmocka_unit_test(group_that_lacks_some_of_it_is_not_called_all_of_it),
 		cmocka_unit_test(without_a_group_the_machine_bounds_what_is_missed),
 		cmocka_unit_test(counted_ends_bound_what_the_clock_misses),
+		cmocka_unit_test(a_clock_that_is_attached_again_keeps_what_was_stolen),
 		cmocka_unit_test(a_clock_that_is_lost_bounds_nothing),
 		cmocka_unit_test(unknown_machine_is_an_unknown_bound),
 		cmocka_unit_test(total_never_falls_and_its_parts_add_up),
