@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectors/accounting/clock_threads.h"
 #include "collectors/accounting/exit_cost.h"
 #include "collectors/accounting/exit_events.h"
 #include "collectors/accounting/group_owner.h"
@@ -24,11 +25,8 @@
  * because /proc counts time in 1/100 s. */
 #define WORTH_NAMING         1.001
 #define WORTH_NAMING_SECONDS 0.01
-/* CLOCK_THREADS_MAX: a clock is attached to a running run only if the run has no more threads than
- * this. CLOCK_TRIES: maximum number of attempts to attach the clock. */
-#define CLOCK_THREADS_MAX 64
-#define CLOCK_TRIES       3
-#define CLOCK_CHECK_LOOKS 3 /* samples at which check_clock looks for processes without a clock */
+#define CLOCK_TRIES          3 /* maximum number of attempts to attach the clock */
+#define CLOCK_CHECK_LOOKS    3 /* samples at which check_clock looks for processes without a clock */
 /* Largest pid on any machine (PID_MAX_LIMIT of include/linux/threads.h). */
 #define PID_MAX_LIMIT 4194304
 /* A new process belongs to the run if one of its ancestors does. At most this many ancestors are
@@ -353,46 +351,12 @@ static bool needs_clock(const struct account *a)
 	return !counts_cpu(&a->own) && !a->has_events;
 }
 
-struct thread_list { /* the threads of all members of a run, or `too_many` */
-	const struct host *host;
-	size_t n;
-	pid_t thread[CLOCK_THREADS_MAX];
-	bool too_many;
-};
-
-static int add_thread(void *context, const char *name)
-{
-	struct thread_list *l = context;
-	pid_t thread = process_of_name(name);
-
-	l->too_many = l->too_many || l->n == CLOCK_THREADS_MAX;
-	if (thread && !l->too_many)
-		l->thread[l->n++] = process_number_here(l->host, thread);
-	return l->too_many;
-}
-
-static bool lives(const struct member *m)
-{
-	return member_counts(m) && !m->zombie;
-}
-
 static bool any_lives(const struct process_tree *tree)
 {
 	for (size_t i = 0; i < tree->n; i++)
-		if (lives(&tree->member[i]))
+		if (member_lives(&tree->member[i]))
 			return true;
 	return false;
-}
-
-static void list_threads(struct thread_list *l, const struct host *h,
-	const struct process_tree *tree)
-{
-	char path[PROCESS_PATH_MAX];
-
-	for (size_t i = 0; i < tree->n; i++)
-		if (lives(&tree->member[i]))
-			tree_list(h->proc, process_path(path, tree->member[i].pid, "task"),
-				add_thread, l);
 }
 
 static void detach_clock(struct account *a)
@@ -430,9 +394,9 @@ static void attach_clock(struct account *a, const struct host *h, struct process
 		return;
 	process_tree_look(tree, h, 0, &before);
 	for (int i = 0; i < CLOCK_TRIES && !a->clock; i++) {
-		struct thread_list l = {.host = h};
+		struct clock_threads l;
 
-		list_threads(&l, h, tree);
+		clock_threads_list(&l, h, tree);
 		if (l.n == 0 || l.too_many || !descriptors_take(h->group_files, l.n))
 			return;
 		a->clock_kept = h->group_files;
