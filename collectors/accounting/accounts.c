@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectors/accounting/clock_threads.h"
 #include "collectors/accounting/exit_cost.h"
 #include "collectors/accounting/exit_events.h"
 #include "collectors/accounting/group_owner.h"
@@ -24,11 +25,8 @@
  * because /proc counts time in 1/100 s. */
 #define WORTH_NAMING         1.001
 #define WORTH_NAMING_SECONDS 0.01
-/* CLOCK_THREADS_MAX: a clock is attached to a running run only if the run has no more threads than
- * this. CLOCK_TRIES: maximum number of attempts to attach the clock. */
-#define CLOCK_THREADS_MAX 64
-#define CLOCK_TRIES       3
-#define CLOCK_CHECK_LOOKS 3 /* samples at which check_clock looks for processes without a clock */
+#define CLOCK_TRIES          3 /* maximum number of attempts to attach the clock */
+#define CLOCK_CHECK_LOOKS    3 /* samples at which check_clock looks for processes without a clock */
 /* Largest pid on any machine (PID_MAX_LIMIT of include/linux/threads.h). */
 #define PID_MAX_LIMIT 4194304
 /* A new process belongs to the run if one of its ancestors does. At most this many ancestors are
@@ -353,33 +351,12 @@ static bool needs_clock(const struct account *a)
 	return !counts_cpu(&a->own) && !a->has_events;
 }
 
-struct thread_list { /* the threads of all members of a run, or `too_many` */
-	const struct host *host;
-	size_t n;
-	pid_t thread[CLOCK_THREADS_MAX];
-	bool too_many;
-};
-
-static int add_thread(void *context, const char *name)
+static bool any_lives(const struct process_tree *tree)
 {
-	struct thread_list *l = context;
-	pid_t thread = process_of_name(name);
-
-	l->too_many = l->too_many || l->n == CLOCK_THREADS_MAX;
-	if (thread && !l->too_many)
-		l->thread[l->n++] = process_number_here(l->host, thread);
-	return l->too_many;
-}
-
-static void list_threads(struct thread_list *l, const struct host *h,
-	const struct process_tree *tree)
-{
-	char path[PROCESS_PATH_MAX];
-
 	for (size_t i = 0; i < tree->n; i++)
-		if (member_counts(&tree->member[i]) && !tree->member[i].zombie)
-			tree_list(h->proc, process_path(path, tree->member[i].pid, "task"),
-				add_thread, l);
+		if (member_lives(&tree->member[i]))
+			return true;
+	return false;
 }
 
 static void detach_clock(struct account *a)
@@ -417,9 +394,9 @@ static void attach_clock(struct account *a, const struct host *h, struct process
 		return;
 	process_tree_look(tree, h, 0, &before);
 	for (int i = 0; i < CLOCK_TRIES && !a->clock; i++) {
-		struct thread_list l = {.host = h};
+		struct clock_threads l;
 
-		list_threads(&l, h, tree);
+		clock_threads_list(&l, h, tree);
 		if (l.n == 0 || l.too_many || !descriptors_take(h->group_files, l.n))
 			return;
 		a->clock_kept = h->group_files;
@@ -438,13 +415,13 @@ static void attach_clock(struct account *a, const struct host *h, struct process
 		before = now;
 	}
 	/* Read the clock after the tree. CPU time between these two readings is then never counted
-	 * twice. */
+	 * twice. Stolen time that an earlier clock counted is already subtracted. */
 	if (a->clock && task_clock_read(a->clock, &ns) == 0)
 		a->before_clock = fmax(as_command(a, (double)process_tree_cpu_ns(tree) / 1e9),
-					  fmax(a->known[SOURCE_CLOCK], 0)) -
-				  (double)ns / 1e9;
+					  fmax(a->known[SOURCE_CLOCK], 0)) +
+				  a->counted.stolen_seconds - (double)ns / 1e9;
 	helper_use_clock_begins(&a->helpers, tree);
-	a->counted = (struct task_clock_total){0};
+	a->counted.seconds = 0;
 	a->clock_births = births_of(a);
 	a->clock_ticks = (uint64_t)now_read().mono.ns / (NS_PER_S / (uint64_t)h->ticks_per_second);
 	a->clock_members = members_until(tree, a->clock_ticks);
@@ -476,9 +453,13 @@ static void check_clock(struct account *a, const struct host *h, struct process_
 		a->known[SOURCE_CLOCK] = look_at_clock(a);
 	detach_clock(a);
 	attach_clock(a, h, tree);
-	/* A clock that counted what /proc shows, up to process ends, lacked no process. */
-	if (!a->clock && !(a->known[SOURCE_CLOCK] + WORTH_NAMING_SECONDS >= shown))
+	/* If the run has ended, a clock that counted what /proc shows, up to process ends, lacked
+	 * no process. Without a clock, nobody counts what living processes start. */
+	if (!a->clock &&
+		(any_lives(tree) || !(a->known[SOURCE_CLOCK] + WORTH_NAMING_SECONDS >= shown))) {
 		missed = INFINITY;
+		a->clock_ends = NAN;
+	}
 	a->clock_missed = missed;
 }
 

@@ -11,7 +11,7 @@
  * exit_mm() (kernel commit "perf: Fix sample vs do_exit()").
  *
  * The number of ended threads bounds the CPU time of those ends. It costs each new thread of the run
- * 2 us for each CPU of the machine, so it is counted on machines with few CPUs only.
+ * 2 us for each CPU of the machine, so it is counted only for few threads on machines with few CPUs.
  *
  * The clock is too high in one case. On a virtual machine, it continues while the host takes the
  * CPU away (steal in /proc/stat). On a busy host it was 10 % too high. */
@@ -52,8 +52,8 @@ int task_clock_read(const struct task_clock *c, uint64_t *ret);
 
 /* Returns the largest possible number of threads that ended so far and were counted by the clock.
  * `cpus` is the number of CPUs that the machine has now; NaN = unknown. Any thread may call it. NaN =
- * unknown: the machine has more CPUs than buffers, the kernel refused the buffers, or a CPU came
- * into use later. */
+ * unknown: the clock was opened for so many threads that threads x CPUs exceed TASK_CLOCK_BUFFERS,
+ * the kernel refused the buffers, or a CPU came into use later. */
 double task_clock_ends(const struct task_clock *c, double cpus);
 
 struct task_clock_total {

@@ -122,6 +122,11 @@ static inline bool member_counts(const struct member *m)
 	return !m->reaper && !m->helper;
 }
 
+static inline bool member_lives(const struct member *m)
+{
+	return member_counts(m) && !m->zombie;
+}
+
 /* Returns the thread whose files in /proc have the state of the process. If the first thread has
  * ended, this is another thread. */
 static inline pid_t member_shown_by(const struct member *m)

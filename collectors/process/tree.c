@@ -438,11 +438,6 @@ static void add_up(struct process_tree *t)
 		raise_to(&t->total[c], sum[c]);
 }
 
-static bool is_live(const struct member *m)
-{
-	return member_counts(m) && !m->zombie;
-}
-
 /* Returns the RSS that a member had at both this tick and the previous tick. */
 static uint64_t held_bytes(const struct member *m)
 {
@@ -472,7 +467,7 @@ static void raise_peak(struct process_tree *t, const struct host *h, uint64_t me
 	for (size_t i = 0; i < t->n; i++) {
 		const struct member *m = &t->member[i];
 
-		if (is_live(m))
+		if (member_lives(m))
 			held += counted(t, m, h, held_bytes(m));
 	}
 	for (size_t i = 0; i < t->n; i++) {
@@ -511,7 +506,7 @@ static bool pss_is_due(const struct process_tree *t, const struct member *m)
 	uint64_t moved = m->rss_bytes > m->pss_stat_bytes ? m->rss_bytes - m->pss_stat_bytes :
 							    m->pss_stat_bytes - m->rss_bytes;
 
-	return is_live(m) && !m->pss_refused &&
+	return member_lives(m) && !m->pss_refused &&
 	       (!m->pss_bytes || m->pss_generation != t->generation ||
 		       moved > m->pss_stat_bytes / 10);
 }
@@ -570,13 +565,13 @@ static void sum_now(struct process_tree *t, const struct host *h, struct tree_no
 {
 	*now = (struct tree_now){.pss_known = true, .kinds_known = true};
 	for (size_t i = 0; i < t->n; i++)
-		now->processes += is_live(&t->member[i]);
+		now->processes += member_lives(&t->member[i]);
 	t->alone = now->processes < 2;
 	for (size_t i = 0; i < t->n; i++) {
 		const struct member *m = &t->member[i];
 
 		t->children_ignored = t->children_ignored || (m->ignored_children && !m->reaper);
-		if (!is_live(m))
+		if (!member_lives(m))
 			continue;
 		now->threads += m->threads;
 		add_memory(now, m, h);

@@ -18,7 +18,7 @@ struct balance {
 /* State of one member during process_tree_settle. The array has the order of the members. A pool is
  * a set of possible heirs that share one balance. */
 struct burial {
-	size_t heir;            /* nearest existing ancestor, if the member has vanished */
+	size_t heir;            /* if the member has vanished: see find_heir */
 	size_t pool;            /* union-find link; the representative of a pool links to itself */
 	struct balance balance; /* balance of the pool; used at its representative only */
 	bool joined;            /* the member and all its existing ancestors are in one pool */
@@ -32,6 +32,7 @@ struct burial {
 };
 
 #define HEIR_UNKNOWN (PROCESS_TREE_NONE - 1)
+#define HEIR_SOUGHT  (PROCESS_TREE_NONE - 2) /* find_heir is on its way to the heir */
 
 static size_t parent_of(const struct process_tree *t, size_t i)
 {
@@ -39,21 +40,23 @@ static size_t parent_of(const struct process_tree *t, size_t i)
 }
 
 /* Finds the heir of member `i`: its nearest ancestor that has not vanished. Uses the parents that
- * were read last. The heir is PROCESS_TREE_NONE when the chain of parents leaves the tree or is a
- * circle. All vanished members on the way get the same heir, so that a long chain is followed only
- * once. */
+ * were read last. If there is no such ancestor, the heir is the topmost ancestor in the tree, or one
+ * member of the circle if the parents form a circle. This vanished heir is also its own heir. Nobody
+ * in the tree can have its counters, but its counters may include those of the members below it.
+ * All vanished members on the way get the same heir, so that a long chain is followed only once. */
 static void find_heir(const struct process_tree *t, struct burial *b, size_t i)
 {
 	size_t heir = i;
 
-	for (size_t steps = 0; heir != PROCESS_TREE_NONE && t->member[heir].vanished; steps++) {
-		if (b[heir].heir != HEIR_UNKNOWN)
-			heir = b[heir].heir;
-		else
-			heir = steps <= t->n ? parent_of(t, heir) : PROCESS_TREE_NONE;
+	for (size_t next = i; next != PROCESS_TREE_NONE; next = parent_of(t, heir)) {
+		heir = next;
+		if (!t->member[heir].vanished || b[heir].heir != HEIR_UNKNOWN)
+			break;
+		b[heir].heir = HEIR_SOUGHT;
 	}
-	for (; i != PROCESS_TREE_NONE && t->member[i].vanished && b[i].heir == HEIR_UNKNOWN;
-		i = parent_of(t, i))
+	if (t->member[heir].vanished && b[heir].heir != HEIR_SOUGHT)
+		heir = b[heir].heir;
+	for (; i != PROCESS_TREE_NONE && b[i].heir == HEIR_SOUGHT; i = parent_of(t, i))
 		b[i].heir = heir;
 }
 
@@ -79,7 +82,7 @@ static void join_ancestors(const struct process_tree *t, struct burial *b, size_
 {
 	size_t heir = b[i].heir;
 
-	if (heir == PROCESS_TREE_NONE || (heir == parent_of(t, i) && !t->member[heir].zombie))
+	if (t->member[heir].vanished || (heir == parent_of(t, i) && !t->member[heir].zombie))
 		return;
 	for (size_t j = heir; j != PROCESS_TREE_NONE;) {
 		pool_with(b, heir, j);
@@ -127,8 +130,7 @@ static void read_heirs(struct process_tree *t, const struct host *h, struct buri
 		if (!t->member[i].vanished || b[i].heirs_read)
 			continue;
 		b[i].heirs_read = true;
-		if (b[i].heir != PROCESS_TREE_NONE)
-			b[pool_of(b, b[i].heir)].reads = true;
+		b[pool_of(b, b[i].heir)].reads = true;
 	}
 	for (size_t i = 0; i < t->n; i++) {
 		struct member *m = &t->member[i];
@@ -243,6 +245,13 @@ static double kept_part(const struct balance *x, size_t counter, uint64_t tick_n
 	return got_at_most >= x->left_ns ? 0 : 1 - (double)got_at_most / (double)x->left_ns;
 }
 
+/* Returns true if no later reading changes who got the counters of the vanished member `i`. A
+ * vanished heir is never read again. */
+static bool is_decided(const struct process_tree *t, const struct burial *b, size_t i)
+{
+	return b[i].heirs_read || t->member[b[i].heir].vanished;
+}
+
 static void sum_balances(const struct process_tree *t, struct burial *b)
 {
 	for (size_t i = 0; i < t->n; i++)
@@ -250,16 +259,13 @@ static void sum_balances(const struct process_tree *t, struct burial *b)
 	for (size_t i = 0; i < t->n; i++) {
 		const struct member *m = &t->member[i];
 		size_t of = m->vanished ? b[i].heir : i;
-
-		if (of == PROCESS_TREE_NONE)
-			continue;
 		struct balance *x = &b[pool_of(b, of)].balance;
 
 		/* The counters in `left_*` include what a vanished member got from its own
 		 * children, so add that to `got_*` too. */
 		x->got_faults += m->waited_faults - m->credited_faults;
 		x->got_ns += m->waited_ns - m->credited_ns;
-		if (m->vanished && b[i].heirs_read) {
+		if (of != i && is_decided(t, b, i)) {
 			x->left_faults += m->counter[TREE_MINOR_FAULTS];
 			x->left_ns += m->counter[TREE_CPU_NS];
 		}
@@ -273,13 +279,13 @@ static double part_of(const struct process_tree *t, struct burial *b, size_t i, 
 {
 	size_t heir = b[i].heir;
 
-	if (heir == PROCESS_TREE_NONE || !passes_to(&t->member[heir], counter))
+	if (heir == i || !passes_to(&t->member[heir], counter))
 		return 1;
 	/* An exporter starts no processes and waits for none. It had its children before it
 	 * executed the exporter's program. */
 	if (t->member[heir].helper && !t->member[i].helper)
 		return 1;
-	return b[i].heirs_read ? kept_part(&b[pool_of(b, heir)].balance, counter, tick_ns) : 0;
+	return is_decided(t, b, i) ? kept_part(&b[pool_of(b, heir)].balance, counter, tick_ns) : 0;
 }
 
 /* Adds the counters of a vanished helper to helpers_ended and helpers_waited. `kept` is the share
@@ -287,7 +293,7 @@ static double part_of(const struct process_tree *t, struct burial *b, size_t i, 
 static void bury_helper(struct process_tree *t, const struct burial *b, size_t i, size_t counter,
 	double kept)
 {
-	bool left = b[i].heir == PROCESS_TREE_NONE || !t->member[b[i].heir].helper;
+	bool left = b[i].heir == i || !t->member[b[i].heir].helper;
 	double all = (double)t->member[i].counter[counter];
 
 	t->helpers_ended[counter] += (uint64_t)(all * (left ? 1 : kept));
@@ -301,10 +307,10 @@ static void note_unsure(struct process_tree *t, struct burial *b, size_t i, uint
 {
 	const struct member *m = &t->member[i];
 
-	if (!m->vanished || !b[i].heirs_read || !m->helper)
+	if (!m->vanished || !m->helper || !is_decided(t, b, i))
 		return;
 	t->helper_unseen = t->helper_unseen || !m->zombie;
-	if (b[i].heir == PROCESS_TREE_NONE || t->member[b[i].heir].helper)
+	if (b[i].heir == i || t->member[b[i].heir].helper)
 		return;
 	struct balance *x = &b[pool_of(b, b[i].heir)].balance;
 	bool any = x->got_ns || x->got_faults;

@@ -101,7 +101,7 @@ ROWS = {
     "a journal that dies with who writes": (
         "exporter/history/open.c", '"PRAGMA journal_mode = WAL;"', '"PRAGMA journal_mode = MEMORY;"', "unit:history_kill"),
     "what was not asked for is kept": (
-        "collectors/process/tree_dead.c", "	return b[i].heirs_read ? kept_part",
+        "collectors/process/tree_dead.c", "	return is_decided(t, b, i) ? kept_part",
         "	return b->heir ? kept_part", "unit:process_tree_property"),
     "a zombie has all of its children": (
         "collectors/process/tree_dead.c", " && !t->member[heir].zombie", "", "unit:process_tree_property"),
@@ -109,7 +109,7 @@ ROWS = {
         "collectors/process/tree_dead.c", "(parent > i || b[parent].read || b[parent].doubted)", "parent > i",
         "unit:process_tree_property"),
     "who was waited for is counted for itself, too": (
-        "collectors/process/tree_dead.c", "	return b[i].heirs_read ? kept_part(", "	return b[i].heirs_read ? 1 + 0 * kept_part(",
+        "collectors/process/tree_dead.c", "	return is_decided(t, b, i) ? kept_part(", "	return is_decided(t, b, i) ? 1 + 0 * kept_part(",
         "test_faults_machine.py:Processes.test_children_that_come_and_go_leave_their_time_and_nothing_else"),
     "who has gone is counted at each look": (
         "collectors/accounting/lineage.c", "	remove_where(l, is_gone, 0);", "	if (l->n > 100000)\n		lineage_remove_where(l, is_gone, 0);",

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collectors/base/clock.h"
 #include "collectors/base/mem.h"
 #include "tests/support/accounts_world.h"
 
@@ -235,6 +236,135 @@ static void counted_ends_bound_what_the_clock_misses(void **state)
 	}
 }
 
+/* ---- a clock of threads that run already ---- */
+
+#define BURN_NS 200000000
+
+/* Sets the ticks that each of the machine's two CPUs was stolen since boot. The CPUs are never
+ * idle. The machine created one process for each 50 ticks. */
+static void machine_stolen(struct world *w, unsigned ticks)
+{
+	char text[256];
+
+	snprintf(text, sizeof text,
+		"cpu 1 0 1 0 0 0 0 %u 0 0\ncpu0 1 0 1 0 0 0 0 %u 0 0\ncpu1 1 0 1 0 0 0 0 %u 0 0\n"
+		"processes %u\n",
+		2 * ticks, ticks, ticks, 50 + ticks / 50);
+	test_host_file(&w->t, "/proc/stat", text);
+}
+
+/* Gives a process the number of this test in our PID namespace, so that a clock can be attached to
+ * it. */
+static void is_this_test(struct world *w, int pid)
+{
+	char path[64], text[64];
+
+	snprintf(path, sizeof path, "/proc/%d/status", pid);
+	snprintf(text, sizeof text, "NSpid:\t%d\t%d\n", pid, (int)getpid());
+	test_host_file(&w->t, path, text);
+	snprintf(path, sizeof path, "/proc/%d/ns/pid", pid);
+	test_host_link(&w->t, path, "pid:[1]");
+}
+
+/* Makes a run with a clock, which has counted more CPU time than /proc shows. A third of this time
+ * was stolen. Then adds process 11, which has no clock. */
+static void newcomer_lacks_a_clock(struct world *w)
+{
+	uint64_t begin, now = 0;
+
+	world_init(w, "/");
+	w->t.host.other_pid_namespace = true;
+	w->t.host.self = 700;
+	test_host_link(&w->t, "/proc/self/ns/pid", "pid:[1]");
+	test_host_file(&w->t, "/proc/700/status", "NSpid:\t700\t5\n");
+	is_this_test(w, 10);
+	machine_stolen(w, 0);
+	OPEN(w, .root = 10);
+	assert_true(note_of(w).uses_clock);
+	look_again(w);
+	machine_stolen(w, 50);
+	for (clock_read(CLOCK_THREAD_CPUTIME_ID, &begin); now < begin + BURN_NS;)
+		clock_read(CLOCK_THREAD_CPUTIME_ID, &now);
+	look_again(w);
+	assert_string_equal(note_of(w).cpu_source, "task-clock");
+	assert_true(note_of(w).cpu_missed_seconds < 0.3);
+	put_process(w, 11, 10, 0, "/");
+	test_host_file(&w->t, "/proc/10/task/10/children", "11 ");
+}
+
+static void skip_without_clock(void)
+{
+	struct task_clock clock = TASK_CLOCK_NONE;
+	pid_t self = getpid();
+
+	if (task_clock_attach(&clock, &self, 1))
+		skip();
+	task_clock_close(&clock);
+}
+
+/* The time that the host took from the old clock is still an estimate. */
+static void a_clock_that_is_attached_again_keeps_what_was_stolen(void **state)
+{
+	skip_without_clock();
+
+	AUTO(world_done) struct world w;
+
+	newcomer_lacks_a_clock(&w);
+	double before = w.value[RUN_CPU_SECONDS], stolen = BURN_NS / 1e9 / 3;
+
+	is_this_test(&w, 11);
+	look_again(&w);
+	account_find_members(w.account, &w.t.host, &w.tree);
+	assert_true(note_of(&w).uses_clock);
+	look_again(&w);
+	assert_string_equal(note_of(&w).cpu_source, "task-clock");
+	assert_true(w.value[RUN_CPU_SECONDS] >= before);
+	/* /proc rounds the times of both processes to ticks. */
+	double missed = note_of(&w).cpu_missed_seconds;
+
+	if (!(missed >= stolen + 0.04 && missed < stolen + 0.2))
+		fail_msg("%g of %g", missed, stolen);
+}
+
+static void end_process(struct world *w, int pid, unsigned ticks)
+{
+	char path[64], text[128];
+
+	snprintf(path, sizeof path, "/proc/%d/stat", pid);
+	snprintf(text, sizeof text,
+		"%d (job) Z 1 1 1 0 -1 0 1 0 0 0 %u 0 0 0 20 0 1 0 5 1000 5 0\n", pid, ticks);
+	test_host_file(&w->t, path, text);
+}
+
+/* Nobody counts the later children of a run that lost its clock. If the run has ended, its clock
+ * counted all of them. */
+static void a_clock_that_is_lost_bounds_nothing(void **state)
+{
+	static const struct {
+		bool ended;
+		double least, most;
+	} cases[] = {{false, 3, 6}, {true, 0, 0.3}}; /* two CPUs were busy for 3 s */
+
+	skip_without_clock();
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		AUTO(world_done) struct world w;
+
+		newcomer_lacks_a_clock(&w);
+		look_again(&w);
+		if (cases[i].ended) {
+			end_process(&w, 10, 100);
+			end_process(&w, 11, 0);
+		}
+		account_find_members(w.account, &w.t.host, &w.tree);
+		assert_false(note_of(&w).uses_clock);
+		look_again(&w);
+		double missed = note_of(&w).cpu_missed_seconds;
+
+		if (!(missed >= cases[i].least && missed <= cases[i].most))
+			fail_msg("ended %d: %g", cases[i].ended, missed);
+	}
+}
+
 static void unknown_machine_is_an_unknown_bound(void **state)
 {
 	AUTO(world_done) struct world w;
@@ -335,6 +465,8 @@ int main(void)
 		cmocka_unit_test(group_that_lacks_some_of_it_is_not_called_all_of_it),
 		cmocka_unit_test(without_a_group_the_machine_bounds_what_is_missed),
 		cmocka_unit_test(counted_ends_bound_what_the_clock_misses),
+		cmocka_unit_test(a_clock_that_is_attached_again_keeps_what_was_stolen),
+		cmocka_unit_test(a_clock_that_is_lost_bounds_nothing),
 		cmocka_unit_test(unknown_machine_is_an_unknown_bound),
 		cmocka_unit_test(total_never_falls_and_its_parts_add_up),
 		cmocka_unit_test(wrapper_lacks_nothing_unless_children_are_ignored),

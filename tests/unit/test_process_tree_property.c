@@ -3,6 +3,7 @@
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,8 +31,11 @@ struct kernel {
 	struct tree tree;
 	struct host host;
 	uint32_t random;
-	bool may_ignore, closing;
-	uint32_t events_max; /* largest number of events between two reads */
+	/* `root_may_end`: the root may end between two reads of one tick. */
+	bool may_ignore, root_may_end, closing;
+	bool reading;         /* events happen between two reads */
+	uint32_t events_max;  /* largest number of events between two reads */
+	uint32_t between_max; /* more than the largest number of events between two ticks */
 	/* Called before each read; NULL = no more events. */
 	void (*before)(struct kernel *k, const char *path);
 	unsigned stats_read; /* number of times that `before` saw its process's stat file read */
@@ -84,7 +88,7 @@ static void end_one(struct kernel *k, int pid)
 {
 	struct process *p = &k->process[pid];
 
-	if (pid == ROOT && !k->closing)
+	if (pid == ROOT && !(k->root_may_end && k->reading) && !k->closing)
 		return;
 	for (int i = FIRST; i < k->next_pid; i++)
 		if (k->process[i].state != NOBODY && k->process[i].parent == pid)
@@ -165,8 +169,10 @@ static ssize_t kernel_read(struct tree *t, const char *path, char *out, size_t s
 	struct buf b = BUF_MAX(65536);
 	uint64_t pid;
 
+	k->reading = true;
 	for (uint32_t n = number_below(k, k->events_max + 3); n > 2; n--)
 		something_happens(k);
+	k->reading = false;
 	if (k->before)
 		k->before(k, path);
 	if (!scan_u64(&s, &pid) || !exists(k, pid))
@@ -263,7 +269,7 @@ static void live(struct kernel *k, struct process_tree *t)
 	struct tree_now now;
 
 	for (int i = 0; i < LOOKS; i++) {
-		for (uint32_t n = number_below(k, 200); n > 0; n--)
+		for (uint32_t n = number_below(k, k->between_max); n > 0; n--)
 			something_happens(k);
 		process_tree_look(t, &k->host, 0, &now);
 		if (ticks_of(t) > k->spent || ticks_of(t) < last)
@@ -275,17 +281,22 @@ static void live(struct kernel *k, struct process_tree *t)
 }
 
 /* At most `events_max` events happen between two reads, and a tick has at most `passes_max` passes.
- * The test is repeated for `seeds` seeds, beginning with `first`. */
+ * The test is repeated for `seeds` seeds, beginning with `first`. If `unreaped`, the tree does not
+ * contain the reaper, which then adopts and waits as init does. If `few_between`, few events happen
+ * between two ticks, so that a time that counts twice is more than the times that nobody saw. */
 struct life {
 	uint32_t events_max, first, seeds;
 	unsigned passes_max;
+	bool unreaped, root_may_end, few_between;
 };
 
 /* No event happens before the run has begun. */
 static void begin(struct kernel *k, struct process_tree *t, const struct life *life)
 {
-	assert_int_equal(process_tree_begin(t, &k->host, ROOT, 0, REAPER), 0);
+	assert_int_equal(process_tree_begin(t, &k->host, ROOT, 0, life->unreaped ? 0 : REAPER), 0);
 	k->events_max = life->events_max;
+	k->between_max = life->few_between ? 20 : 200;
+	k->root_may_end = life->root_may_end;
 	t->passes_max = life->passes_max;
 }
 
@@ -336,6 +347,23 @@ static void whoever_ends_faster_than_they_can_be_looked_at(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(life); i++) {
 		never_more_than_was_spent_and_never_less_than_before(&life[i]);
 		all_of_it_when_everybody_was_waited_for(&life[i]);
+	}
+}
+
+static void whoever_ends_after_the_root_or_with_it(void **state)
+{
+	static const struct life life[] = {
+		{3, 0, 100, PROCESS_TREE_PASSES, .root_may_end = true, .few_between = true},
+		{3, 0, 100, 1, .root_may_end = true, .few_between = true},
+		{3, 0, 1000, PROCESS_TREE_PASSES, true, true, true},
+		{3, 0, 1000, 1, true, true, true},
+		{30, 0, 100, PROCESS_TREE_PASSES, true, true, true},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(life); i++) {
+		never_more_than_was_spent_and_never_less_than_before(&life[i]);
+		if (!life[i].unreaped)
+			all_of_it_when_everybody_was_waited_for(&life[i]);
 	}
 }
 
@@ -415,13 +443,52 @@ static void what_one_had_got_is_not_kept_beside_it(void **state)
 	is_told_of_all(k, &t);
 }
 
+/* The first child ends after the root was read, and the root waits for it. The root is read again.
+ * Then the root and the second child end, and a process outside the tree waits for both. */
+static void root_ends_after_its_child(struct kernel *k, const char *path)
+{
+	char root[16], child[16], other[16];
+
+	snprintf(root, sizeof root, "%d/stat", ROOT);
+	snprintf(child, sizeof child, "%d/stat", FIRST);
+	snprintf(other, sizeof other, "%d/stat", FIRST + 1);
+	k->stats_read += strcmp(path, root) == 0;
+	if (k->stats_read == 1 && strcmp(path, child) == 0 && exists(k, FIRST))
+		end_and_wait(k, FIRST);
+	if (k->stats_read == 2 && strcmp(path, other) == 0 && exists(k, FIRST + 1)) {
+		k->closing = true; /* only then the root may end */
+		end_and_wait(k, ROOT);
+		end_and_wait(k, FIRST + 1);
+	}
+}
+
+static void what_an_ended_root_had_got_is_not_kept_beside_it(void **state)
+{
+	static const struct life quiet = {0, 0, 1, PROCESS_TREE_PASSES, .unreaped = true};
+	struct kernel *k = kernel_new(0, false);
+	struct process_tree t;
+	struct tree_now now;
+
+	fork_as(k, FIRST, ROOT);
+	fork_as(k, FIRST + 1, ROOT);
+	begin(k, &t, &quiet);
+	k->before = root_ends_after_its_child;
+	assert_int_equal(process_tree_look(&t, &k->host, 0, &now), 0);
+	if (ticks_of(&t) > k->spent || ticks_of(&t) + 2 < k->spent) /* the root rounds to ticks */
+		fail_msg("%d ticks of %d", (int)ticks_of(&t), (int)k->spent);
+	process_tree_done(&t);
+	kernel_free(k);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whoever_ends_while_they_are_looked_at),
 		cmocka_unit_test(whoever_ends_faster_than_they_can_be_looked_at),
+		cmocka_unit_test(whoever_ends_after_the_root_or_with_it),
 		cmocka_unit_test(an_orphan_of_a_zombie_is_with_who_adopted_it),
 		cmocka_unit_test(what_one_had_got_is_not_kept_beside_it),
+		cmocka_unit_test(what_an_ended_root_had_got_is_not_kept_beside_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

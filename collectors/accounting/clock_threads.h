@@ -1,0 +1,21 @@
+/* The threads of a running run to which a task clock is attached (task_clock.h). Sampler thread
+ * only. */
+#ifndef COLLECTORS_ACCOUNTING_CLOCK_THREADS_H
+#define COLLECTORS_ACCOUNTING_CLOCK_THREADS_H
+
+#include "collectors/process/tree.h"
+
+/* A clock is attached to a running run only if the run has no more threads than this. */
+#define CLOCK_THREADS_MAX 64
+
+struct clock_threads {
+	size_t n;
+	pid_t thread[CLOCK_THREADS_MAX]; /* as in our PID namespace; 0 = unknown there */
+	bool too_many;
+};
+
+/* Lists the threads of all living members of the tree, but not those of helpers. */
+void clock_threads_list(struct clock_threads *ret, const struct host *h,
+	const struct process_tree *tree);
+
+#endif
