@@ -17,10 +17,10 @@ function requestSentence(advice, before) {
 }
 
 function chanceSentence(advice) {
-	const runs = (advice.based_on || {}).runs, peak = (advice.used || {}).memory_bytes, chance = (advice.memory || {}).too_small_probability;
-	if (!isKnown(chance) || !isKnown(peak) || !isKnown(runs))
+	const runs = (advice.based_on || {}).runs, peak = (advice.used || {}).memory_bytes, chance = (advice.memory || {}).too_small_chance;
+	if (!chance || !isKnown(peak) || !isKnown(runs))
 		return (advice.summary || "").replace(/^Request .+?\.\s+/, "").replace(/^Request .*$/, "");
-	return `${count(runs)} successful run${runs === 1 ? "" : "s"} peaked at ${bytes(peak)}${runs === 1 ? "" : " at most"}; ${oneIn(chance)} may need more.`;
+	return `${count(runs)} successful run${runs === 1 ? "" : "s"} peaked at ${bytes(peak)}${runs === 1 ? "" : " at most"}; ${chance} may need more.`;
 }
 
 /* A track as long as the request, what was used in it, and a tick at the recommendation. */

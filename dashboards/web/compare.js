@@ -21,18 +21,12 @@ function overlaid(series, run, other) {
 	return {n: all.length, at: all.map(a => a[0]), columns};
 }
 
-/* [title, key, how to write it] */
-const COMPARED = [
-	["Duration", "duration_seconds", seconds],
-	["CPU, average", "cpu_cores_mean", cores],
-	["CPU, peak", "cpu_cores_max", cores],
-	["Memory, peak", "memory_peak_bytes", bytes],
-	["GPU, average", "gpu_usage_mean", gpus],
-	["VRAM, peak", "vram_peak_bytes", bytes],
-	["CPU time", "cpu_seconds", seconds],
-	["Read", "disk_read_bytes", bytes],
-	["Written", "disk_written_bytes", bytes],
-];
+/* The figures of a run by their keys: [title, how to write it]. */
+const FIGURES = Object.fromEntries([["duration_seconds", ["Duration", seconds]],
+	...STATISTICS.flatMap(([name, mean, max, write]) => [[mean, [`${name}, average`, write]], [max, [`${name}, peak`, write]]]),
+	...TOTALS.map(([name, key, write]) => [key, [name, write]])]);
+const COMPARED = ["duration_seconds", "cpu_cores_mean", "cpu_cores_max", "memory_peak_bytes", "gpu_usage_mean", "vram_peak_bytes",
+	"cpu_seconds", "disk_read_bytes", "disk_written_bytes"];
 
 const runLabel = r => `${day(instant(r.started_at))}, ${outcomeText(r.outcome).toLowerCase()}`;
 
@@ -45,12 +39,12 @@ function more(value, of, write) {
 
 /* The figures of both runs, one below the other. drawn: whether the samples of the other one are still there. */
 function comparisonTable(run, other, drawn) {
-	const known = COMPARED.filter(([, key]) => isKnown(run[key]) || isKnown(other[key]));
-	const costs = isKnown(run.cost) || isKnown(other.cost), all = costs ? [...known, ["Cost", "cost", v => money(v, run.currency)]] : known;
-	const cells = (name, value) => h("tr", null, h("th", {scope: "row"}, name), all.map(([, key, write]) => h("td", {class: "number"}, value(key, write))));
+	const figures = {...FIGURES, cost: ["Cost", v => money(v, run.currency)]};
+	const all = [...COMPARED, "cost"].filter(key => isKnown(run[key]) || isKnown(other[key])).map(key => [key, ...figures[key]]);
+	const cells = (name, value) => h("tr", null, h("th", {scope: "row"}, name), all.map(([key, , write]) => h("td", {class: "number"}, value(key, write))));
 	const written = r => (key, write) => isKnown(r[key]) ? write(r[key]) : h("span", {class: "dim"}, UNKNOWN);
 	return h("section", {class: "card"}, h("h2", null, "This run and the other"), h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "Comparison"},
-		h("table", null, h("thead", null, h("tr", null, h("th", {scope: "col"}, "Run"), all.map(([title]) => h("th", {scope: "col", class: "number"}, title)))),
+		h("table", null, h("thead", null, h("tr", null, h("th", {scope: "col"}, "Run"), all.map(([, title]) => h("th", {scope: "col", class: "number"}, title)))),
 			h("tbody", null,
 				cells([h("span", {class: "sample"}), "This run, ", runLabel(run)], written(run)),
 				cells([h("span", {class: "sample other"}), "Other run, ", h("a", {href: runLink(other.run_id)}, runLabel(other))], written(other)),

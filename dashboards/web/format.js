@@ -154,10 +154,3 @@ function largest(values) {
 
 /* "1 run", "36 runs" */
 const runsWord = n => `${count(n)} run${n === 1 ? "" : "s"}`;
-
-/* Writes a probability in words: "about 1 run in 50"; from 0.2 on in per cent, as in the summary of the answer. */
-function oneIn(chance) {
-	if (chance < 0.0005)
-		return "fewer than 1 run in 2000";
-	return chance >= 0.2 ? `${roughly(chance)} of runs` : `about 1 run in ${Math.round(1 / chance)}`;
-}

@@ -34,7 +34,6 @@ const cpuCell = j => usedCell(last(j.cpu_cores_mean), j.requested_cpu_cores, dig
 const peakCell = j => usedCell(last(j.memory_peak_bytes), j.requested_memory_bytes, bytes, memoryOf);
 
 const adviceMemory = j => j.resources.memory * MEBIBYTE;
-const isTooSmall = j => isSized(j) && isKnown(j.requested_memory_bytes) && adviceMemory(j) > j.requested_memory_bytes;
 
 /* The exporter is still asked for the size, or has none. */
 const awaitsSize = j => !isSized(j) && (advised.get(j.job_name) || {}).state !== adviceState(j);
@@ -55,26 +54,26 @@ function savingCell(j) {
 	const month = isKnown(j.saving_a_month), saving = month ? j.saving_a_month : j.saving;
 	if (isKnown(saving))
 		return saving > 0 ? h("b", {class: month ? "good month" : "good"}, money(saving, j.currency), !month && " a run") : faint("nothing to save");
-	if (isTooSmall(j))
+	if (j.too_small)
 		return h("span", {class: "warn"}, "too small");
 	return h("span", {class: "dim", title: "The server of its runs, or its price, is unknown"}, isKnown(j.resources.memory) ? UNKNOWN : noAdviceYet(j));
 }
 
-/* key: the word that /overview sorts by; down: the first click sorts from the highest on. */
+/* word: what /overview sorts by. */
 const JOB_COLUMNS = [
-	{title: "Job", key: "name", kind: "c-name", cell: j => [h("a", {href: jobLink(j.job_name)}, named(j.job_name)),
+	{title: "Job", word: "name", kind: "c-name", cell: j => [h("a", {href: jobLink(j.job_name)}, named(j.job_name)),
 		warningsOf(j).length > 0 && [" ", severityBadge(warningsOf(j)[0].severity, warningsOf(j).length)]]},
-	{title: `Last ${STRIP_RUNS} runs`, key: "failures", down: true, kind: "c-strip", cell: j => outcomeStrip(j.outcomes.slice(-STRIP_RUNS))},
-	{title: "Last run", key: "last", down: true, kind: "c-last", cell: j => h("a", {href: runLink(j.last_run), class: "plain"},
+	{title: `Last ${STRIP_RUNS} runs`, word: "failures", down: true, kind: "c-strip", cell: j => outcomeStrip(j.outcomes.slice(-STRIP_RUNS))},
+	{title: "Last run", word: "last", down: true, kind: "c-last", cell: j => h("a", {href: runLink(j.last_run), class: "plain"},
 		shortBadge(OUTCOMES[lastOutcome(j)] || OUTCOMES.unknown, lastOutcome(j) === "running" ? "running" : ago(instant(j.last_started_at))))},
-	{title: "Duration", key: "duration", number: true, wide: true, cell: j => j.duration_seconds.length ? seconds(last(j.duration_seconds)) : noSuccess()},
+	{title: "Duration", word: "duration", number: true, wide: true, cell: j => j.duration_seconds.length ? seconds(last(j.duration_seconds)) : noSuccess()},
 	{title: "CPU, average", number: true, kind: "c-cpu", cell: cpuCell},
-	{title: "Peak memory", key: "memory", number: true, kind: "c-mem", cell: peakCell},
+	{title: "Peak memory", word: "memory", number: true, kind: "c-mem", cell: peakCell},
 	{title: "Recommended", number: true, kind: "c-advice", cell: adviceCell},
-	{title: "Saves a month", key: "saving", number: true, kind: "c-saving", cell: savingCell},
+	{title: "Saves a month", word: "saving", number: true, kind: "c-saving", cell: savingCell},
 ];
 
-/* The exporter knows the saving of its newest 1,000 jobs. */
+/* The exporter knows the saving of its newest jobs only. */
 function jobTiles({counts, savings}) {
 	const tile = (title, n, text, kind) => h("div", {class: "figure"}, h("dt", null, title), h("dd", null, h("strong", {class: kind}, n), " ", h("span", {class: "dim"}, text)));
 	const jobsWord = n => `${count(n)} job${n === 1 ? "" : "s"}`, usd = savings.usd_a_month;
@@ -102,34 +101,30 @@ function noJobs() {
 
 /* The sort that an address names: "memory" is up, "-memory" is down. */
 function sortOf(text) {
-	const down = (text || "").startsWith("-"), i = JOB_COLUMNS.findIndex(c => c.key && c.key === (text || "").slice(down ? 1 : 0));
+	const down = (text || "").startsWith("-"), i = JOB_COLUMNS.findIndex(c => c.word && c.word === (text || "").slice(down ? 1 : 0));
 	return i < 0 ? null : [i, down ? -1 : 1];
 }
 
 /* A table whose rows the exporter sorts and cuts. ask() is called when a person wants other rows, and then calls fill(). */
 class PagedTable extends Table {
 	constructor(label, columns, sort, page, ask) {
-		super(label, columns, [], sort);
+		super(label, columns, null, sort);
 		this.ask = ask;
 		this.page = page;
-	}
-
-	sortBy(i) {
-		const {number, down} = this.columns[i];
-		this.sort = [i, this.sort && this.sort[0] === i ? -this.sort[1] : number || down ? -1 : 1];
-		this.page = 0;
 		this.mark();
-		this.ask();
 	}
 
-	turn(by) {
-		this.page += by;
+	order() {
+		this.mark();
+		this.draw();
+	}
+
+	draw() {
 		this.ask();
-		this.node.scrollIntoView({block: "nearest"});
 	}
 }
 
-/* Sizes that the exporter computed for a page of the list. It keeps only those of the newest 1,000 jobs. A size is valid until the job runs again. */
+/* Sizes that the exporter computed for a page of the list. It keeps only those of its newest jobs. A size is valid until the job runs again. */
 const advised = new Map();
 const adviceState = j => `${j.last_run} ${lastOutcome(j)}`;
 
@@ -142,9 +137,20 @@ function withAdvice(jobs) {
 
 const SEARCH_PAUSE_MS = 150;
 
+/* Most bytes of a search, as /overview allows. */
+const SEARCH_BYTES = 200;
+
+/* Returns the beginning of a text that is whole letters of at most so many bytes. */
+function firstBytes(text, most) {
+	return new TextDecoder().decode(new TextEncoder().encode(text).subarray(0, most), {stream: true});
+}
+
 async function jobsView(_, signal, query) {
 	let filter = Math.max(0, JOB_FILTERS.findIndex(f => f[0] === query.get("show"))), wanted = 0, waits = 0;
-	const search = h("input", {type: "search", placeholder: "Search by name", "aria-label": "Search jobs by name", value: query.get("q"), maxlength: 200, oninput: () => {
+	const search = h("input", {type: "search", placeholder: "Search by name", "aria-label": "Search jobs by name", value: firstBytes(query.get("q") || "", SEARCH_BYTES), oninput: () => {
+		const kept = firstBytes(search.value, SEARCH_BYTES);
+		if (kept !== search.value)
+			search.value = kept;
 		clearTimeout(waits);
 		waits = setTimeout(() => { table.page = 0; shift(); }, SEARCH_PAUSE_MS);
 	}});
@@ -159,7 +165,7 @@ async function jobsView(_, signal, query) {
 	table.node.classList.add("jobs");
 	const found = h("p", {class: "dim found", role: "status"}), tiles = h("div");
 
-	const sortWord = () => table.sort && (table.sort[1] < 0 ? "-" : "") + JOB_COLUMNS[table.sort[0]].key;
+	const sortWord = () => table.sort && (table.sort[1] < 0 ? "-" : "") + JOB_COLUMNS[table.sort[0]].word;
 	const question = more => ({search: search.value.trim() || null, show: JOB_FILTERS[filter][0], sort: sortWord(),
 		runs: STRIP_RUNS, limit: ROWS_ON_A_PAGE, offset: table.page * ROWS_ON_A_PAGE, ...more});
 
@@ -181,7 +187,7 @@ async function jobsView(_, signal, query) {
 	async function sizes(mine, abort) {
 		const answer = await ask("overview", question({advise: 1}), abort);
 		for (const j of answer.jobs)
-			advised.set(j.job_name, {state: adviceState(j), advice: {resources: j.resources, saving: j.saving, saving_a_month: j.saving_a_month, warnings: j.warnings}});
+			advised.set(j.job_name, {state: adviceState(j), advice: {resources: j.resources, saving: j.saving, saving_a_month: j.saving_a_month, too_small: j.too_small, warnings: j.warnings}});
 		if (mine === wanted)
 			tell(answer);
 	}

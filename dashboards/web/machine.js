@@ -25,7 +25,9 @@ function parsedMetrics(text) {
 	const all = new Map();
 	for (const [, name, labels, value] of text.matchAll(/^([a-z_]+)(?:\{(.*)\})? (\S+)$/gm)) {
 		const pairs = [...(labels || "").matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, k, v]) => [k, v.replace(/\\(.)/g, (_, c) => c === "n" ? "\n" : c)]);
-		all.set(name, [...all.get(name) || [], {labels: Object.fromEntries(pairs), value: Number(value)}]);
+		if (!all.has(name))
+			all.set(name, []);
+		all.get(name).push({labels: Object.fromEntries(pairs), value: Number(value)});
 	}
 	return all;
 }
@@ -118,8 +120,6 @@ function machineLead(server, price) {
 		price ? `: ${count(price.vcpus)} vCPUs, ${mebibytes(price.memory_amount)}, ${money(price.price, price.currency)} an hour, ${money(price.price * HOURS_OF_A_MONTH, price.currency)} a month.` :
 			". No price of it is known."];
 }
-
-const HOURS_OF_A_MONTH = 720;
 
 function machineFacts(read, server, price) {
 	const {arch, kernel, cpu_model: model} = read.info;

@@ -1,5 +1,7 @@
 /* The servers of a recommendation, what a run costs on them and on the current one, and the list of runs with their costs. */
 
+const HOURS_OF_A_MONTH = 720;
+
 const inRegion = s => regionName(s) ? ` in ${regionName(s)}` : "";
 const sameServer = (s, today) => today && today.server && s.vendor_id === today.server.vendor_id && s.api_reference === today.server.api_reference;
 
@@ -11,14 +13,14 @@ function serverColumns(servers, today) {
 	const any = key => servers.some(s => isKnown(s[key]) || (typeof s[key] === "string" && s[key]));
 	const first = servers[0], note = s => s.price_note && h("div", {class: "dim note"}, `Price: ${s.price_note}`);
 	return [
-		{title: "Server", value: serverName, cell: s => [named(serverName(s)), " ", h("span", {class: "dim"}, s.vendor_id), note(s)]},
-		servers.some(regionName) && {title: "Region", wide: true, value: regionName,
+		{title: "Server", key: "server", value: serverName, cell: s => [named(serverName(s)), " ", h("span", {class: "dim"}, s.vendor_id), note(s)]},
+		servers.some(regionName) && {title: "Region", key: "region", wide: true, value: regionName,
 			cell: s => regionName(s) ? h("span", {title: s.region_name}, named(regionName(s))) : UNKNOWN},
 		{title: "vCPUs", number: true, wide: true, value: s => s.vcpus, cell: s => count(s.vcpus)},
 		{title: "Memory", number: true, wide: true, value: s => s.memory_amount, cell: s => mebibytes(s.memory_amount)},
 		any("gpu_model") && {title: "GPU", wide: true, value: s => s.gpu_model, cell: s => s.gpu_count ? `${digits(s.gpu_count)} × ${s.gpu_model || "GPU"}` : "–"},
-		{title: "Price an hour", number: true, wide: true, value: s => s.price, cell: s => money(s.price, s.currency)},
-		any("forecast_duration_seconds") && {title: "Duration", number: true, wide: true, value: s => s.forecast_duration_seconds, cell: s => seconds(s.forecast_duration_seconds)},
+		{title: "Price an hour", key: "price", number: true, wide: true, value: s => s.price, cell: s => money(s.price, s.currency)},
+		any("forecast_duration_seconds") && {title: "Duration", key: "duration", number: true, wide: true, value: s => s.forecast_duration_seconds, cell: s => seconds(s.forecast_duration_seconds)},
 		any("forecast_cost") && {title: "Cost of a run", number: true, value: s => s.forecast_cost, cell: s => money(s.forecast_cost, s.currency)},
 		any("saving") && {title: "Against today", number: true, value: s => -s.saving,
 			cell: s => sameServer(s, today) && s.saving === 0 ? "today's server" : against(-s.saving, -s.saving_percent / 100, s.currency)},

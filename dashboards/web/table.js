@@ -1,6 +1,7 @@
 /*
  * Tables that sort by a click or a key on a heading and show a page of rows at a time, so that ten thousand rows
- * cost no more than fifty. A column: {title, cell(row), value(row) to sort by, number, wide: not on a phone, kind: a class}.
+ * cost no more than fifty. A column: {title, cell(row), value(row) to sort by, number or down: the first
+ * click sorts from the highest on, wide: not on a phone, kind: a class, key: what other code calls it}.
  */
 
 const ROWS_ON_A_PAGE = 50;
@@ -15,7 +16,7 @@ function compare(a, b, way) {
 }
 
 class Table {
-	/* sort: [index of a column, 1 up or -1 down], or null for the order as given. */
+	/* rows: null if they come later. sort: [index of a column, 1 up or -1 down], or null for the order as given. */
 	constructor(label, columns, rows, sort) {
 		this.columns = columns;
 		this.sort = sort;
@@ -23,12 +24,13 @@ class Table {
 		this.body = h("tbody");
 		this.pager = h("nav", {class: "pager", "aria-label": "Pages of " + label});
 		this.heads = columns.map((c, i) => h("th", {scope: "col", class: this.classes(c)},
-			c.value || c.key ? h("button", {onclick: () => this.sortBy(i)}, c.title) : c.title));
+			c.value || c.word ? h("button", {onclick: () => this.sortBy(i)}, c.title) : c.title));
 		this.node = h("div", {class: "tablebox"},
 			h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": label},
 				h("table", null, h("thead", null, h("tr", null, this.heads)), this.body)),
 			this.pager);
-		this.setRows(rows);
+		if (rows)
+			this.setRows(rows);
 	}
 
 	classes(c) {
@@ -42,8 +44,8 @@ class Table {
 	}
 
 	sortBy(i) {
-		const first = this.columns[i].number ? -1 : 1;
-		this.sort = [i, this.sort && this.sort[0] === i ? -this.sort[1] : first];
+		const {number, down} = this.columns[i];
+		this.sort = [i, this.sort && this.sort[0] === i ? -this.sort[1] : number || down ? -1 : 1];
 		this.page = 0;
 		this.order();
 	}

@@ -268,6 +268,16 @@ static json_t *servers_json(const struct server_answer *s, bool details)
 	return a;
 }
 
+/* Returns the name of each vendor by its id; null = the source gives none. */
+static json_t *vendors_json(const struct catalogue *c)
+{
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < c->n_vendors; i++)
+		json_put(o, c->vendor[i].vendor_id, known_text(c->vendor[i].name));
+	return o;
+}
+
 json_t *server_answer_catalogue_json(const struct catalogue_use *use, bool details)
 {
 	const struct catalogue *c = use->catalogue;
@@ -285,6 +295,7 @@ json_t *server_answer_catalogue_json(const struct catalogue_use *use, bool detai
 		json_put(o, "fetched_at", json_time(use->state.fetched_at));
 	json_put(o, "age_seconds", json_num(floor(use->state.age_seconds)));
 	json_put(o, "servers", json_num((double)c->n));
+	json_put(o, "vendors", vendors_json(c));
 	return o;
 }
 

@@ -141,6 +141,7 @@ static json_t *cpu_json(const struct sizing *s, bool details)
 static json_t *memory_json(const struct sizing *s, bool details)
 {
 	json_t *o = json_object(), *risks;
+	char words[CHANCE_WORDS_MAX];
 
 	json_put(o, "too_small_probability", json_ratio(s->memory_too_small));
 	json_put(o, "expected_waste_ratio", json_ratio(s->memory_expected_waste));
@@ -152,6 +153,7 @@ static json_t *memory_json(const struct sizing *s, bool details)
 	for (unsigned i = 0; i < RISK_COUNT; i++)
 		json_put(risks, sizing_risk_name((enum risk)i), json_bytes(s->memory_at_risk[i]));
 	json_put(o, "at_risk_bytes", risks);
+	json_put(o, "too_small_chance", json_text(sizing_chance_words(words, s->memory_too_small)));
 	return o;
 }
 

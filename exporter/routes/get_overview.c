@@ -189,6 +189,7 @@ static void put_advice(json_t *o, const struct job_advice *advice)
 	json_put(o, "saving", json_money(advice ? advice->saving_usd : (double)NAN));
 	json_put(o, "runs_a_month", json_ratio(advice ? advice->runs_a_month : (double)NAN));
 	json_put(o, "saving_a_month", json_money(job_advice_saving_a_month(advice)));
+	json_put(o, "too_small", json_boolean(job_advice_too_small(advice)));
 	sizing_json_put_codes(o, job_advice_codes(advice));
 }
 

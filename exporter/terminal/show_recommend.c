@@ -9,6 +9,7 @@
 #include "exporter/terminal/members.h"
 #include "exporter/terminal/paragraphs.h"
 #include "exporter/terminal/show.h"
+#include "recommender/sizing/sizing.h"
 
 #define BAR_COLUMNS 16
 #define PARTS_MAX   (1u << 20)
@@ -90,23 +91,15 @@ static void add_table(struct buf *out, const json_t *answer, const struct screen
 	grid_write(out, g, s);
 }
 
-/* From this chance on, the recommender's summary has per cent, too: "1 run in 3" is not 38 %. */
-#define FEW_IN_TEN 0.2
-
-/* Writes "about 1 run in 50 may need more", or "38 % of runs may need more". */
 static void add_chance(struct buf *out, double chance)
 {
-	if (isnan(chance)) {
+	char words[CHANCE_WORDS_MAX];
+	const char *runs = sizing_chance_words(words, chance);
+
+	if (runs)
+		buf_addf(out, "; %s may need more", runs);
+	else
 		buf_adds(out, "; the chance that a run needs more is not known");
-	} else if (chance < 0.0005) {
-		buf_adds(out, "; fewer than 1 run in 2000 may need more");
-	} else if (chance >= FEW_IN_TEN) {
-		buf_adds(out, "; ");
-		figure_percent(out, chance);
-		buf_adds(out, " of runs may need more");
-	} else {
-		buf_addf(out, "; about 1 run in %.0f may need more", round(1 / chance));
-	}
 }
 
 static void add_headline(struct buf *out, const json_t *answer, const struct screen *s)

@@ -162,6 +162,11 @@ struct neighbours;
 
 #define SIZING_RUNS 5 /* number of newest runs that the strategy "baseline" uses */
 
+#define CHANCE_WORDS_MAX 48
+/* Writes a probability as the beginning of "... may need more": "about 1 run in 50", or "38 % of
+ * runs". Returns `out`, or NULL if `chance` is NaN, which is unknown. Any thread may call it. */
+const char *sizing_chance_words(char out[CHANCE_WORDS_MAX], double chance);
+
 /* All zero = defaults. */
 struct sizing_options {
 	size_t runs;       /* newest successful runs to use; 0 = the strategy's default */

@@ -68,10 +68,6 @@ const char *wording_cores(char out[WORDING_MAX], double cores); /* "1 core", "1.
 /* The memory that is requested, as the summary writes it. */
 const char *wording_request(char out[WORDING_MAX], const struct sizing *s);
 
-#define CHANCE_MAX 64
-/* Writes the share of runs that may need more memory: "about 1 run in 7 may need more memory." */
-void wording_chance(char out[CHANCE_MAX], double chance);
-
 /* Writes "5 successful runs" or "1 successful run". */
 const char *wording_runs(char out[WORDING_MAX], size_t n);
 /* Writes "5 runs" if killed runs can be among them. Otherwise writes the same text as

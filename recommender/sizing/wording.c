@@ -217,29 +217,31 @@ static void add_request(struct buf *b, const struct sizing *s)
 	buf_addc(b, '.');
 }
 
-#define FEW_IN_TEN 0.2 /* below this, "1 run in 7" is read more easily than a percentage */
+/* Below this chance, "1 run in 7" is read more easily than a percentage; "1 run in 3" is not 38 %. */
+#define PERCENT_FROM 0.2
 
-void wording_chance(char out[CHANCE_MAX], double chance)
+const char *sizing_chance_words(char out[CHANCE_WORDS_MAX], double chance)
 {
 	char words[WORDING_MAX];
 
+	if (isnan(chance))
+		return NULL;
 	if (chance < 0.0005)
-		snprintf(out, CHANCE_MAX, "fewer than 1 run in 2000 may need more memory.");
-	else if (chance < FEW_IN_TEN)
-		snprintf(out, CHANCE_MAX, "about 1 run in %.0f may need more memory.",
-			round(1 / chance));
+		snprintf(out, CHANCE_WORDS_MAX, "fewer than 1 run in 2000");
+	else if (chance < PERCENT_FROM)
+		snprintf(out, CHANCE_WORDS_MAX, "about 1 run in %.0f", round(1 / chance));
 	else
-		snprintf(out, CHANCE_MAX, "%s of runs may need more memory.",
-			wording_share(words, chance));
+		snprintf(out, CHANCE_WORDS_MAX, "%s of runs", wording_share(words, chance));
+	return out;
 }
 
 /* Appends the second sentence: how sure the request is. Appends nothing if that is unknown. */
 static void add_how_sure(struct buf *b, const struct sizing *s, size_t attempt)
 {
-	char words[WORDING_MAX], chance[CHANCE_MAX] = "";
+	char words[WORDING_MAX], chance[CHANCE_WORDS_MAX] = "";
 
 	if (!isnan(s->memory_too_small))
-		wording_chance(chance, s->memory_too_small);
+		sizing_chance_words(chance, s->memory_too_small);
 	if (!isnan(s->memory_killed_at))
 		buf_addf(b, " The newest run was killed for memory at %s.",
 			wording_bytes(words, s->memory_killed_at));
@@ -252,9 +254,10 @@ static void add_how_sure(struct buf *b, const struct sizing *s, size_t attempt)
 	else if (s->runs == 1 && isnan(s->memory_too_small))
 		buf_adds(b, " One run says little.");
 	else if (s->runs == 1)
-		buf_addf(b, " One run says little: %s", chance);
+		buf_addf(b, " One run says little: %s may need more memory.", chance);
 	else if (!isnan(s->memory_too_small))
-		buf_addf(b, " %c%s", toupper((unsigned char)chance[0]), chance + 1);
+		buf_addf(b, " %c%s may need more memory.", toupper((unsigned char)chance[0]),
+			chance + 1);
 }
 
 void sizing_summary(struct sizing *s, const struct sizing_options *options, struct arena *arena)

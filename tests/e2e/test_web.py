@@ -1,5 +1,6 @@
 """The page at / and its requests, as far as they can be tested without a browser (tests/web has the rest)."""
 import base64
+import collections
 import csv
 import gzip
 import hashlib
@@ -107,6 +108,11 @@ class Page(Case):
         self.assertEqual(elements.all("style"), [])
         self.assertEqual([a for _, a, _ in elements.found if "style" in a or any(k.startswith("on") for k in a)], [])
 
+    def test_no_function_replaces_one_of_another_file(self):
+        names = collections.Counter(re.findall(r"^(?:async )?function (\w+)", self.serve().get("/web/app.js").text, re.MULTILINE))
+        self.assertGreater(len(names), 100)
+        self.assertEqual([name for name, n in names.items() if n > 1], [])
+
     def test_links_all_routes_below_wherever_it_is(self):
         server = self.serve()
         links = linked(Elements(server.get("/").text))
@@ -210,6 +216,14 @@ class Data(Case):
         advice = server.get("/recommend?job_name=etl/load-00&details=1").json
         self.assertEqual(wanted["resources"], advice["resources"])
         self.assertEqual(wanted["runs_a_month"], advice["runs_a_month"])
+
+    def test_overview_says_which_requests_are_too_small(self):
+        for job, requested in (("small", 64), ("large", 4096)):
+            for i in range(5):
+                self.made.run(job, START + i * 100, 10, 256 * MIB, 1, requested_memory_bytes=requested * MIB)
+        server = self.serve_made()
+        jobs = server.get("/overview?advise=1").json["jobs"]
+        self.assertEqual({j["job_name"]: j["too_small"] for j in jobs}, {"real": False, "small": True, "large": False})
 
     def test_a_month_has_as_many_runs_as_the_dates_of_the_history_say(self):
         for i in range(5):

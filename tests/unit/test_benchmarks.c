@@ -207,6 +207,7 @@ static void job_costs_what_its_newest_success_takes_on_this_server(void **state)
 	assert_double_equal(number_of(etl, "waste"), 1 - 1.25 / 3, 5e-5); /* four digits */
 	assert_true(json_is_null(json_object_get(broken, "cost")));
 	assert_true(json_is_null(json_object_get(broken, "waste")));
+	assert_true(json_is_false(json_object_get(broken, "too_small")));
 	json_decref(o);
 }
 

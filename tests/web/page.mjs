@@ -98,6 +98,10 @@ async function manyJobs() {
 	check(found.length > 0 && found.every(n => n.includes("etl") && n.includes("load")), `10,000 jobs: the search finds ${found.length} by both words`);
 	check(/^[\d,]+ jobs found$/.test(await page.textContent("p[role=status]")), "10,000 jobs: and says how many match");
 	await relisted(page, () => page.fill("input[type=search]", ""));
+	await page.fill("input[type=search]", "é".repeat(101));
+	await page.waitForFunction(() => document.querySelector("p[role=status]").textContent === "0 jobs found");
+	check(await page.inputValue("input[type=search]") === "é".repeat(100), "10,000 jobs: a search ends at as many bytes as the exporter takes");
+	await relisted(page, () => page.fill("input[type=search]", ""));
 	const asked = page.asked.length, since = Date.now();
 	await relisted(page, () => page.click("thead button >> text=Peak memory"));
 	console.log(`     sorted in ${Date.now() - since} ms`);
@@ -399,6 +403,7 @@ async function compare() {
 		const at = rows[0].indexOf("Duration"), time = text => reads(text.replace("+", "").split(/ \+/)[0], mine.duration_seconds - its.duration_seconds);
 		check(reads(rows[1][at], mine.duration_seconds) && reads(rows[2][at], its.duration_seconds) && time(rows[3][at]), `${what}: both durations and their difference: ${rows.map(r => r[at])}`);
 		check(rows[1][rows[0].indexOf("Memory, peak")] === "6.1 GiB", `${what}: and the peaks`);
+		check(rows[0].join() === "Run,Duration,CPU, average,CPU, peak,Memory, peak,GPU, average,VRAM, peak,CPU time,Read from disk,Written to disk", `${what}: figures are called as on the page of a run: ${rows[0]}`);
 		// The runs have no disk space and no network of their own.
 		const texts = (await axisTexts(page)).filter(t => !/^(Disk space|Network):/.test(t));
 		check(texts.length === 6 && texts.every(t => /other run on average/.test(t)), `${what}: each chart of the run has both runs`);
@@ -470,7 +475,16 @@ const SENTENCES = [
 	["1.5 vCPU 2 TB Hetzner burstable arm64", { cpu: "1.5", memory: "2048", vendor: "hcloud", burstable: "1", arm: "1" }],
 	["Frankfurt, Germany; Europe", { where: "Frankfurt, Germany, Europe" }],
 	["on demand", {}], ["", {}],
+	["4 CPUs, AT", { cpu: "4", where: "AT" }], ["4 CPUs, IN", { cpu: "4", where: "IN" }], ["2 CPUs in the Isle of Man", { cpu: "2", where: "Isle of Man" }],
+	["4 CPUS AT LEAST, IN FRANKFURT", { cpu: "4", where: "FRANKFURT" }], ["2 CPUs in IN, at AT", { cpu: "2", where: "IN, AT" }],
+	["8x A100 GPUs", { gpu: "8", model: "A100" }], ["1 GPU, GPU model RTX Pro 6000", { gpu: "1", model: "RTX Pro 6000" }],
+	["8 GB, 1 h 30 min", { memory: "8", duration: "5400" }], ["1h30min in Frankfurt", { duration: "5400", where: "Frankfurt" }],
+	["1 day, 2 hours and 3 s", { duration: "93603" }], ["Amazon Web Services", { vendor: "aws" }], ["vendor Google, 2 CPUs", { vendor: "gcp", cpu: "2" }],
+	["2 CPUs, vendor scaleway", { vendor: "scaleway", cpu: "2" }],
 ];
+
+/* Wishes of fields that a sentence must keep. */
+const KEPT = [{ vendor: "scaleway" }, { vendor: "ovh", where: "GB" }, { duration: "5400.5", model: "L4" }, { where: "IN, Isle of Man", memory: "0.5" }];
 
 async function finder() {
 	const page = await open(told.prices + "#/servers");
@@ -479,8 +493,12 @@ async function finder() {
 		const sorted = o => JSON.stringify(Object.entries(o).sort());
 		check(sorted(found) === sorted(wish) && sorted(again) === sorted(wish), `finder: "${sentence}" is ${JSON.stringify(found)}`);
 	}
-	const asked = await page.evaluate(() => String(new URLSearchParams(wishQuestion({ where: "Frankfurt, Germany, Europe, FR", cpu: "4" }, 2))));
-	check(/regions=Frankfurt&countries=DE&countries=FR&continents=Europe/.test(asked) && /page=3/.test(asked) && /cpu_allocation=Dedicated/.test(asked), `finder: places are regions, countries and continents: ${asked}`);
+	for (const wish of KEPT) {
+		const again = await page.evaluate(w => parsedWish(wishWords(w)), wish);
+		check(JSON.stringify(Object.entries(again).sort()) === JSON.stringify(Object.entries(wish).sort()), `finder: ${JSON.stringify(wish)} stays in a sentence: ${JSON.stringify(again)}`);
+	}
+	const asked = await page.evaluate(() => String(new URLSearchParams(wishQuestion({ where: "Frankfurt, Germany, Europe, FR", cpu: "4", model: "T4" }, 2))));
+	check(/regions=Frankfurt&countries=DE&countries=FR&continents=Europe/.test(asked) && /page=3/.test(asked) && /gpu_model=T4/.test(asked) && /cpu_allocation=Dedicated/.test(asked), `finder: places are regions, countries and continents: ${asked}`);
 	check(await page.locator("main li a").count() === 4, "finder: begins with examples");
 	await accessible(page, "finder begin");
 	await page.fill("[aria-label='The server in a sentence']", "2 CPUs, 8 GB, 1 h");

@@ -35,6 +35,7 @@ while not os.path.exists(sys.argv[1]) and len(kept) < 1000:
 PRICED = "etl/prices"
 DEAR = {"vendor": "aws", "instance_type": "m5.xlarge", "region": "us-east-1", "allocation": "ondemand"}
 BEST = {"vendor": "gcp", "instance_type": "e2-standard-2", "region": "us-central1", "allocation": "ondemand"}
+VENDORS = {"aws": "Amazon Web Services", "gcp": "Google Cloud Platform", "hcloud": "Hetzner Cloud", "ovh": None}
 REGIONS = {"us-east-1": ("us-east-1", "US East (N. Virginia)", "US"), "us-central1": ("1000", "Iowa", "US"), "fsn1": ("2", "Falkenstein", "DE")}
 
 
@@ -43,7 +44,7 @@ def offer(vendor, server, vcpus, score1, region, price, allocation="ondemand", a
     region_id, name, country = REGIONS.get(region, ("", "", None))
     return {"vendor_id": vendor, "server_id": server, "cpu_architecture": architecture, "cpu_allocation": cpu, "vcpus": vcpus,
             "memory_amount": 4096 * vcpus, "score": score1 * vcpus, "score1": score1, "region_id": region_id or None, "price": price,
-            "allocation": allocation, "currency": currency,
+            "allocation": allocation, "currency": currency, "vendor": {"vendor_id": vendor, "name": VENDORS[vendor]},
             "region": {"region_id": region_id, "api_reference": region, "display_name": name, "country_id": country} if region else None}
 
 

@@ -30,8 +30,8 @@ from monitoring import CONFIGURATION  # noqa: E402
 from support import EXPORTER, Process, clean_environment, python_job, wait_until  # noqa: E402
 
 JOB, RUNS = "etl/load", 12
-BYTES_MOST = 60 << 10
-COLOURS_MOST = 96
+BYTES_MOST = 41000
+COLOURS_MOST = 64
 SERVER = ("--server.vendor=aws", "--server.type=m7i.xlarge", "--server.region=us-east-1", "--server.allocation=ondemand")
 # Reads rows, sorts them, and adds them up: a core and some 300 MiB, a little more or less with each run.
 LOAD = python_job("""
