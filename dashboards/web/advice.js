@@ -79,7 +79,7 @@ function decimalNote(advice, format, text) {
 }
 
 /* signal is null in a report: it has the one line that was asked for. */
-function pasteBox(name, advice, signal) {
+function pasteBox(job, advice, signal) {
 	const paste = advice.paste || {}, code = h("code", {tabindex: "0", "aria-label": "The request as text"}, (paste.text || "").trim());
 	const note = h("p", {class: "note"}, decimalNote(advice, paste.format || "", paste.text || ""));
 	const formats = signal ? formatWords() : [];
@@ -90,7 +90,7 @@ function pasteBox(name, advice, signal) {
 	async function write() {
 		stored("format", format.value);
 		try {
-			code.textContent = (await askText("recommend", {job_name: name, format: format.value, strategy: advice.strategy}, signal)).trim();
+			code.textContent = (await askText("recommend", {...jobOf(job), format: format.value, strategy: advice.strategy}, signal)).trim();
 		} catch (e) {
 			if (e.name !== "AbortError")
 				code.textContent = e.message;
@@ -162,12 +162,12 @@ function savingPart(advice) {
 
 /* ---- both, and warnings ---- */
 
-function heroCard(name, advice, signal) {
+function heroCard(job, advice, signal) {
 	const now = advice.requested || {};
 	return h("section", {class: "card hero", "aria-labelledby": "next"}, h("div", null,
 		h("h2", {class: "eyebrow", id: "next"}, "Next run"),
 		h("p", {class: "answer"}, requestSentence(advice, now)), h("p", {class: "chance"}, chanceSentence(advice)),
-		compareTable(advice), pasteBox(name, advice, signal),
+		compareTable(advice), pasteBox(job, advice, signal),
 		!isKnown(now.cpu_cores) && !isKnown(now.memory_bytes) &&
 			h("p", {class: "note"}, "Request unknown. Set --request-cpu and --request-memory to compare with it.")),
 	savingPart(advice));

@@ -29,7 +29,7 @@ function leave() {
 function refused(e) {
 	return h("div", null, h("h1", {tabindex: "-1"}, "Not found"), h("p", null, e.message + "."),
 		e.didYouMean.length > 0 && h("p", null, "Did you mean ",
-			e.didYouMean.map((name, i) => [i ? ", " : "", h("a", {href: jobLink(name)}, named(name))]), "?"),
+			e.didYouMean.map((name, i) => [i ? ", " : "", h("a", {href: jobLink(jobOfText(name))}, named(name))]), "?"),
 		h("p", null, h("a", {href: "#/"}, "All jobs")));
 }
 

@@ -49,6 +49,9 @@ function card(title, ...children) {
 	return h("section", {class: "card"}, title && h("h2", null, title), children);
 }
 
+/* Variables of a dashboard of Grafana; an absent label is an empty one there. */
+const dashboardJob = o => ({"var-job_name": o.job_name, "var-namespace": o.namespace || "", "var-cluster": o.cluster || ""});
+
 /* Returns a link to a dashboard if the list of routes has the address of Grafana (--web.grafana-url), and otherwise
  * null. */
 function dashboardLink(title, path) {
@@ -101,6 +104,22 @@ function setAddress(settings) {
 	history.replaceState(null, "", path + (query.size ? "?" + query : ""));
 }
 
+/* The parameters that name the job of an answer. A namespace and a cluster may be absent. */
+const jobOf = o => ({job_name: o.job_name, namespace: o.namespace || null, cluster: o.cluster || null});
+const jobKey = o => JSON.stringify(Object.values(jobOf(o)));
+
+/* The name of a job, with its namespace and cluster behind it. */
+function jobNamed(o) {
+	const place = [o.namespace, o.cluster].filter(Boolean).join(", ");
+	return [named(o.job_name), place && h("span", {class: "dim"}, " in ", named(place))];
+}
+
+/* Reads a job as error messages name it: "load (namespace etl, cluster eu)". */
+function jobOfText(text) {
+	const [, job_name, namespace, both, alone] = /^(.*?)(?: \((?:namespace (.*?)(?:, cluster (.*))?|cluster (.*))\))?$/s.exec(text);
+	return jobOf({job_name, namespace, cluster: both || alone});
+}
+
 /* Addresses of the views. */
-const jobLink = name => "#/job/" + encodeURIComponent(name);
+const jobLink = o => address("#/job/" + encodeURIComponent(o.job_name), {...jobOf(o), job_name: null});
 const runLink = id => "#/run/" + encodeURIComponent(id);

@@ -246,9 +246,9 @@ function bandOf(stats, measure) {
 const RUNS_SHOWN = 200;
 
 /* The parts of the page that are one click away; the address keeps the part. */
-function partTabs(name, parts) {
+function partTabs(job, parts) {
 	return h("nav", {class: "tabs", "aria-label": "On this page"}, parts.filter(([id]) => id).map(([id, title]) =>
-		h("a", {href: `${jobLink(name)}?part=${id}`, onclick: e => {
+		h("a", {href: address("#/job/" + encodeURIComponent(job.job_name), {...jobOf(job), job_name: null, part: id}), onclick: e => {
 			e.preventDefault();
 			setAddress({part: id});
 			showPart(id);
@@ -261,16 +261,16 @@ function showPart(id) {
 		part.scrollIntoView();
 }
 
-function jobTop(name, runs, counts, parts) {
-	const newest = runs[0], group = name.includes("/") && name.slice(0, name.indexOf("/"));
+function jobTop(job, runs, counts, parts) {
+	const newest = runs[0], name = job.job_name, group = name.includes("/") && name.slice(0, name.indexOf("/"));
 	return h("div", {class: "top"},
 		h("div", null, h("nav", {class: "crumbs", "aria-label": "Breadcrumb"}, h("ol", null, h("li", null, h("a", {href: "#/"}, "Jobs")), group && h("li", null, named(group)))),
-			h("div", {class: "title"}, h("h1", {tabindex: "-1"}, named(name)),
+			h("div", {class: "title"}, h("h1", {tabindex: "-1"}, jobNamed(job)),
 				h("a", {href: runLink(newest.run_id), class: "plain"}, outcomeBadge(newest.outcome, ago(instant(newest.started_at)))),
 				outcomeStrip(runs.slice(0, STRIP_RUNS).reverse().map(r => r.outcome)))),
 		h("div", {class: "outcomes"}, h("span", {class: "small dim"}, `${runsWord(runs.length)}: ` +
 			counts.map(([text, n]) => `${count(n)} ${text.toLowerCase()}`).join(", ")),
-			dashboardLink("Job in Grafana", "/d/rightsize-job/job?var-job_name=" + encodeURIComponent(name)), partTabs(name, parts)));
+			dashboardLink("Job in Grafana", address("/d/rightsize-job/job", dashboardJob(job))), partTabs(job, parts)));
 }
 
 function jobCharts(runs, advice, stats) {
@@ -293,15 +293,16 @@ function jobCharts(runs, advice, stats) {
 }
 
 async function jobView(name, signal, query) {
-	const runs = (await ask("runs", {job_name: name, limit: RUNS_SHOWN}, signal)).runs;
+	const job = jobOf({job_name: name, namespace: query.get("namespace"), cluster: query.get("cluster")});
+	const runs = (await ask("runs", {...job, limit: RUNS_SHOWN}, signal)).runs;
 	const outcomes = new Set(runs.map(r => r.outcome)), succeeded = outcomes.has("succeeded");
 	/* A run that was killed for memory says how much the next one is to have, before any has succeeded. */
 	const [advice, stats] = await Promise.all([!succeeded && !outcomes.has("oom_killed") ? null :
-		ask("recommend", {job_name: name, limit: 12, details: 1}, signal).catch(e => {
+		ask("recommend", {...job, limit: 12, details: 1}, signal).catch(e => {
 			if (e instanceof Refused)
 				return null;
 			throw e;
-		}), succeeded ? ask("stats", {job_name: name, runs: RUNS_SHOWN, details: 1}, signal) : null]);
+		}), succeeded ? ask("stats", {...job, runs: RUNS_SHOWN, details: 1}, signal) : null]);
 	addCosts(runs, advice);
 	const charts = jobCharts(runs, advice, stats);
 	const counts = Object.keys(OUTCOMES).map(o => [outcomeText(o), runs.filter(r => r.outcome === o).length]).filter(([, n]) => n);
@@ -311,8 +312,8 @@ async function jobView(name, signal, query) {
 		outcomes.add("change");
 	return {
 		title: name,
-		node: h("div", {class: "job"}, jobTop(name, runs, counts, [advice && ["why", "Why"], advice && ["servers", "Servers"], ["runs", "Runs"]].filter(Boolean)),
-			advice ? [heroCard(name, advice, signal), warningList(advice)] : noAdvice(runs[0], true),
+		node: h("div", {class: "job"}, jobTop(job, runs, counts, [advice && ["why", "Why"], advice && ["servers", "Servers"], ["runs", "Runs"]].filter(Boolean)),
+			advice ? [heroCard(job, advice, signal), warningList(advice)] : noAdvice(runs[0], true),
 			outlookCard(stats),
 			h("div", {class: "two"}, h("section", {class: "card signed"}, signLegend(outcomes), charts[0].node),
 				h("section", {class: "card"}, charts[1].node, charts[2].node)),

@@ -36,7 +36,7 @@ const peakCell = j => usedCell(last(j.memory_peak_bytes), j.requested_memory_byt
 const adviceMemory = j => j.resources.memory * MEBIBYTE;
 
 /* The exporter is still asked for the size, or has none. */
-const awaitsSize = j => !isSized(j) && (advised.get(j.job_name) || {}).state !== adviceState(j);
+const awaitsSize = j => !isSized(j) && (advised.get(jobKey(j)) || {}).state !== adviceState(j);
 const noAdviceYet = j => faint(awaitsSize(j) ? "…" : "none yet");
 
 /* "386 → 169 MiB": from the request to the recommendation. One value where they are alike, or nothing is requested. */
@@ -61,7 +61,7 @@ function savingCell(j) {
 
 /* word: what /overview sorts by. */
 const JOB_COLUMNS = [
-	{title: "Job", word: "name", kind: "c-name", cell: j => [h("a", {href: jobLink(j.job_name)}, named(j.job_name)),
+	{title: "Job", word: "name", kind: "c-name", cell: j => [h("a", {href: jobLink(j)}, jobNamed(j)),
 		warningsOf(j).length > 0 && [" ", severityBadge(warningsOf(j)[0].severity, warningsOf(j).length)]]},
 	{title: `Last ${STRIP_RUNS} runs`, word: "failures", down: true, kind: "c-strip", cell: j => outcomeStrip(j.outcomes.slice(-STRIP_RUNS))},
 	{title: "Last run", word: "last", down: true, kind: "c-last", cell: j => h("a", {href: runLink(j.last_run), class: "plain"},
@@ -130,7 +130,7 @@ const adviceState = j => `${j.last_run} ${lastOutcome(j)}`;
 
 function withAdvice(jobs) {
 	return jobs.map(j => {
-		const known = advised.get(j.job_name);
+		const known = advised.get(jobKey(j));
 		return !isSized(j) && known && known.state === adviceState(j) ? {...j, ...known.advice} : j;
 	});
 }
@@ -187,7 +187,7 @@ async function jobsView(_, signal, query) {
 	async function sizes(mine, abort) {
 		const answer = await ask("overview", question({advise: 1}), abort);
 		for (const j of answer.jobs)
-			advised.set(j.job_name, {state: adviceState(j), advice: {resources: j.resources, saving: j.saving, saving_a_month: j.saving_a_month, too_small: j.too_small, warnings: j.warnings}});
+			advised.set(jobKey(j), {state: adviceState(j), advice: {resources: j.resources, saving: j.saving, saving_a_month: j.saving_a_month, too_small: j.too_small, warnings: j.warnings}});
 		if (mine === wanted)
 			tell(answer);
 	}

@@ -45,7 +45,7 @@ async function readMachine(signal) {
 		read.cpu = read.cpus;
 	for (const [key, name] of Object.entries(JOB_METRICS))
 		for (const {labels, value} of all.get(name) || [])
-			jobs.set(labels.job_name, {...jobs.get(labels.job_name) || {job_name: labels.job_name}, [key]: value});
+			jobs.set(jobKey(labels), {...jobs.get(jobKey(labels)) || jobOf(labels), [key]: value});
 	return read;
 }
 
@@ -95,7 +95,7 @@ function machineFigures(read) {
 }
 
 const MACHINE_JOBS = [
-	{title: "Job", value: j => j.job_name, cell: j => h("a", {href: jobLink(j.job_name)}, named(j.job_name))},
+	{title: "Job", value: j => j.job_name, cell: j => h("a", {href: jobLink(j)}, jobNamed(j))},
 	{title: "Runs now", number: true, wide: true, value: j => j.runs, cell: j => count(j.runs)},
 	{title: "For", number: true, wide: true, value: j => j.duration, cell: j => isKnown(j.duration) ? seconds(Math.round(j.duration)) : UNKNOWN},
 	{title: "CPU, now", number: true, value: j => j.cpu, cell: j => isKnown(j.cpu) ? cores(j.cpu) : faint("–")},
@@ -150,7 +150,7 @@ async function machineView(_, signal) {
 		const now = last(readings), before = readings[readings.length - 2], jobs = runningJobs(now);
 		figures.replaceChildren(machineFigures(now));
 		for (const j of jobs)
-			j.cpu = before && before.jobs.has(j.job_name) ? rate({...j, at: now.at}, {...before.jobs.get(j.job_name), at: before.at}, "cpuSeconds") : NaN;
+			j.cpu = before && before.jobs.has(jobKey(j)) ? rate({...j, at: now.at}, {...before.jobs.get(jobKey(j)), at: before.at}, "cpuSeconds") : NaN;
 		table.setRows(jobs);
 		table.node.hidden = jobs.length === 0;
 		none.hidden = jobs.length > 0;

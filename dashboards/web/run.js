@@ -71,7 +71,7 @@ function zoomTools(group, run) {
 			h("a", {href: address("series.csv", {run: run.run_id}), download: run.run_id + ".csv"}, "CSV"),
 			h("a", {href: address("series.csv", {run: run.run_id, format: "resource_tracker"}), download: run.run_id + ".resource-tracker.csv"}, "CSV for resource-tracker"),
 			h("a", {href: address("report", {run: run.run_id}), download: run.run_id + ".html", title: "One file to mail"}, "Report"),
-			dashboardLink("Run in Grafana", "/d/rightsize-run/run?" + new URLSearchParams({"var-job_name": run.job_name,
+			dashboardLink("Run in Grafana", "/d/rightsize-run/run?" + new URLSearchParams({...dashboardJob(run),
 				from: Date.parse(run.started_at) - 60000, to: run.ended_at ? Date.parse(run.ended_at) + 60000 : "now"})),
 			h("a", {href: address("series", {run: run.run_id})}, "JSON")));
 }
@@ -105,7 +105,7 @@ function runPage(data, onZoom, onPoint) {
 	const parts = {
 		top: h("div", {class: "top"}, h("div", null,
 			h("nav", {class: "crumbs", "aria-label": "Breadcrumb"}, h("ol", null, h("li", null, h("a", {href: "#/"}, "Jobs")),
-				h("li", null, h("a", {href: jobLink(run.job_name)}, named(run.job_name))))), title, lead), turnLinks(run, data.runs, other)),
+				h("li", null, h("a", {href: jobLink(run)}, jobNamed(run))))), title, lead), turnLinks(run, data.runs, other)),
 		first: [failureStrip(run, data.recommend, true), data.other === null && unknownOther(), figures,
 			drawn ? [h("section", {class: "card"}, group.node), zoomTools(group, run)] :
 				card(null, h("p", {class: "dim"}, run.samples > 0 ? "Its samples are gone from the history; the summary stays." : "It ended before the first sample was taken."))],
@@ -155,7 +155,7 @@ function follow(id, data, page, signal) {
 	}, 1000);
 
 	async function summary() {
-		const [now, stats] = await Promise.all([ask("series", {run: id, points: 2}, signal), askIfAny("stats", {job_name: data.series.run.job_name, details: 1}, signal)])
+		const [now, stats] = await Promise.all([ask("series", {run: id, points: 2}, signal), askIfAny("stats", {...jobOf(data.series.run), details: 1}, signal)])
 			.catch(() => [null, null]);
 		if (!now || signal.aborted)
 			return;
@@ -192,14 +192,14 @@ function follow(id, data, page, signal) {
 
 async function runView(id, signal, query) {
 	let data = {series: await ask("series", {run: id}, signal)};
-	const name = data.series.run.job_name;
+	const job = jobOf(data.series.run);
 	const other = query.get("with");
 	[data.runs, data.server, data.other] = await Promise.all([
-		ask("runs", {job_name: name, limit: RUNS_SHOWN}, signal).then(a => a.runs), askIfAny("server", null, signal),
+		ask("runs", {...job, limit: RUNS_SHOWN}, signal).then(a => a.runs), askIfAny("server", null, signal),
 		other ? askIfAny("series", {run: other}, signal) : undefined]);
 	if (data.runs.some(r => r.outcome === "succeeded"))
 		[data.recommend, data.stats] = await Promise.all([
-			askIfAny("recommend", {job_name: name, limit: 1, details: 1}, signal), askIfAny("stats", {job_name: name, details: 1}, signal)]);
+			askIfAny("recommend", {...job, limit: 1, details: 1}, signal), askIfAny("stats", {...job, details: 1}, signal)]);
 
 	/* Requests finer points of the zoomed range, if there are any. */
 	let wanted = 0;

@@ -100,7 +100,7 @@ function phasesCard(phases) {
 function failureStrip(run, advice, links) {
 	const after = `after ${seconds(run.duration_seconds)}`, most = [run.memory_limit_bytes, run.requested_memory_bytes].filter(isKnown)[0];
 	const strip = (sign, word, kind, text, link) => h("div", {class: "alert " + kind, role: "note"}, alertStrip(sign, word, kind, text, link));
-	const open = links && advice && h("a", {href: jobLink(run.job_name)}, "Open recommendation");
+	const open = links && advice && h("a", {href: jobLink(run)}, "Open recommendation");
 	const todo = advice ? ` ${requestSentence(advice, {}).slice(0, -1)} for the next run.` : "";
 	if (run.outcome === "oom_killed")
 		return strip("◆", "Out of memory", "bad", `The kernel killed this run at ${bytes(run.memory_peak_bytes)}` +

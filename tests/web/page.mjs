@@ -682,7 +682,39 @@ async function reports() {
 	await finish(paper, "report paper", { shot: false });
 }
 
-for (const part of [live, machine, finder, emptyState, manyJobs, savings, wrongAddresses, keyboard, oneJob, sparse, prices, warnings, warnedJobs, oneRun, compare, zoom, hostile, unknown, reports, offline]) {
+// Jobs of one name in several namespaces are different jobs on every view.
+async function namespaces() {
+	const page = await open(told.spaces, { expected: /404/ });
+	await page.waitForSelector("tbody th a");
+	check((await names(page)).sort().join() === "demo/short,load,load in etl,load in ml, eu & us", `namespaces: the list tells jobs apart: ${await names(page)}`);
+	for (const [text, gib] of [["load in etl", "1.86"], ["load in ml, eu & us", "3.73"], ["load", "954"]]) {
+		await page.goto(told.spaces + "#/");
+		await page.waitForSelector("tbody th a");
+		await page.evaluate(name => [...document.querySelectorAll("tbody th a")].find(a => a.textContent === name).click(), text);
+		await page.waitForSelector(".job h1");
+		check(await page.textContent(".job h1") === text, `namespaces: the page of ${text}`);
+		check((await page.textContent("main")).includes(gib), `namespaces: ${text} has its own memory`);
+		await page.waitForSelector(".paste code");
+		await page.selectOption("#format", "kubernetes");
+		await page.waitForFunction(() => document.querySelector(".paste code").textContent.includes("requests:"));
+		await page.click(".tabs a:text-is('Runs')");
+		await page.reload();
+		await page.waitForSelector(".job h1");
+		check(await page.textContent(".job h1") === text, `namespaces: the address keeps ${text}`);
+		await page.click("#runs tbody a >> nth=0");
+		await page.waitForSelector(".crumbs a[href^='#/job/']");
+		await page.click(".crumbs a[href^='#/job/']");
+		await page.waitForSelector(".job h1");
+		check(await page.textContent(".job h1") === text, `namespaces: from a run back to ${text}`);
+	}
+	await page.goto(told.spaces + "#/job/load?namespace=nobody");
+	await page.waitForSelector("main p a[href^='#/job/load?namespace=etl']", { state: "attached" }).catch(() => {});
+	check(/is known/.test(await page.textContent("main")), "namespaces: an unknown one is said");
+	await page.goto(told.spaces + "#/job/load?namespace=ml");
+	await finish(page, "namespaces", { shot: false });
+}
+
+for (const part of [live, namespaces, machine, finder, emptyState, manyJobs, savings, wrongAddresses, keyboard, oneJob, sparse, prices, warnings, warnedJobs, oneRun, compare, zoom, hostile, unknown, reports, offline]) {
 	if (only && part.name !== only)
 		continue;
 	try {

@@ -102,6 +102,17 @@ def priced(world, told, now):
     _, told["prices"] = world.serve("prices", *flags)
 
 
+def spaces(world, told, now):
+    """Two teams' jobs of one name, and one of nobody."""
+    world.run("spaces", "demo/short", ["true"])
+    history = History(world.path("spaces"))
+    for place, memory in (("", 1e9), ("\x1fetl", 2e9), ("\x1fml\x1feu & us", 4e9)):
+        for i in range(8):
+            history.run("load" + place, now - (9 - i) * 7200, 600, memory, 1.5)
+    history.close()
+    _, told["spaces"] = world.serve("spaces")
+
+
 def main():
     if not EXPORTER:
         sys.exit("RIGHTSIZE_EXPORTER is to name the program")
@@ -131,6 +142,7 @@ def main():
             history.run(told["steady"], now - (20 - i) * 3600, 600, 2e9 + i % 3 * 1e7, 1.5)
         history.close()
         priced(world, told, now)
+        spaces(world, told, now)
         shutil.copy(world.path("many"), world.path("dying"))  # only one server at a time uses a history
         _, told["empty"] = world.serve("empty")
         _, told["many"] = world.serve("many")
