@@ -197,18 +197,26 @@ static void bash_words(struct buf *out)
 /* No word from the history is given to compgen -W, which executes $(...) in its words. Each word ends
  * with its own space, because zsh has no compopt. */
 static const char bash_begin[] =
+	"# Names come from outside, so they are quoted and never expanded. bash would split the word at\n"
+	"# \":\" and \"=\".\n"
+	"_rightsize_exporter_quote() {\n"
+	"\tprintf -v quoted %q \"$1\"\n"
+	"\tquoted=${quoted//:/\\\\:} quoted=${quoted//=/\\\\=}\n"
+	"}\n"
 	"# Each line is a name, which may have blanks.\n"
 	"_rightsize_exporter_names() {\n"
 	"\tlocal name\n"
 	"\tcompopt +o nospace -o filenames 2>/dev/null\n"
+	"\tcur=${cur#[\\\"\\']}\n"
 	"\twhile IFS= read -r name; do\n"
 	"\t\t[[ -n $name && $name == \"$cur\"* ]] && COMPREPLY+=(\"$name\")\n"
 	"\tdone <<<\"$(compgen \"$@\" -- \"$cur\")\"\n"
 	"}\n"
 	"_rightsize_exporter() {\n"
 	"\tlocal cur=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD - 1]}\n"
-	"\tlocal command=${COMP_WORDS[1]} list= names= files= value= prefix= word i\n"
+	"\tlocal command=${COMP_WORDS[1]} list= names= files= value= prefix= word quoted i\n"
 	"\tCOMPREPLY=()\n"
+	"\tIFS= read cur <<<\"$cur\" # takes the backslashes out\n"
 	"\t# What follows -- is a command of its own.\n"
 	"\tfor ((i = 2; i < COMP_CWORD; i++)); do\n"
 	"\t\tif [ \"${COMP_WORDS[i]}\" = -- ]; then\n"
@@ -221,18 +229,18 @@ static const char bash_begin[] =
 	"\telif [ \"$option\" = = ]; then\n"
 	"\t\toption=${COMP_WORDS[COMP_CWORD - 2]} value=1\n\tfi\n";
 
-static const char bash_end[] =
-	"\t# Names come from outside, so they are quoted and never expanded.\n"
-	"\twhile IFS= read -r word; do\n"
-	"\t\t[[ -n $word && $word == \"$cur\"* ]] && COMPREPLY+=(\"$prefix$(printf %q \"$word\") \")\n"
-	"\tdone <<<\"$names\"\n"
-	"\tfor word in $(printf '%s' \"$list\"); do\n"
-	"\t\t[[ $word == *= ]] || word=\"$word \"\n"
-	"\t\t[[ $word == \"$cur\"* ]] && COMPREPLY+=(\"$prefix$word\")\n"
-	"\tdone\n"
-	"\treturn 0\n"
-	"}\n"
-	"complete -o nospace -F _rightsize_exporter " PROGRAM "\n";
+static const char bash_end[] = "\twhile IFS= read -r word; do\n"
+			       "\t\t[[ -n $word && $word == \"$cur\"* ]] || continue\n"
+			       "\t\t_rightsize_exporter_quote \"$word\"\n"
+			       "\t\tCOMPREPLY+=(\"$prefix$quoted \")\n"
+			       "\tdone <<<\"$names\"\n"
+			       "\tfor word in $(printf '%s' \"$list\"); do\n"
+			       "\t\t[[ $word == *= ]] || word=\"$word \"\n"
+			       "\t\t[[ $word == \"$cur\"* ]] && COMPREPLY+=(\"$prefix$word\")\n"
+			       "\tdone\n"
+			       "\treturn 0\n"
+			       "}\n"
+			       "complete -o nospace -F _rightsize_exporter " PROGRAM "\n";
 
 /* Prints the names of jobs and runs for the shell. Leaves out names that CSV quotes. Asks for the runs
  * of a few jobs only, because a person waits. */
@@ -254,7 +262,9 @@ void completion_bash(struct buf *out)
 		      "\t\t_rightsize_exporter_names $files\n\t\treturn\n"
 		      "\telif [ -n \"$files\" ]; then\n"
 		      "\t\tfor word in \"$cur\"*; do\n"
-		      "\t\t\t[ -e \"$word\" ] && COMPREPLY+=(\"$prefix$(printf %q \"$word\")\")\n"
+		      "\t\t\t[ -e \"$word\" ] || continue\n"
+		      "\t\t\t_rightsize_exporter_quote \"$word\"\n"
+		      "\t\t\tCOMPREPLY+=(\"$prefix$quoted\")\n"
 		      "\t\tdone\n\t\treturn\n\tfi\n"
 		      "\tif [ -z \"$value$list\" ]; then\n"
 		      "\t((COMP_CWORD == 1)) && command=\n");

@@ -8,7 +8,7 @@ import unittest
 import support
 from support import EXPORTER
 
-NAMES = ("etl/load", "etl/transform", "it's $(touch owned) `touch owned`")
+NAMES = ("etl/load", "etl/transform", "it's $(touch owned) `touch owned`", "a * b", "a:b=c")
 OWN = ("--format=", "--color=", "--output=")
 
 
@@ -49,6 +49,12 @@ class Completion(support.Case):
         self.assertEqual(len(self.bash("runs", "--job-name", "=")), len(NAMES))
         runs = sorted(run["run_id"] + " " for name in NAMES for run in self.query("runs", f"--job-name={name}")["runs"])
         self.assertEqual(sorted(self.bash("report", "--run", "=", "")), runs)
+
+    def test_names_of_jobs_arrive_as_they_are(self):
+        for shell in (self.bash, self.zsh) if shutil.which("zsh") else (self.bash,):
+            for name in NAMES:
+                quoted, = shell("runs", "--job-name", "".join("\\" + character for character in name[:-1]))
+                self.assertEqual(self.printed("bash", "-c", f"printf %s {quoted}"), [name])
 
     def test_bash_completes_a_value_in_one_word(self):
         self.assertEqual(self.bash("runs", "--job-name=etl/l"), ["--job-name=etl/load "])
