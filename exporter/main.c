@@ -37,6 +37,7 @@
 #include "exporter/cli/query.h"
 #include "exporter/api/route.h"
 #include "exporter/cli/rules_command.h"
+#include "exporter/cli/usage.h"
 #include "exporter/sampling/health.h"
 #include "exporter/sampling/rules_reload.h"
 #include "exporter/sampling/sampler.h"
@@ -51,18 +52,12 @@
 #include "exporter/core/worker.h"
 #include "exporter/answers/app_caches.h"
 
-#define EXIT_USAGE 2
+#define SERVE "serve"
 /* The forwarder gets this many seconds after the exit deadline has passed. */
 #define LAST_SECONDS 2.0
 
 /* Lines of the log wait at most so long for the line with the URL. */
 #define LOG_HOLD_SECONDS 5.0
-
-static int usage_error(const char *command, const struct err *e)
-{
-	fprintf(stderr, "rightsize-exporter %s: %s\n", command, e->text);
-	return EXIT_USAGE;
-}
 
 /* Opens /dev/null for each closed standard stream. Otherwise a file of this program could become
  * descriptor 0, 1 or 2, to which libraries write. If /dev/null is missing, "/" is opened with
@@ -369,14 +364,6 @@ static void warn_of_variable(const char *variable, const char *meant)
 		"variable", variable, "meant", meant, NULL);
 }
 
-static void unknown_word(const char *word, struct err *e)
-{
-	const char *meant = help_meant(word);
-
-	err_set(e, -EINVAL, "unknown command or argument %s; %s%s%s--help lists what there is",
-		word, meant ? "did you mean " : "", meant ? meant : "", meant ? "? " : "");
-}
-
 /* Blocks the signals that end the server. shutdown_wait waits for them. */
 static void hold_signals(sigset_t *set)
 {
@@ -391,7 +378,8 @@ static void hold_signals(sigset_t *set)
 	signal(SIGXFSZ, SIG_IGN);
 }
 
-static int serve_main(int argc, char **argv)
+/* `named` is false without the word "serve". A word among the arguments is then a wrong command. */
+static int serve_main(bool named, int argc, char **argv)
 {
 	struct options o;
 	struct identity self;
@@ -402,13 +390,17 @@ static int serve_main(int argc, char **argv)
 	sigset_t set;
 
 	if (options_read(&o, COMMAND_SERVE, argc, argv, &e))
-		return usage_error("serve", &e);
+		return usage_error(SERVE, e.text);
 	log_setup(o.log_level, o.log_format);
+	int code = 0;
+
 	if (o.n_rest)
-		unknown_word(o.rest[0], &e);
-	if (o.n_rest || site_check_options(&o, &e)) {
+		code = named ? usage_argument(SERVE, o.rest[0], NULL) : help_refuse_word(o.rest[0]);
+	else if (site_check_options(&o, &e))
+		code = usage_error(SERVE, e.text);
+	if (code) {
 		options_done(&o);
-		return usage_error("serve", &e);
+		return code;
 	}
 	log_hold();
 	option_variables_check(COMMAND_SERVE, warn_of_variable);
@@ -426,8 +418,8 @@ static int serve_main(int argc, char **argv)
 	columns_build(&app.columns);
 
 	AUTO(freep) char *path = NULL, *cache = NULL;
-	int code = path_default_history(&path, o.history_path, &e);
 
+	code = path_default_history(&path, o.history_path, &e);
 	app.history_path = path;
 	/* The default path depends on the user, so find it before privileges_drop changes the
 	 * user. */
@@ -575,7 +567,7 @@ static int check_run(struct options *o)
 		return o->run_strict && o->n_ignored ? not_started() : 0;
 	err_set(&e, -EINVAL,
 		"the command is missing: run [--job-name=NAME] -- COMMAND [ARGUMENT...]");
-	return usage_error("run", &e);
+	return usage_error("run", e.text);
 }
 
 static int run_main(int argc, char **argv)
@@ -585,7 +577,7 @@ static int run_main(int argc, char **argv)
 	struct err e = {0};
 
 	if (options_read(&o, COMMAND_RUN, argc, argv, &e))
-		return usage_error("run", &e);
+		return usage_error("run", e.text);
 	if (o.help) {
 		options_done(&o);
 		return manual_main(argc + 2, argv - 2);
@@ -621,7 +613,7 @@ static int query(const struct route *route, int argc, char **argv)
 	int own = query_split(route, argc, argv);
 
 	if (options_read(&o, COMMAND_QUERY, argc - own, argv + own, &e))
-		return usage_error(route->command, &e);
+		return usage_error(route->command, e.text);
 	log_setup(o.log_level, o.log_format);
 	if (o.n_rest) {
 		int refused = query_refuse(route, o.rest[0]);
@@ -665,7 +657,7 @@ int main(int argc, char **argv)
 		return run_main(argc - 2, argv + 2);
 	if (strcmp(word, "rules") == 0)
 		return rules_command_main(argc - 2, argv + 2);
-	if (strcmp(word, "serve") == 0)
-		return serve_main(argc - 2, argv + 2);
-	return serve_main(argc - 1, argv + 1);
+	bool named = strcmp(word, SERVE) == 0;
+
+	return serve_main(named, argc - 1 - named, argv + 1 + named);
 }

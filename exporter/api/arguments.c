@@ -92,16 +92,24 @@ void route_parameter_accepts(const struct parameter *p, struct buf *out)
 	}
 }
 
+struct parameter_name route_parameter_flag(const char *name)
+{
+	struct parameter_name ret;
+
+	snprintf(ret.text, sizeof ret.text, "--%s", name);
+	for (char *c = ret.text; *c; c++)
+		*c = *c == '_' ? '-' : *c;
+	return ret;
+}
+
 static const char *called(const struct arguments *a, const struct parameter *p,
 	char out[ARGUMENT_CALLED_MAX])
 {
 	const char *key = a->value[p - a->parameters].key;
-	size_t n = (size_t)snprintf(out, ARGUMENT_CALLED_MAX, "%s%s", a->flags ? "--" : "",
-		key ? key : p->name);
 
-	for (size_t i = 0; a->flags && i < n && i < ARGUMENT_CALLED_MAX; i++)
-		if (out[i] == '_')
-			out[i] = '-';
+	if (!key)
+		key = p->name;
+	snprintf(out, ARGUMENT_CALLED_MAX, "%s", a->flags ? route_parameter_flag(key).text : key);
 	return out;
 }
 
@@ -112,7 +120,7 @@ static int bad_value(const struct arguments *a, const struct parameter *p, const
 	char name[ARGUMENT_CALLED_MAX], shown[SHOWN];
 
 	route_parameter_accepts(p, &accepts);
-	utf8_clean(value, strlen(value), shown, sizeof shown);
+	utf8_clean_plain(value, strlen(value), '?', shown, sizeof shown);
 	return err_set(e, -EINVAL, "%s: \"%s\" is not accepted: give %s", called(a, p, name), shown,
 		buf_text(&accepts));
 }
@@ -227,7 +235,7 @@ static int unknown_name(const struct arguments *a, const char *name, struct err 
 		buf_addf(&known, "%s%s", p == a->parameters ? "" : ", ", called(a, p, shown));
 	}
 	slip = suggest_slip(name, names, n);
-	utf8_clean(name, strlen(name), shown, sizeof shown);
+	utf8_clean_plain(name, strlen(name), '?', shown, sizeof shown);
 	if (slip)
 		return err_set(e, -EINVAL, "\"%s\" is not a parameter here: did you mean %s?",
 			shown, called(a, route_parameter_find(a->parameters, slip), meant));

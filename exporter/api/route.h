@@ -110,6 +110,13 @@ const char *argument_job(const struct arguments *a);
 const char *argument_called(const struct arguments *a, const char *name,
 	char out[ARGUMENT_CALLED_MAX]);
 
+struct parameter_name {
+	char text[ARGUMENT_CALLED_MAX];
+};
+
+/* Returns the flag of a parameter or an option: "--job-name" for job_name. */
+struct parameter_name route_parameter_flag(const char *name);
+
 /* These functions check the arguments of a request. Call arguments_begin, then arguments_add for
  * each name and value, then arguments_finish. Names and values must live as long as `a`. -EINVAL
  * means one of these errors: an unknown name, a value out of range, a second value for a parameter

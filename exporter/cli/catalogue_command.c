@@ -10,6 +10,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/units.h"
 #include "exporter/catalogue/in_use.h"
+#include "exporter/cli/usage.h"
 #include "exporter/catalogue/file.h"
 #include "exporter/core/log.h"
 #include "exporter/this_server/this_server.h"
@@ -17,13 +18,14 @@
 #include "exporter/text/line_wrap.h"
 #include "exporter/answers/app_caches.h"
 
-#define PROGRAM      "rightsize-exporter catalogue"
+#define COMMAND      "catalogue"
+#define PROGRAM      "rightsize-exporter " COMMAND
 #define SEARCH_LINES 50
 #define TEXT_MAX     (16u << 20)
 /* In seconds. If the output is not a terminal, a line is printed only for a longer wait. */
 #define LONG_WAIT 10.0
 
-enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE };
+enum { EXIT_OK, EXIT_FAILED };
 
 struct catalogue_command {
 	struct options options;
@@ -432,12 +434,6 @@ const char *catalogue_command_word(size_t i)
 	return i < ARRAY_LEN(verbs) ? verbs[i].word : NULL;
 }
 
-static int usage_error(const struct err *e)
-{
-	fprintf(stderr, PROGRAM ": %s\nTry " PROGRAM " --help\n", e->text);
-	return EXIT_USAGE;
-}
-
 static const struct catalogue_verb *verb_of(const char *word)
 {
 	for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
@@ -502,14 +498,10 @@ int catalogue_command_main(int argc, char **argv)
 	struct catalogue_command c = {0};
 	struct err e = {0};
 
-	if (!v) {
-		err_set(&e, -EINVAL, "%s%.80s%s: accepted is info, update, import or search",
-			argc > 0 ? "\"" : "a word is missing", argc > 0 ? argv[0] : "",
-			argc > 0 ? "\"" : "");
-		return usage_error(&e);
-	}
+	if (!v)
+		return usage_word(COMMAND, argv[0], catalogue_command_word);
 	if (read_command(&c, v, argc - 1, argv + 1, &e))
-		return usage_error(&e);
+		return usage_error(COMMAND, e.text);
 	log_setup(c.options.log_level, c.options.log_format);
 	int code = v->show ? show(&c, v) : v->run(&c);
 

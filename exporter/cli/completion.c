@@ -1,20 +1,19 @@
 #include "exporter/cli/completion.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "collectors/base/mem.h"
 #include "collectors/collector.h"
 #include "exporter/api/route.h"
-#include "exporter/cli/catalogue_command.h"
 #include "exporter/cli/help.h"
-#include "exporter/cli/manual.h"
 #include "exporter/cli/query.h"
-#include "exporter/cli/rules_command.h"
 #include "exporter/options/options.h"
 #include "exporter/sampling/enabled_collectors.h"
 
-#define PROGRAM "rightsize-exporter"
+#define PROGRAM  "rightsize-exporter"
+#define FLAG_MAX 128
 
 /* Returns true when `text` needs no quotes in a script. */
 static bool is_word(const char *text)
@@ -32,55 +31,67 @@ static void add_word(struct buf *out, const char *word)
 
 static void add_commands(struct buf *words)
 {
-	for (const struct help_command *c = help_commands; c->word; c++)
-		add_word(words, c->word);
-	for (size_t i = 0; all_routes[i]; i++)
-		if (all_routes[i]->command)
-			add_word(words, all_routes[i]->command);
-	add_word(words, "catalogue");
-}
-
-static const char *manual_word(size_t i)
-{
-#define MANUAL_WORD(word, print) word,
-	static const char *const words[] = {MANUAL_TABLES(MANUAL_WORD)};
-
-	return i < ARRAY_LEN(words) ? words[i] : NULL;
+	for (size_t i = 0; help_command_word(i); i++)
+		add_word(words, help_command_word(i));
 }
 
 /* Adds the words that may follow a command: "update" follows "catalogue". */
 static void add_followers(struct buf *words, const char *command)
 {
-	static const struct {
-		const char *command;
-		const char *(*word)(size_t i);
-	} followed[] = {{"catalogue", catalogue_command_word}, {"rules", rules_command_word},
-		{"manual", manual_word}};
+	const struct help_command *c = help_command_find(command);
+
+	for (size_t i = 0; c && c->follower && c->follower(i); i++)
+		add_word(words, c->follower(i));
+}
+
+/* Adds the values of a parameter or a flag of a query. */
+static void add_values(struct buf *words, const struct route *r, const char *name)
+{
 	const char *word;
 
-	if (strcmp(command, "help") == 0)
-		add_commands(words);
-	for (size_t i = 0; i < ARRAY_LEN(followed); i++)
-		for (size_t k = 0;
-			strcmp(followed[i].command, command) == 0 && (word = followed[i].word(k));
-			k++)
+	for (size_t k = 0; (word = query_flag_word(r, name, k)); k++)
+		if (is_word(word))
 			add_word(words, word);
 }
 
-/* Adds the values of a parameter or a flag of a query: those of the route, then those of every
- * query. */
-static void add_values(struct buf *words, const struct route *r, const char *name)
-{
-	const struct parameter *p = route_parameter_find(r->parameters, name);
-	struct query_flag f;
+/* A flag of the program, as it is worth giving: --no-NAME, if it is on by default. */
+struct offered {
+	char name[FLAG_MAX]; /* without "--" */
+	bool needs_value;
+	const char *help;
+	const char *const *choices; /* NULL-terminated; NULL = any value */
+};
 
-	for (size_t k = 0; p && p->choice && p->choice(k); k++)
-		if (is_word(p->choice(k)))
-			add_word(words, p->choice(k));
-	for (size_t i = 0; query_flag_at(r, i, &f); i++)
-		for (size_t k = 0; f.words && strcmp(f.name, name) == 0 && k < f.n_words; k++)
-			if (!p || strcmp(f.words[k], "json") != 0) /* the route has it too */
-				add_word(words, f.words[k]);
+static struct offered switch_of(const char *prefix, const char *name, bool on, const char *help)
+{
+	struct offered ret = {.help = help};
+
+	snprintf(ret.name, sizeof ret.name, "%s%s%s", on ? "no-" : "", prefix, name);
+	return ret;
+}
+
+/* Gets flag `i` of the commands in `bits` (enum command_bits). Returns false after the last one. */
+static bool offered_at(unsigned bits, size_t i, struct offered *ret)
+{
+	struct option_view o;
+
+	for (size_t k = 0; option_at(k, &o); k++) {
+		if (!(o.commands & bits) || i-- > 0)
+			continue;
+		bool on = !o.placeholder && o.fallback && strcmp(o.fallback, "true") == 0;
+
+		*ret = switch_of("", o.name, on, o.help);
+		ret->needs_value = o.placeholder;
+		ret->choices = o.choices;
+		return true;
+	}
+	for (size_t k = 0; (bits & COMMAND_WATCH) && all_collectors[k]; k++)
+		if (i-- == 0) {
+			*ret = switch_of("collector.", all_collectors[k]->name,
+				!all_collectors[k]->off_by_default, all_collectors[k]->help);
+			return true;
+		}
+	return false;
 }
 
 /* ---- bash ---- */
@@ -92,6 +103,7 @@ static void bash_option_values(struct buf *out)
 	buf_adds(out, "\tcase $option in\n"
 		      "\t--job-name|--job_name) names=$(_rightsize_exporter_jobs) value=1 ;;\n"
 		      "\t--run) names=$(_rightsize_exporter_runs) value=1 ;;\n"
+		      "\t--help) list=all ;;\n"
 		      "\t-o|--output) files=-f ;;\n");
 	for (size_t i = 0; option_at(i, &o); i++) {
 		struct buf words AUTO(buf_done) = BUF_MAX(4096);
@@ -111,13 +123,11 @@ static void bash_option_values(struct buf *out)
 static void bash_value(struct buf *out, const struct route *r, const char *name)
 {
 	struct buf words AUTO(buf_done) = BUF_MAX(4096);
-	char flag[HELP_FLAG_MAX];
 
 	add_values(&words, r, name);
-	if (!words.len)
-		return;
-	help_flag(name, flag);
-	buf_addf(out, "\t%s:%s) list='%s' ;;\n", r->command, flag, buf_text(&words));
+	if (words.len)
+		buf_addf(out, "\t%s:%s) list='%s' ;;\n", r->command,
+			route_parameter_flag(name).text, buf_text(&words));
 }
 
 static void bash_values(struct buf *out)
@@ -142,18 +152,10 @@ static void bash_values(struct buf *out)
 
 static void bash_options(struct buf *words, unsigned bits)
 {
-	struct option_view o;
+	struct offered o;
 
-	for (size_t i = 0; option_at(i, &o); i++) {
-		bool on = o.fallback && strcmp(o.fallback, "true") == 0;
-
-		if (o.commands & bits)
-			buf_addf(words, " --%s%s%s", o.placeholder || !on ? "" : "no-", o.name,
-				o.placeholder ? "=" : "");
-	}
-	for (size_t i = 0; (bits & COMMAND_WATCH) && all_collectors[i]; i++)
-		buf_addf(words, " --%scollector.%s", all_collectors[i]->off_by_default ? "" : "no-",
-			all_collectors[i]->name);
+	for (size_t i = 0; offered_at(bits, i, &o); i++)
+		buf_addf(words, " --%s%s", o.name, o.needs_value ? "=" : "");
 }
 
 /* Writes what may follow a command: its words, its flags and its options. */
@@ -162,13 +164,11 @@ static void bash_command(struct buf *out, const char *command, unsigned bits)
 	const struct route *r = query_route(command);
 	struct buf words AUTO(buf_done) = BUF_MAX(65536);
 	struct query_flag f;
-	char flag[HELP_FLAG_MAX];
 
 	add_word(&words, "--help");
-	for (const struct parameter *p = r ? r->parameters : NULL; p && p->name; p++) {
-		help_flag(p->name, flag);
-		buf_addf(&words, " %s%s", flag, p->kind == PARAMETER_FLAG ? "" : "=");
-	}
+	for (const struct parameter *p = r ? r->parameters : NULL; p && p->name; p++)
+		buf_addf(&words, " %s%s", route_parameter_flag(p->name).text,
+			p->kind == PARAMETER_FLAG ? "" : "=");
 	for (size_t i = 0; r && query_flag_at(r, i, &f); i++)
 		if (!route_parameter_find(r->parameters, f.name))
 			buf_addf(&words, " --%s%s", f.name, f.needs_value ? "=" : "");
@@ -189,27 +189,38 @@ static void bash_words(struct buf *out)
 	for (size_t i = 0; all_routes[i]; i++)
 		if (all_routes[i]->command)
 			bash_command(out, all_routes[i]->command, COMMAND_QUERY);
-	bash_command(out, "catalogue", COMMAND_QUERY);
-	bash_command(out, "help", 0);
-	bash_command(out, "manual", 0);
 	add_commands(&words);
 	bash_options(&words, COMMAND_SERVE);
-	buf_addf(out, "\t*) list='--help --version help manual version %s' ;;\n\tesac\n",
-		buf_text(&words));
+	buf_addf(out, "\t*) list='--help --version %s' ;;\n\tesac\n", buf_text(&words));
 }
 
 /* No word from the history is given to compgen -W, which executes $(...) in its words. Each word ends
  * with its own space, because zsh has no compopt. */
 static const char bash_begin[] =
+	"# Names come from outside, so they are quoted and never expanded. bash would split the word at\n"
+	"# \":\" and \"=\".\n"
+	"_rightsize_exporter_quote() {\n"
+	"\tprintf -v quoted %q \"$1\"\n"
+	"\tquoted=${quoted//:/\\\\:} quoted=${quoted//=/\\\\=}\n"
+	"}\n"
+	"# Each line is a name, which may have blanks.\n"
+	"_rightsize_exporter_names() {\n"
+	"\tlocal name\n"
+	"\tcompopt +o nospace -o filenames 2>/dev/null\n"
+	"\tcur=${cur#[\\\"\\']}\n"
+	"\twhile IFS= read -r name; do\n"
+	"\t\t[[ -n $name && $name == \"$cur\"* ]] && COMPREPLY+=(\"$name\")\n"
+	"\tdone <<<\"$(compgen \"$@\" -- \"$cur\")\"\n"
+	"}\n"
 	"_rightsize_exporter() {\n"
 	"\tlocal cur=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD - 1]}\n"
-	"\tlocal command=${COMP_WORDS[1]} list= names= files= value= prefix= word i\n"
+	"\tlocal command=${COMP_WORDS[1]} list= names= files= value= prefix= word quoted i\n"
 	"\tCOMPREPLY=()\n"
+	"\tIFS= read cur <<<\"$cur\" # takes the backslashes out\n"
 	"\t# What follows -- is a command of its own.\n"
 	"\tfor ((i = 2; i < COMP_CWORD; i++)); do\n"
 	"\t\tif [ \"${COMP_WORDS[i]}\" = -- ]; then\n"
-	"\t\t\tcompopt +o nospace -o filenames 2>/dev/null\n"
-	"\t\t\tCOMPREPLY=($(compgen -c -f -- \"$cur\"))\n"
+	"\t\t\t_rightsize_exporter_names -c -f\n"
 	"\t\t\treturn\n\t\tfi\n\tdone\n"
 	"\t# bash splits \"--name=value\" into three words, zsh does not.\n"
 	"\tif [[ $cur == --*=* ]]; then\n"
@@ -218,18 +229,18 @@ static const char bash_begin[] =
 	"\telif [ \"$option\" = = ]; then\n"
 	"\t\toption=${COMP_WORDS[COMP_CWORD - 2]} value=1\n\tfi\n";
 
-static const char bash_end[] =
-	"\t# Names come from outside, so they are quoted and never expanded.\n"
-	"\twhile IFS= read -r word; do\n"
-	"\t\t[[ -n $word && $word == \"$cur\"* ]] && COMPREPLY+=(\"$prefix$(printf %q \"$word\") \")\n"
-	"\tdone <<<\"$names\"\n"
-	"\tfor word in $(printf '%s' \"$list\"); do\n"
-	"\t\t[[ $word == *= ]] || word=\"$word \"\n"
-	"\t\t[[ $word == \"$cur\"* ]] && COMPREPLY+=(\"$prefix$word\")\n"
-	"\tdone\n"
-	"\treturn 0\n"
-	"}\n"
-	"complete -o nospace -F _rightsize_exporter " PROGRAM "\n";
+static const char bash_end[] = "\twhile IFS= read -r word; do\n"
+			       "\t\t[[ -n $word && $word == \"$cur\"* ]] || continue\n"
+			       "\t\t_rightsize_exporter_quote \"$word\"\n"
+			       "\t\tCOMPREPLY+=(\"$prefix$quoted \")\n"
+			       "\tdone <<<\"$names\"\n"
+			       "\tfor word in $(printf '%s' \"$list\"); do\n"
+			       "\t\t[[ $word == *= ]] || word=\"$word \"\n"
+			       "\t\t[[ $word == \"$cur\"* ]] && COMPREPLY+=(\"$prefix$word\")\n"
+			       "\tdone\n"
+			       "\treturn 0\n"
+			       "}\n"
+			       "complete -o nospace -F _rightsize_exporter " PROGRAM "\n";
 
 /* Prints the names of jobs and runs for the shell. Leaves out names that CSV quotes. Asks for the runs
  * of a few jobs only, because a person waits. */
@@ -248,11 +259,12 @@ void completion_bash(struct buf *out)
 	buf_adds(out, bash_begin);
 	bash_values(out);
 	buf_adds(out, "\tif [ -n \"$files\" ] && [ -z \"$prefix\" ]; then\n"
-		      "\t\tcompopt +o nospace -o filenames 2>/dev/null\n"
-		      "\t\tCOMPREPLY=($(compgen $files -- \"$cur\"))\n\t\treturn\n"
+		      "\t\t_rightsize_exporter_names $files\n\t\treturn\n"
 		      "\telif [ -n \"$files\" ]; then\n"
 		      "\t\tfor word in \"$cur\"*; do\n"
-		      "\t\t\t[ -e \"$word\" ] && COMPREPLY+=(\"$prefix$(printf %q \"$word\")\")\n"
+		      "\t\t\t[ -e \"$word\" ] || continue\n"
+		      "\t\t\t_rightsize_exporter_quote \"$word\"\n"
+		      "\t\t\tCOMPREPLY+=(\"$prefix$quoted\")\n"
 		      "\t\tdone\n\t\treturn\n\tfi\n"
 		      "\tif [ -z \"$value$list\" ]; then\n"
 		      "\t((COMP_CWORD == 1)) && command=\n");
@@ -318,16 +330,18 @@ static void fish_command(struct buf *out, const char *word, const char *help)
 
 static void fish_options(struct buf *out, const char *command, unsigned bits)
 {
-	struct option_view o;
+	struct offered o;
 
-	for (size_t i = 0; option_at(i, &o); i++) {
+	for (size_t i = 0; offered_at(bits, i, &o); i++) {
 		struct buf words AUTO(buf_done) = BUF_MAX(4096);
+		struct buf help AUTO(buf_done) = BUF_MAX(4096);
 
 		for (size_t k = 0; o.choices && o.choices[k]; k++)
 			add_word(&words, o.choices[k]);
-		if (o.commands & bits)
-			add_fish(out, command, o.name, o.placeholder ? buf_text(&words) : NULL,
-				o.help);
+		buf_addf(&help, "%s%s", strncmp(o.name, "no-", 3) == 0 ? "Switches off: " : "",
+			o.help);
+		add_fish(out, command, o.name, o.needs_value ? buf_text(&words) : NULL,
+			buf_text(&help));
 	}
 }
 
@@ -338,11 +352,9 @@ static void fish_query(struct buf *out, const struct route *r)
 	fish_command(out, r->command, r->help);
 	for (const struct parameter *p = r->parameters; p->name; p++) {
 		struct buf words AUTO(buf_done) = BUF_MAX(4096);
-		char flag[HELP_FLAG_MAX];
 
-		help_flag(p->name, flag);
 		add_values(&words, r, p->name);
-		add_fish(out, r->command, flag + 2,
+		add_fish(out, r->command, route_parameter_flag(p->name).text + 2,
 			p->kind == PARAMETER_FLAG ? NULL : buf_text(&words), p->help);
 	}
 	for (size_t i = 0; query_flag_at(r, i, &f); i++) {
@@ -371,11 +383,9 @@ void completion_fish(struct buf *out)
 	for (size_t i = 0; all_routes[i]; i++)
 		if (all_routes[i]->command)
 			fish_query(out, all_routes[i]);
-	fish_command(out, "catalogue", "Servers and prices");
-	fish_options(out, "catalogue", COMMAND_QUERY);
-	fish_command(out, "help", "Shows the options of a command");
-	fish_command(out, "manual", "Prints a page of the manual");
-	buf_adds(out, "complete -c " PROGRAM " -l job-name -x -a '(" FISH_JOBS ")'\n"
-		      "complete -c " PROGRAM " -l run -x -a '(for job in (" FISH_JOBS
-		      " | head -n 20); " SHELL_RUNS "; end)'\n");
+	buf_adds(out,
+		"complete -c " PROGRAM " -l help -f -a all -d 'Shows the usual options, or all'\n"
+		"complete -c " PROGRAM " -l job-name -x -a '(" FISH_JOBS ")'\n"
+		"complete -c " PROGRAM " -l run -x -a '(for job in (" FISH_JOBS
+		" | head -n 20); " SHELL_RUNS "; end)'\n");
 }

@@ -5,23 +5,22 @@
 #include "collectors/base/mem.h"
 #include "exporter/api/route.h"
 #include "exporter/cli/catalogue_command.h"
+#include "exporter/cli/manual.h"
 #include "exporter/cli/query.h"
+#include "exporter/cli/rules_command.h"
+#include "exporter/cli/usage.h"
 #include "exporter/options/options.h"
 #include "exporter/text/line_wrap.h"
 #include "exporter/text/suggest.h"
 
-#define CATALOGUE "catalogue"
 #define WORDS_MAX 64 /* more than there are commands */
 
-/* The words that ask about the program itself. */
-static const char *const words_for_it[] = {"manual", "help", "version"};
-
-bool help_is_word_for_it(const char *word)
+static const char *manual_word(size_t i)
 {
-	for (size_t i = 0; i < ARRAY_LEN(words_for_it); i++)
-		if (strcmp(word, words_for_it[i]) == 0)
-			return true;
-	return false;
+#define MANUAL_WORD(word, print) word,
+	static const char *const words[] = {MANUAL_TABLES(MANUAL_WORD)};
+
+	return i < ARRAY_LEN(words) ? words[i] : NULL;
 }
 
 const struct help_command help_commands[] = {
@@ -36,7 +35,19 @@ const struct help_command help_commands[] = {
 	{"rules", "rightsize-exporter rules test|check|capture [OPTION...]",
 		"Shows which rule takes which process, and why; checks a file of rules; or "
 		"captures the processes of this machine for a test elsewhere",
-		COMMAND_RULES},
+		COMMAND_RULES, .follower = rules_command_word},
+	{"catalogue",
+		"rightsize-exporter catalogue info|update|import|search [FILE|TEXT] [OPTION...]",
+		"Says how old the servers and prices are, fetches new ones, imports a file, or "
+		"searches them",
+		COMMAND_QUERY, .follower = catalogue_command_word,
+		.explain = catalogue_command_help},
+	{"help", "rightsize-exporter help [COMMAND]", "Shows the options of a command",
+		.follower = help_command_word, .placeholder = "COMMAND"},
+	{"manual", "rightsize-exporter manual PAGE",
+		"Prints a page of the manual, a man page, or the completion of a shell",
+		.follower = manual_word, .placeholder = "PAGE"},
+	{"version", "rightsize-exporter version", "Prints the version, and what it was built from"},
 	{0},
 };
 
@@ -62,10 +73,30 @@ const struct help_usual help_usual[] = {
 	{"report", {"run", "job-name", "output", "history.path", "catalogue.path"}},
 	{"csv", {"run", "job-name", "format", "from", "to", "output", "history.path"}},
 	{"series", {"run", "job-name", "points", "from", "to", "output", "history.path"}},
-	{CATALOGUE, {"catalogue.path", "catalogue.cache", "catalogue.url", "catalogue.ca-file",
-			    "catalogue.refresh-interval", "catalogue.region", "catalogue.rate"}},
+	{"catalogue", {"catalogue.path", "catalogue.cache", "catalogue.url", "catalogue.ca-file",
+			      "catalogue.refresh-interval", "catalogue.region", "catalogue.rate"}},
 	{0},
 };
+
+const struct help_command *help_command_find(const char *word)
+{
+	const struct help_command *c = help_commands;
+
+	while (c->word && strcmp(c->word, word) != 0)
+		c++;
+	return c->word ? c : NULL;
+}
+
+const char *help_command_word(size_t i)
+{
+	for (const struct help_command *c = help_commands; c->word; c++)
+		if (i-- == 0)
+			return c->word;
+	for (const struct route *const *r = all_routes; *r; r++)
+		if ((*r)->command && i-- == 0)
+			return (*r)->command;
+	return NULL;
+}
 
 /* Returns the options that --help shows; NULL = all. */
 static const char *const *names_of(const char *word, bool all)
@@ -129,6 +160,9 @@ const struct help_example help_examples[] = {
 		"Use servers and prices of your own"},
 	{"catalogue", "rightsize-exporter catalogue search m7i",
 		"The cheapest servers with m7i in their names"},
+	{"help", "rightsize-exporter help recommend", "What recommend takes"},
+	{"manual", "rightsize-exporter manual bash", "The completion of bash, to be sourced"},
+	{"version", "rightsize-exporter version", "Which version this is"},
 	{0},
 };
 
@@ -143,22 +177,28 @@ static void add_examples(struct buf *out, const char *word)
 		}
 }
 
+static void add_commands(struct buf *out, bool with_options)
+{
+	for (const struct help_command *c = help_commands; c->word; c++)
+		if ((c->bits != 0) == with_options)
+			buf_addf(out, "  %s\n      %s\n", c->synopsis, c->help);
+}
+
 static void help_of_program(struct buf *out, bool all)
 {
 	buf_adds(out, "Watches a job's process tree and its machine, keeps the history of its "
 		      "runs, and answers\n"
 		      "what to ask for next time, on which server, and what it will cost.\n\n");
-	for (size_t i = 0; help_commands[i].word; i++)
-		buf_addf(out, "  %s\n      %s\n", help_commands[i].synopsis, help_commands[i].help);
+	add_commands(out, true);
 	for (size_t i = 0; all_routes[i]; i++)
 		if (all_routes[i]->command)
 			buf_addf(out, "  rightsize-exporter %s [OPTION...]\n      %s\n",
 				all_routes[i]->command, all_routes[i]->help);
-	catalogue_command_help(out);
-	buf_adds(out,
-		"\nrightsize-exporter help COMMAND lists the options of a command. Each option "
-		"can also be\n"
-		"given in the environment: --sample.interval as RIGHTSIZE_SAMPLE_INTERVAL.\n");
+	add_commands(out, false);
+	buf_adds(out, "\nrightsize-exporter help COMMAND lists the options of a command that most "
+		      "people need, and\n" HELP_ALL
+		      " lists all. Each option can also be given in the environment:\n"
+		      "--sample.interval as RIGHTSIZE_SAMPLE_INTERVAL.\n");
 	if (!all)
 		return;
 	/* Without a command the program serves. */
@@ -172,22 +212,29 @@ static void help_left_out(struct buf *out, size_t n)
 		buf_addf(out, "\n%zu more options: " HELP_ALL "\n", n);
 }
 
+static void add_followers(struct buf *out, const struct help_command *c)
+{
+	struct buf words AUTO(buf_done) = BUF_MAX(4096);
+
+	usage_add_words(&words, c->follower);
+	buf_addf(out, "  %s\n", c->placeholder);
+	line_wrap_add(out, buf_text(&words), 6);
+}
+
 static void help_of_command(struct buf *out, const struct help_command *c, bool all)
 {
-	buf_addf(out, "%s\n%s.\n\n", c->synopsis, c->help);
+	buf_addf(out, "%s\n%s.\n", c->synopsis, c->help);
+	if (c->explain || c->placeholder || c->bits)
+		buf_addc(out, '\n');
+	if (c->placeholder)
+		add_followers(out, c);
+	if (c->explain) {
+		c->explain(out);
+		buf_addc(out, '\n');
+	}
 	size_t left_out = options_help(out, c->bits, names_of(c->word, all));
 
 	add_examples(out, c->word);
-	help_left_out(out, left_out);
-}
-
-static void help_of_catalogue(struct buf *out, bool all)
-{
-	catalogue_command_help(out);
-	buf_addc(out, '\n');
-	size_t left_out = options_help(out, COMMAND_QUERY, names_of(CATALOGUE, all));
-
-	add_examples(out, CATALOGUE);
 	help_left_out(out, left_out);
 }
 
@@ -206,42 +253,33 @@ static void help_of_route(struct buf *out, const struct route *route, bool all)
 
 bool help_of_word(struct buf *out, const char *word, bool all)
 {
-	const struct help_command *c = help_commands;
+	const struct help_command *c = help_command_find(word);
 	const struct route *route = query_route(word);
 
-	while (c->word && strcmp(c->word, word) != 0)
-		c++;
-	if (c->word)
+	if (c)
 		help_of_command(out, c, all);
-	else if (strcmp(word, CATALOGUE) == 0)
-		help_of_catalogue(out, all);
 	else if (route)
 		help_of_route(out, route, all);
-	else if (*word == '\0' || *word == '-' || help_is_word_for_it(word))
+	else if (*word == '\0' || *word == '-')
 		help_of_program(out, all);
 	else
 		return false;
 	return true;
 }
 
-const char *help_meant(const char *word)
+int help_refuse_word(const char *word)
 {
-	const char *names[WORDS_MAX] = {CATALOGUE};
-	size_t n = 1;
+	struct buf text AUTO(buf_done) = BUF_MAX(1024);
+	const char *names[WORDS_MAX], *meant;
+	size_t n = 0;
 
-	for (size_t i = 0; i < ARRAY_LEN(words_for_it); i++)
-		names[n++] = words_for_it[i];
-	for (const struct help_command *c = help_commands; c->word; c++)
-		names[n++] = c->word;
-	for (size_t i = 0; all_routes[i] && n < WORDS_MAX; i++)
-		if (all_routes[i]->command)
-			names[n++] = all_routes[i]->command;
-	return suggest_slip(word, names, n);
-}
-
-void help_flag(const char *name, char out[HELP_FLAG_MAX])
-{
-	snprintf(out, HELP_FLAG_MAX, "--%s", name);
-	for (char *c = out; *c; c++)
-		*c = *c == '_' ? '-' : *c;
+	while (n < WORDS_MAX && (names[n] = help_command_word(n)))
+		n++;
+	meant = suggest_slip(word, names, n);
+	if (meant && strcmp(meant, word) == 0)
+		buf_addf(&text, "give the command %s in front of its options", word);
+	else
+		buf_addf(&text, "there is no command %.200s%s%s%s", word,
+			meant ? "; did you mean " : "", meant ? meant : "", meant ? "?" : "");
+	return usage_error(NULL, buf_text(&text));
 }

@@ -7,14 +7,23 @@
 #include "collectors/base/buf.h"
 #include "exporter/options/options.h"
 
-#define HELP_ALL "--help=all"
-
 /* A command that is not a route. A NULL `word` ends the table. */
 struct help_command {
 	const char *word, *synopsis, *help;
-	enum command_bits bits;
+	unsigned bits; /* enum command_bits; 0 = it has no options */
+	/* Returns the i-th word that may follow the command, and NULL past the last. NULL = no word
+	 * may follow. */
+	const char *(*follower)(size_t i);
+	const char *placeholder;          /* --help lists the followers under it; NULL = no list */
+	void (*explain)(struct buf *out); /* appends to --help before the options; NULL = nothing */
 };
 extern const struct help_command help_commands[];
+
+/* Returns NULL if there is no such command, or if it is a route. */
+const struct help_command *help_command_find(const char *word);
+
+/* Returns the i-th command, routes included. NULL = there are no more. */
+const char *help_command_word(size_t i);
 
 /* The options and parameters that --help of a command shows, as flags have them. --help=all shows
  * every one. A NULL `word` ends the table. */
@@ -30,19 +39,12 @@ struct help_example {
 };
 extern const struct help_example help_examples[];
 
-/* Returns true for "manual", "help" and "version", which ask about the program itself. */
-bool help_is_word_for_it(const char *word);
-
 /* Appends the help of a command: the options that most people need, or all of them. Appends the
- * help of the program for "", for a flag and for a word that asks about the program. Returns false
- * if there is no such command. */
+ * help of the program for "" and for a flag. Returns false if there is no such command. */
 bool help_of_word(struct buf *out, const char *word, bool all);
 
-#define HELP_FLAG_MAX 128
-/* Writes the flag of a parameter: "--job-name" for job_name. */
-void help_flag(const char *name, char out[HELP_FLAG_MAX]);
-
-/* Returns the command that `word` probably misspells, or NULL. */
-const char *help_meant(const char *word);
+/* Prints that `word` is no command, and the command that was probably meant. Returns the exit code
+ * for bad usage. */
+int help_refuse_word(const char *word);
 
 #endif

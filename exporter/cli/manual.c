@@ -15,6 +15,7 @@
 #include "exporter/site/site.h"
 #include "exporter/options/options.h"
 #include "exporter/cli/help.h"
+#include "exporter/cli/usage.h"
 #include "exporter/api/route.h"
 #include "exporter/core/json_key.h"
 #include "exporter/core/version.h"
@@ -24,22 +25,6 @@
 
 #define PROGRAM    "rightsize-exporter"
 #define MANUAL_MAX (1u << 20)
-#define EXIT_USAGE 2
-
-bool manual_wanted(int argc, char **argv)
-{
-	if (argc > 1 && help_is_word_for_it(argv[1]))
-		return true;
-	/* "run" is followed by a command, which may have its own --help. Only options_read knows
-	 * where that command begins. */
-	if (argc > 1 && strcmp(argv[1], "run") == 0)
-		return false;
-	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], HELP_ALL) == 0 ||
-			strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--version") == 0)
-			return true;
-	return false;
-}
 
 static void version_text(struct buf *out)
 {
@@ -235,9 +220,7 @@ static void man_options(struct buf *out)
 	add_section(out, "OPTIONS");
 	for (size_t i = 0; option_at(i, &o); i++) {
 		struct buf text = BUF_MAX(4096);
-		char flag[HELP_FLAG_MAX];
 
-		help_flag(o.name, flag);
 		buf_adds(&text, o.help);
 		if (o.fallback)
 			buf_addf(&text, " (default: %s", o.fallback);
@@ -250,11 +233,11 @@ static void man_options(struct buf *out)
 					commands[k].name);
 		if (o.fallback || o.commands != COMMAND_ALL)
 			buf_addc(&text, ')');
-		add_entry(out, flag, o.placeholder, buf_text(&text));
+		add_entry(out, route_parameter_flag(o.name).text, o.placeholder, buf_text(&text));
 		buf_done(&text);
 	}
 	for (size_t i = 0; all_collectors[i]; i++) {
-		char flag[HELP_FLAG_MAX];
+		char flag[128];
 
 		snprintf(flag, sizeof flag, "--%scollector.%s",
 			all_collectors[i]->off_by_default ? "" : "no-", all_collectors[i]->name);
@@ -271,12 +254,8 @@ static void man_parameters(struct buf *out)
 		buf_addf(out, ".SS %s\n", all_routes[i]->command);
 		add_roff(out, all_routes[i]->help);
 		buf_adds(out, ".\n");
-		for (const struct parameter *p = all_routes[i]->parameters; p->name; p++) {
-			char flag[HELP_FLAG_MAX];
-
-			help_flag(p->name, flag);
-			add_entry(out, flag, "VALUE", p->help);
-		}
+		for (const struct parameter *p = all_routes[i]->parameters; p->name; p++)
+			add_entry(out, route_parameter_flag(p->name).text, "VALUE", p->help);
 	}
 }
 
@@ -430,47 +409,104 @@ static const struct {
 	void (*print)(struct buf *out);
 } tables[] = {MANUAL_TABLES(MANUAL_TABLE_ROW)};
 
-static int print_table(struct buf *out, const char *word)
+bool manual_wanted(int argc, char **argv)
 {
-	for (size_t i = 0; i < ARRAY_LEN(tables); i++)
+	const struct help_command *c = argc > 1 ? help_command_find(argv[1]) : NULL;
+
+	if (c && !c->bits)
+		return true;
+	/* "run" is followed by a command, which may have its own --help. Only options_read knows
+	 * where that command begins. */
+	if (c && c->bits == COMMAND_RUN)
+		return false;
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (option_question(argv[i]) != ASKS_NOTHING)
+			return true;
+	return false;
+}
+
+#define OTHERS_MAX 2
+
+/* The arguments. */
+struct asked {
+	const char *word, *other[OTHERS_MAX]; /* `other`: the arguments that ask no question */
+	bool help, all, version;
+};
+
+static struct asked asked_for(int argc, char **argv)
+{
+	struct asked ret = {.word = argv[1]};
+	size_t n = 0;
+
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		enum flag_question asks = option_question(argv[i]);
+
+		if (asks == ASKS_NOTHING && i > 1 && n < OTHERS_MAX)
+			ret.other[n++] = argv[i];
+		ret.help = ret.help || asks == ASKS_HELP || asks == ASKS_ALL_HELP;
+		ret.all = ret.all || asks == ASKS_ALL_HELP;
+		ret.version = ret.version || asks == ASKS_VERSION;
+	}
+	ret.version = ret.version || strcmp(ret.word, "version") == 0;
+	return ret;
+}
+
+static int print_page(struct buf *out, const char *word, const struct help_command *manual)
+{
+	for (size_t i = 0; word && i < ARRAY_LEN(tables); i++)
 		if (strcmp(word, tables[i].word) == 0) {
 			tables[i].print(out);
 			return EXIT_SUCCESS;
 		}
-	fputs("rightsize-exporter manual: accepted is", stderr);
-	for (size_t i = 0; i < ARRAY_LEN(tables); i++)
-		fprintf(stderr, "%s %s", i ? "," : "", tables[i].word);
-	fputc('\n', stderr);
-	return EXIT_USAGE;
+	return usage_word(manual->word, word, manual->follower);
 }
 
-static int refuse_word(const char *word)
+static int print_help(struct buf *out, const char *word, bool all)
 {
-	const char *meant = help_meant(word);
+	return help_of_word(out, word, all) ? EXIT_SUCCESS : help_refuse_word(word);
+}
 
-	fprintf(stderr, PROGRAM ": there is no command %s", word);
-	if (meant)
-		fprintf(stderr, "; did you mean %s?", meant);
-	fputs("\nTry " PROGRAM " --help\n", stderr);
-	return EXIT_USAGE;
+/* Refuses arguments that a command without options does not take. */
+static int refuse_others(const struct help_command *c, const struct asked *a)
+{
+	size_t takes = c->placeholder ? 1 : 0;
+	const char *first = a->other[0], *wrong = a->other[takes];
+
+	if (!wrong && first && *first == '-')
+		wrong = first;
+	return wrong ? usage_argument(c->word, wrong, NULL) : EXIT_SUCCESS;
+}
+
+static int print(struct buf *out, const struct asked *a)
+{
+	const struct help_command *c = help_command_find(a->word);
+	bool bare = c && !c->bits;
+	const char *other = a->other[0];
+	int code = bare ? refuse_others(c, a) : EXIT_SUCCESS;
+
+	if (code)
+		return code;
+	if (a->version && !a->help) {
+		version_text(out);
+		return EXIT_SUCCESS;
+	}
+	if (strcmp(a->word, "help") == 0) {
+		/* "all" is the value of --help=all. */
+		bool all = other && strcmp(other, "all") == 0;
+
+		return print_help(out, other && !all ? other : "", all || a->all);
+	}
+	if (bare && !a->help)
+		return print_page(out, other, c);
+	return print_help(out, a->word, a->all);
 }
 
 int manual_main(int argc, char **argv)
 {
 	struct buf out = BUF_MAX(MANUAL_MAX);
-	int code = EXIT_SUCCESS;
+	struct asked asked = asked_for(argc, argv);
+	int code = print(&out, &asked);
 
-	const char *word = strcmp(argv[1], "help") == 0 ? argc > 2 ? argv[2] : "" : argv[1];
-	bool all = false;
-
-	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-		all = all || strcmp(argv[i], HELP_ALL) == 0;
-	if (strcmp(argv[1], "manual") == 0)
-		code = print_table(&out, argc > 2 ? argv[2] : "");
-	else if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0)
-		version_text(&out);
-	else if (!help_of_word(&out, word, all))
-		code = refuse_word(word);
 	fputs(buf_text(&out), stdout);
 	buf_done(&out);
 	return code;

@@ -31,8 +31,8 @@ X("fish", completion_fish)
 /* clang-format on */
 
 /* Returns true when the first argument is the word "manual", "help" or "version". Also returns true
- * when --help, --help=all, -h or --version is an argument, and no "--" comes before it. Returns false
- * for the command "run", because options_read reads its options. */
+ * when an argument is a flag with a question (option_question), and no "--" comes before it. Returns
+ * false for the command "run", because options_read reads its options. */
 bool manual_wanted(int argc, char **argv);
 int manual_main(int argc, char **argv);
 

@@ -4,12 +4,14 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include <jansson.h>
 
 #include "collectors/base/mem.h"
 #include "exporter/cli/progress_line.h"
+#include "exporter/cli/usage.h"
 #include "exporter/options/options.h"
 #include "exporter/terminal/output.h"
 #include "exporter/terminal/show.h"
@@ -21,7 +23,9 @@
 #define PROGRAM        "rightsize-exporter"
 #define TOO_LARGE      "the answer is larger than 64 MiB: narrow the query"
 
-enum { EXIT_OK, EXIT_NO_ANSWER, EXIT_USAGE };
+#define BAD_REQUEST 400
+
+enum { EXIT_OK, EXIT_NO_ANSWER };
 
 const struct route *query_route(const char *command)
 {
@@ -74,24 +78,73 @@ static const struct {
 	{"explain", false, offsetof(struct query_output, explain), .command = "recommend"},
 };
 
+/* Returns true if the route's command has this flag. */
+static bool is_of_route(size_t flag, const struct route *route)
+{
+	const char *only = output_flags[flag].command;
+
+	if (!show_find(route->command) && !output_flags[flag].of_any)
+		return false;
+	return !only || strcmp(only, route->command) == 0;
+}
+
 bool query_flag_at(const struct route *route, size_t i, struct query_flag *ret)
 {
-	const struct shown *shown = show_find(route->command);
-
 	for (size_t k = 0; k < ARRAY_LEN(output_flags); k++) {
-		const char *only = output_flags[k].command;
-		bool no_list = output_flags[k].words == output_name && shown && !shown->list;
-
-		if (!shown && !output_flags[k].of_any)
+		if (!is_of_route(k, route) || i-- > 0)
 			continue;
-		if (only && strcmp(only, route->command) != 0)
-			continue;
-		*ret = (struct query_flag){output_flags[k].name, output_flags[k].needs_value,
-			output_flags[k].words, no_list ? OUTPUT_CSV : output_flags[k].n_words};
-		if (i-- == 0)
-			return true;
+		*ret = (struct query_flag){output_flags[k].name, output_flags[k].needs_value};
+		return true;
 	}
 	return false;
+}
+
+/* An answer without a list cannot be written as CSV. */
+static bool can_be_written(const struct route *route, const char *output)
+{
+	return output != output_name[OUTPUT_CSV] || show_find(route->command)->list;
+}
+
+static bool is_choice(const struct parameter *p, const char *word)
+{
+	for (size_t i = 0; p && p->choice && p->choice(i); i++)
+		if (strcasecmp(p->choice(i), word) == 0)
+			return true;
+	return false;
+}
+
+/* Returns the k-th word of a flag of every query. Returns NULL past the last. */
+static const char *output_word(const struct route *route, const char *name, size_t k)
+{
+	for (size_t f = 0; f < ARRAY_LEN(output_flags); f++) {
+		if (!is_of_route(f, route) || strcmp(output_flags[f].name, name) != 0)
+			continue;
+		for (size_t i = 0; i < output_flags[f].n_words; i++)
+			if (can_be_written(route, output_flags[f].words[i]) && k-- == 0)
+				return output_flags[f].words[i];
+	}
+	return NULL;
+}
+
+const char *query_flag_word(const struct route *route, const char *name, size_t k)
+{
+	const struct parameter *p = route_parameter_find(route->parameters, name);
+	const char *word;
+	size_t n = 0;
+
+	for (; (word = output_word(route, name, n)); n++)
+		if (n == k)
+			return word;
+	for (size_t i = 0; p && p->choice && (word = p->choice(i)); i++) {
+		bool both = false;
+
+		for (size_t m = 0; m < n && !both; m++)
+			both = strcmp(output_word(route, name, m), word) == 0;
+		if (!both && n + i == k)
+			return word;
+		k += both;
+	}
+	return NULL;
 }
 
 /* Returns the index in output_flags of an argument such as "--color=never". Returns the length of
@@ -199,22 +252,39 @@ static void help_of_output(struct buf *out, const struct route *route, const cha
 		left_out);
 }
 
-static void help_of_parameter(struct buf *out, const struct parameter *p)
+/* Appends the words that a parameter accepts. A format of the route accepts those of every query,
+ * too. */
+static void add_accepted(struct buf *out, const struct route *route, const struct parameter *p)
+{
+	const char *word;
+
+	if (!has_flag(route, p->name)) {
+		route_parameter_accepts(p, out);
+		return;
+	}
+	for (size_t i = 0; (word = query_flag_word(route, p->name, i)); i++)
+		buf_addf(out, "%s%s",
+			i == 0                                 ? "" :
+			query_flag_word(route, p->name, i + 1) ? ", " :
+								 " or ",
+			word);
+}
+
+static void help_of_parameter(struct buf *out, const struct route *route, const struct parameter *p)
 {
 	struct buf help AUTO(buf_done) = BUF_MAX(HELP_MAX);
-	size_t start = out->len;
+	bool is_output = has_flag(route, p->name);
 
-	buf_addf(out, "  --%s=VALUE", p->name);
-	for (size_t i = start; i < out->len; i++)
-		if (out->data[i] == '_')
-			out->data[i] = '-';
+	buf_addf(out, "  %s=VALUE", route_parameter_flag(p->name).text);
 	if (p->required)
 		buf_adds(out, "  (required)");
-	if (p->fallback)
+	if (is_output)
+		buf_addf(out, "  (default text on a terminal, else %s)", p->fallback);
+	else if (p->fallback)
 		buf_addf(out, "  (default %s)", p->fallback);
 	buf_addc(out, '\n');
 	buf_addf(&help, "%s%s: ", p->help, p->repeats ? "; repeatable" : "");
-	route_parameter_accepts(p, &help);
+	add_accepted(&help, route, p);
 	line_wrap_add(out, buf_text(&help), 6);
 }
 
@@ -224,21 +294,13 @@ size_t query_help(struct buf *out, const struct route *route, const char *const 
 
 	for (const struct parameter *p = route->parameters; p->name; p++)
 		if (options_help_shows(names, p->name))
-			help_of_parameter(out, p);
+			help_of_parameter(out, route, p);
 		else
 			left_out++;
 	help_of_output(out, route, names, &left_out);
 	if (!names && route->explain)
 		route->explain(out);
 	return left_out;
-}
-
-/* Prints `s` without control characters. Names come from outside, and control characters in them
- * could change the state of the terminal. */
-static void print_clean(const char *s)
-{
-	for (; *s; s++)
-		fputc((unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s, stderr);
 }
 
 static const char *message_of(const json_t *error)
@@ -256,7 +318,7 @@ static void print_error(const struct route *route, const struct reply *r)
 	const char *key;
 
 	fprintf(stderr, PROGRAM " %s: ", route->command);
-	print_clean(message_of(error));
+	usage_print(message_of(error));
 	fputc('\n', stderr);
 	json_object_foreach(error, key, list)
 	{
@@ -265,23 +327,18 @@ static void print_error(const struct route *route, const struct reply *r)
 		fprintf(stderr, "%s:\n", strcmp(key, "did_you_mean") == 0 ? "did you mean" : key);
 		for (size_t i = 0; i < json_array_size(list); i++) {
 			fputs("  ", stderr);
-			print_clean(json_string_value(json_array_get(list, i)));
+			usage_print(json_string_value(json_array_get(list, i)));
 			fputc('\n', stderr);
 		}
 	}
 	json_decref(document);
+	if (r->status == BAD_REQUEST)
+		usage_try(route->command);
 }
 
 static void reply_body_done(struct reply *r)
 {
 	buf_done(&r->body);
-}
-
-static int usage_error(const struct route *route, const char *text)
-{
-	fprintf(stderr, PROGRAM " %s: %s\nTry " PROGRAM " %s --help\n", route->command, text,
-		route->command);
-	return EXIT_USAGE;
 }
 
 /* Makes the error for a word that is not a flag. Suggests --job-name, because the word is usually
@@ -300,7 +357,7 @@ int query_refuse(const struct route *route, const char *word)
 	struct err e = {0};
 
 	no_flag(route, word, &e);
-	return usage_error(route, e.text);
+	return usage_error(route->command, e.text);
 }
 
 /* Reads one of output_flags. *i is the index of the argument, and becomes that of its value. */
@@ -313,6 +370,11 @@ static int read_output_flag(size_t flag, const char *value, int argc, char **arg
 		value = argv[*i];
 	if (output_flags[flag].needs_value && (!value || !*value))
 		return err_set(e, -EINVAL, "--%s needs a value", output_flags[flag].name);
+	if (!output_flags[flag].needs_value && value)
+		return err_set(e, -EINVAL, "--%s takes no value", output_flags[flag].name);
+	if (*text)
+		return err_set(e, -EINVAL, "--%s was given more than once",
+			output_flags[flag].name);
 	*text = value ? value : "";
 	return 0;
 }
@@ -355,24 +417,38 @@ static int read_flags(const struct route *route, struct arguments *a, int argc, 
 	return 0;
 }
 
+static int refuse_format(const struct route *route, const char *format, const char *why,
+	struct err *e)
+{
+	static const struct parameter outputs = {.name = "format"};
+	const struct parameter *p = route_parameter_find(route->parameters, "format");
+	struct buf accepted AUTO(buf_done) = BUF_MAX(sizeof e->text);
+
+	add_accepted(&accepted, route, p ? p : &outputs);
+	return err_set(e, -EINVAL, "--format=%.40s: %saccepted is %s", format, why,
+		buf_text(&accepted));
+}
+
 /* Reads --format. A word that output.h does not have is a parameter of the route, as in
  * --format=slurm of recommend. */
-static int read_format(const struct route *route, struct arguments *a, const char *format,
+static int read_format(const struct route *route, struct arguments *a, const struct query_output *o,
 	enum output *ret, struct err *e)
 {
-	const struct shown *shown = show_find(route->command);
+	const struct parameter *p = route_parameter_find(route->parameters, "format");
 
-	if (!shown || !output_find(format, ret)) {
-		*ret = OUTPUT_JSON;
-		if (!shown || route_parameter_find(route->parameters, "format"))
-			return arguments_add(a, "format", format, e);
-		return err_set(e, -EINVAL, "--format=%.40s: accepted are text, json, yaml%s",
-			format, shown->list ? " and csv" : "");
-	}
-	if (*ret == OUTPUT_CSV && !shown->list)
-		return err_set(e, -EINVAL,
-			"--format=csv: this answer is no list; accepted are text, json and yaml");
-	return 0;
+	if (!show_find(route->command))
+		return arguments_add(a, "format", o->format, e);
+	if (output_find(o->format, ret))
+		return can_be_written(route, output_name[*ret]) ?
+			       0 :
+			       refuse_format(route, o->format, "this answer is no list; ", e);
+	*ret = OUTPUT_JSON;
+	if (!is_choice(p, o->format))
+		return refuse_format(route, o->format, "", e);
+	if (o->explain)
+		return err_set(e, -EINVAL, "--explain: format %s does not use it, text does",
+			o->format);
+	return arguments_add(a, "format", o->format, e);
 }
 
 static int read_colour(const char *word, enum screen_colour *ret, struct err *e)
@@ -388,13 +464,14 @@ static int read_colour(const char *word, enum screen_colour *ret, struct err *e)
 	return 0;
 }
 
-/* Decides how the answer is written: as text only where a person reads it. */
+/* Decides how the answer is written: as text only where a person reads it, or asks for reasons. */
 static int choose_output(const struct route *route, struct arguments *a,
 	const struct query_output *o, enum output *as, enum screen_colour *colour, struct err *e)
 {
-	*as = show_find(route->command) && !o->file && isatty(STDOUT_FILENO) ? OUTPUT_TEXT :
-									       OUTPUT_JSON;
-	int code = o->format ? read_format(route, a, o->format, as, e) : 0;
+	bool read = !o->file && isatty(STDOUT_FILENO);
+
+	*as = show_find(route->command) && (read || o->explain) ? OUTPUT_TEXT : OUTPUT_JSON;
+	int code = o->format ? read_format(route, a, o, as, e) : 0;
 
 	/* The reasons are complete only among the details. */
 	if (code == 0 && *as == OUTPUT_TEXT && o->explain &&
@@ -474,7 +551,7 @@ int query_main(struct app *app, const struct route *route, int argc, char **argv
 	a.flags = true;
 	if (read_flags(route, &a, argc, argv, &output, &e) ||
 		choose_output(route, &a, &output, &as, &colour, &e) || arguments_finish(&a, &e))
-		return usage_error(route, e.text);
+		return usage_error(route->command, e.text);
 	progress_line_begin(&line, route->command);
 	app->progress = &line.progress;
 	int code = ask(app, route, &a, as, &r, &e);
@@ -485,7 +562,7 @@ int query_main(struct app *app, const struct route *route, int argc, char **argv
 		return write_failed(route, e.text);
 	if (r.status >= 400) {
 		print_error(route, &r);
-		return r.status == 400 ? EXIT_USAGE : EXIT_NO_ANSWER;
+		return r.status == BAD_REQUEST ? EXIT_USAGE : EXIT_NO_ANSWER;
 	}
 	transform(route, as, colour, output.explain, &r.body);
 	return print_answer(route, &r, output.file);

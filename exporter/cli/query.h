@@ -34,12 +34,14 @@ int query_refuse(const struct route *route, const char *word);
 struct query_flag {
 	const char *name;
 	bool needs_value;
-	const char *const *words; /* the values that it takes; NULL = any */
-	size_t n_words;
 };
 
 /* Gets flag `i` of the route's command. Returns false after the last one. */
 bool query_flag_at(const struct route *route, size_t i, struct query_flag *ret);
+
+/* Returns the k-th word that a flag or a parameter of the route's command accepts. Returns NULL past
+ * the last, and if any text is accepted. */
+const char *query_flag_word(const struct route *route, const char *name, size_t k);
 
 /* Appends the parameters of a route that is a command for --help, and the flags of every query:
  * those of `names` (options_help_shows), or all of them if `names` is NULL. Returns the number of

@@ -10,13 +10,13 @@
 #include "collectors/process/pids.h"
 #include "collectors/process/process.h"
 #include "exporter/cli/process_dump.h"
+#include "exporter/cli/usage.h"
 #include "exporter/discovery/job_rules.h"
 #include "exporter/core/json.h"
 #include "exporter/core/log.h"
 #include "exporter/options/options.h"
 #include "collectors/naming/recognise.h"
 
-#define EXIT_USAGE  2
 #define OUTPUT_MAX  ((size_t)64 << 20)
 #define COMMAND_MAX 60
 
@@ -215,20 +215,19 @@ int rules_command_main(int argc, char **argv)
 	while (command < ARRAY_LEN(commands) &&
 		(argc < 1 || strcmp(argv[0], commands[command].word) != 0))
 		command++;
-	if (command == ARRAY_LEN(commands)) {
-		fputs("rightsize-exporter rules: accepted is test, check or capture\n", stderr);
-		return EXIT_USAGE;
-	}
+	if (command == ARRAY_LEN(commands))
+		return usage_word("rules", argv[0], rules_command_word);
 	int code = options_read(&s.options, COMMAND_RULES, argc - 1, argv + 1, &e);
 
-	if (code == 0 && s.options.n_rest)
-		code = err_set(&e, -EINVAL, "unknown argument %s", s.options.rest[0]);
-	else if (code == 0 && commands[command].needs_rules && !s.options.jobs_rules)
-		code = err_set(&e, -EINVAL, "--jobs.rules=FILE is missing: give the file to check");
+	if (code)
+		return usage_error("rules", e.text);
+	if (s.options.n_rest)
+		code = usage_argument("rules", s.options.rest[0], "jobs.rules");
+	else if (commands[command].needs_rules && !s.options.jobs_rules)
+		code = usage_error("rules", "--jobs.rules=FILE is missing: give the file to check");
 	if (code) {
 		options_done(&s.options);
-		complain(&e);
-		return EXIT_USAGE;
+		return code;
 	}
 	log_setup(s.options.log_level, s.options.log_format);
 	s.reader = facts_reader_new();

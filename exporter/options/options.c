@@ -371,16 +371,15 @@ static int set_collector(struct options *o, const char *name, bool on, struct er
  * value. */
 static int unknown_option(const char *flag, enum command_bits command, struct err *e)
 {
-	const char *names[ARRAY_LEN(rows)], *slip;
+	const char *names[ARRAY_LEN(rows)], *slip, *word;
 	char name[64];
 	size_t n = 0;
 
-	if (strncmp(flag, "--", 2) != 0)
-		return err_set(e, -ENOENT, "unknown option %.64s; options begin with --", flag);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (rows[i].commands & command)
 			names[n++] = rows[i].name;
-	snprintf(name, sizeof name, "%.*s", (int)strcspn(flag + 2, "="), flag + 2);
+	word = flag + strspn(flag, "-");
+	snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
 	slip = suggest_slip(name, names, n);
 	return slip ? err_set(e, -ENOENT, "unknown option %.100s: did you mean --%s?", flag, slip) :
 		      err_set(e, -ENOENT, "unknown option %.100s; --help lists the options", flag);
@@ -469,11 +468,18 @@ static int finish_options(struct options *o, char **rest, int n_rest, int code)
 	return code;
 }
 
-static bool asks_for_help(enum command_bits command, const char *argument)
+enum flag_question option_question(const char *argument)
 {
-	return command == COMMAND_RUN &&
-	       (strcmp(argument, "--help") == 0 || strcmp(argument, "--help=all") == 0 ||
-		       strcmp(argument, "-h") == 0 || strcmp(argument, "--version") == 0);
+	static const struct {
+		const char *flag;
+		enum flag_question asks;
+	} flags[] = {{"--help", ASKS_HELP}, {"-h", ASKS_HELP}, {HELP_ALL, ASKS_ALL_HELP},
+		{"--version", ASKS_VERSION}, {"-V", ASKS_VERSION}};
+
+	for (size_t i = 0; i < ARRAY_LEN(flags); i++)
+		if (strcmp(flags[i].flag, argument) == 0)
+			return flags[i].asks;
+	return ASKS_NOTHING;
 }
 
 int options_read(struct options *ret, enum command_bits command, int argc, char **argv,
@@ -487,7 +493,7 @@ int options_read(struct options *ret, enum command_bits command, int argc, char 
 		struct err why = {0};
 
 		ends = strcmp(argv[i], "--") == 0;
-		ret->help = asks_for_help(command, argv[i]);
+		ret->help = command == COMMAND_RUN && option_question(argv[i]) != ASKS_NOTHING;
 		if (ret->help)
 			break;
 		if (ends || read_flag(ret, command, argc, argv, &i, &why) == 0)

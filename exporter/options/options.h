@@ -202,13 +202,19 @@ X(CHOICE, log_format, "log.format", "logfmt", option_log_formats, 0, COMMAND_ALL
 
 enum option_id { OPTIONS(OPTION_ID) OPTION_COUNT };
 
+#define HELP_ALL "--help=all"
+
+/* The question that a flag asks about the program or the command. */
+enum flag_question { ASKS_NOTHING, ASKS_HELP, ASKS_ALL_HELP, ASKS_VERSION };
+enum flag_question option_question(const char *argument);
+
 struct options {
 	OPTIONS(OPTION_FIELD)
 	bool given[OPTION_COUNT];       /* set by a flag or the environment, not by default */
 	const char *text[OPTION_COUNT]; /* the given value as text; NULL = no value */
 	bool by_flag[OPTION_COUNT];     /* set by a flag, which replaces the environment's list */
 	bool *collector_on;             /* one for each collector of all_collectors */
-	bool help;                      /* in "run": --help, -h or --version precedes the command */
+	bool help;                      /* in "run": a flag with a question precedes the command */
 	/* Only for "run": one sentence about each wrong option. These options are ignored. */
 	size_t n_ignored;
 	char **ignored;

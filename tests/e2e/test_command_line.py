@@ -14,6 +14,7 @@ from support import DEADLINE, EXPORTER, Case, clean_environment, main, python_jo
 
 AS_ROOT = os.geteuid() == 0
 SOMEBODY = 200000 + os.getpid() % 100000  # a user that owns nothing and runs no other process
+NO_OPTIONS = ("help", "manual", "version")
 COMMANDS = ("serve", "run", "recommend", "stats", "runs", "jobs")
 SHORT_WORK = python_job("import time\nwhile time.process_time() < 0.2: pass")
 
@@ -305,10 +306,34 @@ class WrongUse(Case):
         *(([command, "a/mem"], ['"a/mem" is not a flag: give --NAME VALUE'])
           for command in ("jobs", "overview", "server")),
         (["catalogue", "info", "b"], ['unexpected argument "b"']),
-        (["rules", "capture", "b"], ["unknown argument b"]),
-        *((["rules", *words], ["accepted is test, check or capture"]) for words in ([], ["nothing"])),
+        (["serve", "b"], ['serve: unexpected argument "b"', "Try rightsize-exporter serve --help"]),
+        (["--log.level=error", "recommend", "--job-name=a"], ["give the command recommend in front of its options"]),
+        (["rules", "capture", "b"], ['unexpected argument "b"', "Try rightsize-exporter rules --help"]),
+        (["rules", "check", "f.yml"], ['unexpected argument "f.yml": did you mean --jobs.rules=f.yml?']),
+        *((["rules", *words], [said, "accepted is test, check or capture", "Try rightsize-exporter rules --help"])
+          for words, said in (([], "a word is missing"), (["nothing"], '"nothing"'))),
         (["rules", "check"], ["--jobs.rules=FILE is missing"]),
-        (["manual", "nothing"], ["metrics", "options"]),
+        *((["manual", *words], [said, "metrics, options", "zsh or fish", "Try rightsize-exporter manual --help"])
+          for words, said in (([], "a word is missing"), (["nothing"], '"nothing"'))),
+        *(([*words, "xx"], ['unexpected argument "xx"'])
+          for words in (["help", "recommend"], ["help", "catalogue"], ["help", "all"], ["manual", "bash"], ["version"])),
+        (["help", "--nothing"], ['unexpected argument "--nothing"']),
+        (["recommend", "--job-name=a", "--explain=xx"], ["--explain takes no value"]),
+        (["recommend", "--job-name=a", "--explain", "--explain"], ["--explain was given more than once"]),
+        (["recommend", "--job-name=a", "--format=json", "--format=text"], ["--format was given more than once"]),
+        (["recommend", "--job-name=a", "--format=slurm", "--explain"], ["--explain: format slurm does not use it, text does"]),
+        (["recommend", "--job-name=a", "--format=xml"], ["--format=xml: accepted is json, text, yaml, metaflow"]),
+        (["recommend", "--job-name=a", "--percentile=0.9"],
+         ["--percentile: strategy auto does not use it", "Try rightsize-exporter recommend --help"]),
+        (["recommend", "--job-name=a", "--gpu-memory=16Gi"], ["--gpu-memory: format json does not use it", "  ray\n"]),
+        (["recommend", "--job-name=a", "--format=airflow", "--container=A"], ['--container: "A" is not the name']),
+        (["servers", "--vendor=nobody"], ['--vendor: "nobody" is not in the catalogue', "Try rightsize-exporter servers --help"]),
+        (["servers", "--vcpus-min=5", "--vcpus-max=3"], ["--vcpus-min: 5 is more than --vcpus-max, 3"]),
+        (["servers", "--objective=benchmark"], ["--objective: ", " needs --benchmark, "]),
+        (["servers", "--max-cost=1"], ["--max-cost needs --duration"]),
+        (["recommend", "--job-name=a\nb"], ['--job-name: "a?b" is not accepted']),
+        (["recommend", "--no\nname"], ['"no?name" is not a parameter here']),
+        (["serve", "a\x1b[2Jb"], ['"a?[2Jb"']),
         *((["serve", f"--web.telemetry-path={path}"], ["--web.telemetry-path", path, "nothing else is at"])
           for path in ("/stats", "/web/app.js", "/-/healthy")),
     ]
@@ -362,7 +387,10 @@ class Help(Case):
         flag = re.compile(r"(?m)^  (?:-o FILE, )?--([\w.-]+).*?(\(required\))?$")
         for command in self.words():
             with self.subTest(command=command):
-                short, full = self.command("help", command).stdout, self.command(command, "--help=all").stdout
+                short, full = self.command("help", command).stdout, self.command("help", command, "--help=all").stdout
+                if command in NO_OPTIONS:
+                    self.assertEqual((short, re.findall("(?m)^  -", full)), (full, []))
+                    continue
                 shown, every = (dict(flag.findall(text)) for text in (short, full))
                 self.assertLessEqual(len(shown), 10)
                 self.assertEqual(len(shown), len(re.findall("(?m)^  -", short)))
@@ -370,6 +398,32 @@ class Help(Case):
                 self.assertEqual({name for name, required in every.items() if required} - set(shown), set())
                 left_out = [name for name in every if name not in shown and not name.startswith(("collector.", "no-collector."))]
                 self.assertIn(f"\n{len(left_out)} more options: --help=all\n", short)
+
+    def test_commands_without_options_explain_themselves(self):
+        for command, words in (("help", COMMANDS), ("manual", ("bash", "man-routes")), ("version", ())):
+            text = self.command("help", command).stdout
+            self.assertRegex(text, rf"^rightsize-exporter {command}\b")
+            for word in words:
+                self.assertRegex(text, rf"\b{word}\b")
+            for flags in (["--help"], ["-h"], ["--help=all"]):
+                self.assertEqual(self.command(command, *flags).stdout, self.command(*flags).stdout if command == "help" else text)
+            self.assertIn(f"\n.TP\n\\fB{command}\\fR\n", self.command("manual", "man").stdout)
+        self.assertEqual(self.command("help", "all").stdout, self.command("--help=all").stdout)
+        self.assertIn("--help=all lists all", self.command("--help").stdout)
+
+    def test_formats_of_recommend_are_all_in_its_help(self):
+        for flag in ("--help", "--help=all"):
+            text = " ".join(self.command("recommend", flag).stdout.split())
+            self.assertIn("--format=VALUE (default text on a terminal, else json) ", text)
+            self.assertIn(": json, text, yaml, metaflow,", text)
+
+    def test_reasons_are_text_in_a_pipe_too(self):
+        self.run_job(SHORT_WORK, "etl/load")
+        question = ["recommend", "--job-name=etl/load", "--explain", f"--history.path={self.history}"]
+        text = self.command(*question).stdout
+        self.assertTrue(text.startswith("Request "), text)
+        self.assertEqual(self.command(*question, "--format=text").stdout, text)
+        self.assertTrue(json.loads(self.command(*question, "--format=json").stdout)["explain"])
 
     def test_all_without_a_command_has_the_options_of_the_server(self):
         short, full = self.command("--help").stdout, self.command("--help=all").stdout
@@ -392,11 +446,12 @@ class Help(Case):
                 self.assertIn(".TP\n\\fB" + line.replace("-", "\\-"), man)
                 if arguments[0] in ("serve", "run") or arguments[:2] in (["rules", "capture"], ["catalogue", "update"]):
                     continue
-                result = self.command(*arguments, f"--history.path={self.folder}/none.db")
+                flags = [] if arguments[0] in NO_OPTIONS else [f"--history.path={self.folder}/none.db"]
+                result = self.command(*arguments, *flags)
                 self.assertIn(result.returncode, (0, 1), result.stderr)
 
     def test_without_a_command_lists_the_commands(self):
-        for arguments in (["--help"], ["-h"], ["help"], ["help", "help"], ["help", "version"], ["help", "--help"]):
+        for arguments in (["--help"], ["-h"], ["help"], ["help", "help"], ["help", "--help"]):
             result = self.command(*arguments)
             self.assertEqual(result.returncode, 0)
             for command in COMMANDS:
@@ -405,7 +460,9 @@ class Help(Case):
     def test_version_names_program_and_number(self):
         result = self.command("--version")
         self.assertEqual(result.returncode, 0)
-        self.assertEqual(self.command("version").stdout, result.stdout)
+        for arguments in (["version"], ["-V"], ["recommend", "-V"], ["run", "--version"], ["run", "-V", "--", "true"],
+                          ["--log.level=info", "--version"]):
+            self.assertEqual(self.command(*arguments).stdout, result.stdout, arguments)
         self.assertRegex(result.stdout, r"^rightsize-exporter, version \d+\.\d+\.\d+ \(branch: \S+, revision: \S+\)\n")
 
     def test_flags_win_over_the_environment(self):

@@ -8,7 +8,7 @@ import unittest
 import support
 from support import EXPORTER
 
-NAMES = ("etl/load", "etl/transform", "it's $(touch owned) `touch owned`")
+NAMES = ("etl/load", "etl/transform", "it's $(touch owned) `touch owned`", "a * b", "a:b=c")
 OWN = ("--format=", "--color=", "--output=")
 
 
@@ -50,11 +50,24 @@ class Completion(support.Case):
         runs = sorted(run["run_id"] + " " for name in NAMES for run in self.query("runs", f"--job-name={name}")["runs"])
         self.assertEqual(sorted(self.bash("report", "--run", "=", "")), runs)
 
+    def test_names_of_jobs_arrive_as_they_are(self):
+        for shell in (self.bash, self.zsh) if shutil.which("zsh") else (self.bash,):
+            for name in NAMES:
+                quoted, = shell("runs", "--job-name", "".join("\\" + character for character in name[:-1]))
+                self.assertEqual(self.printed("bash", "-c", f"printf %s {quoted}"), [name])
+
     def test_bash_completes_a_value_in_one_word(self):
         self.assertEqual(self.bash("runs", "--job-name=etl/l"), ["--job-name=etl/load "])
         self.assertEqual(self.bash("jobs", "--color=a"), ["--color=auto ", "--color=always "])
         (self.folder / "web.yml").touch()
         self.assertEqual(self.bash("serve", "--web.config.file=we"), ["--web.config.file=web.yml"])
+
+    def test_names_of_files_may_have_blanks(self):
+        for name in ("a b.yml", "a *.yml"):
+            (self.folder / name).touch()
+        for shell in (self.bash, self.zsh) if shutil.which("zsh") else (self.bash,):
+            self.assertEqual(sorted(shell("rules", "check", "--jobs.rules", "a ")), ["a *.yml", "a b.yml"])
+        self.assertEqual(sorted(self.bash("run", "--", "a ")), ["a *.yml", "a b.yml"])
 
     def test_bash_completes_words_after_a_command(self):
         self.assertEqual(self.bash("catalogue", "u"), ["update "])
@@ -63,6 +76,8 @@ class Completion(support.Case):
         self.assertEqual(self.bash("help", "cat"), ["catalogue "])
         self.assertEqual(self.bash("manual", "z"), ["zsh "])
         self.assertEqual(self.bash("ver"), ["version "])
+        self.assertEqual(self.bash("--help", "=", ""), ["all "])
+        self.assertEqual(self.bash("recommend", "--help=a"), ["--help=all "])
 
     def test_bash_completes_the_flags_of_every_query(self):
         for command in ("recommend", "jobs", "runs", "stats", "servers"):
@@ -90,6 +105,22 @@ class Completion(support.Case):
         self.assertEqual(sorted(self.fish("jobs --color=a")), ["--color=always", "--color=auto"])
         self.assertEqual(self.fish("recommend --format=sl"), ["--format=slurm"])
         self.assertEqual(self.fish("recommend --expl"), ["--explain"])
+        self.assertEqual(self.fish("recommend --help=a"), ["--help=all"])
+        self.assertEqual(self.fish("catalogue --catalogue.cach"), ["--catalogue.cache"])
+
+    @unittest.skipUnless(shutil.which("fish"), "no fish here")
+    def test_fish_offers_the_flags_that_bash_offers(self):
+        def of_bash(command):
+            return {word.strip().rstrip("=") for word in self.bash(command, "--")}
+
+        def of_fish(command):
+            return {word.rstrip("=") for word in self.fish(f"{command} --")} | {"--help"}
+
+        for command in ("serve", "run", "rules", "catalogue", "recommend", "jobs"):
+            offered = of_bash(command)
+            self.assertEqual(of_fish(command) - {"--job-name", "--run"}, offered - {"--job-name", "--run"}, command)
+        self.assertIn("--no-kubernetes.api", of_fish("serve"))
+        self.assertIn("--no-collector.memory", of_fish("run"))
 
 
 if __name__ == "__main__":

@@ -184,8 +184,14 @@ static void other_shells_complete_the_same_words(void **state)
 	completion_fish(&fish);
 	assert_true(strncmp(buf_text(&zsh), "#compdef rightsize-exporter\n", 28) == 0);
 	holds(&zsh, "complete -o nospace -F _rightsize_exporter %s%s", "rightsize-exporter", "");
-	for (size_t i = 0; option_at(i, &o); i++)
-		holds(&fish, " -l %s%s", o.name, " ");
+	for (size_t i = 0; option_at(i, &o); i++) {
+		bool on = !o.placeholder && o.fallback && strcmp(o.fallback, "true") == 0;
+
+		holds(&fish, on ? " -l no-%s%s" : " -l %s%s", o.name, " ");
+	}
+	for (size_t i = 0; all_collectors[i]; i++)
+		holds(&fish, " -l %scollector.%s ", all_collectors[i]->off_by_default ? "" : "no-",
+			all_collectors[i]->name);
 	for (size_t i = 0; all_routes[i]; i++)
 		if (all_routes[i]->command)
 			holds(&fish, " -a %s -d%s", all_routes[i]->command, " ");

@@ -1,0 +1,33 @@
+/* Prints errors about the command line: the message, and the --help that says more. Each function
+ * returns the exit code for a wrong command line. */
+#ifndef EXPORTER_CLI_USAGE_H
+#define EXPORTER_CLI_USAGE_H
+
+#include <stddef.h>
+
+#include "collectors/base/buf.h"
+
+#define EXIT_USAGE 2
+
+/* Prints a text on stderr as utf8_clean_plain cleans it. Words of the command line and names of the
+ * history may contain control characters, which could change the state of the terminal. */
+void usage_print(const char *text);
+
+/* Appends "a, b or c". `word` returns the i-th word, and NULL past the last. */
+void usage_add_words(struct buf *out, const char *(*word)(size_t i));
+
+/* Prints "Try rightsize-exporter COMMAND --help". */
+void usage_try(const char *command);
+
+/* Prints "rightsize-exporter COMMAND: TEXT". `command` is NULL for the program itself. */
+int usage_error(const char *command, const char *text);
+
+/* Prints that the command takes no argument `word`. `flag` is the option whose value was probably
+ * meant; NULL = none. */
+int usage_argument(const char *command, const char *word, const char *flag);
+
+/* Prints that `word` may not follow the command, and the words that may. `word` is NULL if the word
+ * is missing. */
+int usage_word(const char *command, const char *word, const char *(*accepted)(size_t i));
+
+#endif
