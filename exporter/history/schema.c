@@ -142,6 +142,7 @@ static const char *const migrations[] = {
 	 "INSERT INTO place SELECT id, job, json_extract(labels, '$.namespace') FROM (SELECT r.id, r.job,"
 	 " coalesce(c.labels, r.labels) AS labels FROM run r LEFT JOIN circumstances c ON c.id = r.circumstances)"
 	 " WHERE CASE WHEN json_valid(labels) THEN json_type(labels, '$.namespace') = 'text' END;"
+	 "CREATE INDEX place_by_job ON place(job, space);"
 	 "UPDATE job SET name = name || char(31) || (SELECT min(p.space) FROM place p WHERE p.job = job.id)"
 	 " WHERE id IN (SELECT job FROM place GROUP BY job HAVING min(space) = max(space));"
 	 "DELETE FROM place WHERE job IN (SELECT job FROM place GROUP BY job HAVING min(space) = max(space));"

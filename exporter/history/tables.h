@@ -146,7 +146,7 @@ X(OVERVIEW, "SELECT r.id, r.run_id, r.started_at, r.duration_seconds, r.outcome,
   " FROM run r LEFT JOIN circumstances c ON c.id = r.circumstances WHERE r.job = ?1 ORDER BY r.started_at DESC, r.id DESC LIMIT ?2") \
 X(ACTIVITY, "SELECT (SELECT total(runs) FROM job)" \
   " + (SELECT total(" OUTCOME_ACTIVITY ") FROM job_outcome) + (SELECT total(activity) FROM forgotten)") \
-X(ENDED, "SELECT coalesce((SELECT max(id) FROM run), 0) - (SELECT count(*) FROM run WHERE outcome = 'running')") \
+X(ENDED, "SELECT coalesce((SELECT max(id) FROM run), 0) - (SELECT count(*) FROM run INDEXED BY run_open WHERE outcome = 'running')") \
 X(JOB_ORIGIN, "SELECT coalesce(c.system, r.system), coalesce(c.labels, r.labels) FROM run r" \
   " LEFT JOIN circumstances c ON c.id = r.circumstances WHERE r.job = (SELECT id FROM job WHERE name = ?)" \
   " ORDER BY r.started_at DESC, r.id DESC LIMIT 1") \
