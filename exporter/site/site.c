@@ -289,11 +289,16 @@ static void not_found(struct site *s, const struct request_target *t, struct htt
 		refuse_method(ret, "POST");
 		return;
 	}
+	bool manual = strncmp(t->path, "/manual/", 8) == 0;
+
 	buf_addf(&message, "there is nothing at %.200s; known are %s", t->path,
-		s->app->options->telemetry_path);
-	for (const struct route *const *route = all_routes; *route; route++)
+		manual ? site_manual_about.path : s->app->options->telemetry_path);
+	for (const struct manual_page *p = manual_pages; manual && p->name; p++)
+		if (!p->title)
+			buf_addf(&message, ", /manual/%s", p->name);
+	for (const struct route *const *route = all_routes; !manual && *route; route++)
 		buf_addf(&message, ", %s", (*route)->path);
-	for (const struct site_page *p = pages; p->about; p++)
+	for (const struct site_page *p = pages; !manual && p->about; p++)
 		buf_addf(&message, ", %s", p->about->path);
 	ret->handler = "other";
 	reply_error(&r, 404, "not_found", "%s", buf_text(&message));

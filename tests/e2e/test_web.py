@@ -123,6 +123,11 @@ class Page(Case):
 
 
 class Runbook(Case):
+    def test_an_unknown_page_of_the_manual_names_the_known_ones(self):
+        answer = self.serve().get("/manual/prizes")
+        self.assertEqual(answer.status, 404)
+        self.assertRegex(answer.json["error"]["message"], "/manual, .*/manual/prices, ")
+
     def test_is_one_page_with_a_section_for_each_link_of_an_alert(self):
         server = self.serve()
         answer = server.get("/runbook")
