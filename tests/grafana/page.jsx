@@ -22,7 +22,7 @@ standardTransformersRegistry.setInit(() => transformers.map(t => ({ id: t.id, na
 
 // What overrides may set; the server registers the same by its panels.
 const plain = ['unit', 'min', 'max', 'decimals', 'displayName', 'color', 'thresholds', 'mappings', 'noValue', 'links'];
-const custom = ['drawStyle', 'lineWidth', 'fillOpacity', 'showPoints', 'spanNulls', 'stacking', 'lineStyle', 'align', 'cellOptions', 'filterable'];
+const custom = ['drawStyle', 'lineWidth', 'fillOpacity', 'showPoints', 'spanNulls', 'stacking', 'lineStyle', 'align', 'cellOptions', 'filterable', 'minWidth'];
 const property = (id, isCustom) => ({ id: isCustom ? `custom.${id}` : id, path: id, name: id, isCustom, process: same, override: same,
 	shouldApply: () => true, editor: () => null });
 const registry = new FieldConfigOptionsRegistry(() => [...plain.map(p => property(p, false)), ...custom.map(p => property(p, true))]);

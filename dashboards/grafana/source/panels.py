@@ -116,7 +116,7 @@ def table(title, columns, help_text="", size=(24, 10), keys=("job_name", *PLACE,
             "indexByName": {name: i for i, name in enumerate([*keys, *renamed])}, "renameByName": renamed}},
     ]
     return panel("table", title, help_text, size, queries,
-                 {"custom": {"align": "auto", "cellOptions": {"type": "auto"}}},
+                 {"custom": {"align": "auto", "cellOptions": {"type": "auto"}, "minWidth": 105}},
                  {"showHeader": True, "cellHeight": "sm", "frameIndex": 0,
                   "sortBy": [{"displayName": sort, "desc": True}] if sort else []},
                  instant=True, table=True, overrides=overrides(rules), transformations=transformations)
