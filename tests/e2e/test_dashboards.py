@@ -13,7 +13,9 @@ from monitoring import Monitored, for_tests
 from support import DEADLINE, EXPORTER, main, python_job, wait_until
 
 DASHBOARDS = pathlib.Path(__file__).parents[2] / "dashboards"
-JOB, BACKFILLED, BACKFILLED_JOB = "etl/load", "backfilled:9877", "etl/backfilled"
+# Values of the variables of the dashboards: a real job without a namespace, and a backfilled job that has one.
+JOB, BACKFILLED_JOB = "etl/load", "etl/backfilled"
+BACKFILLED = {"instance": "backfilled:9877", "job_name": BACKFILLED_JOB, "namespace": "team a", "cluster": "eu"}
 BUSY = python_job("""
 import select, sys
 block = bytearray(b"x") * (50 << 20)
@@ -83,8 +85,8 @@ def names_in(expression):
     return {w for w in words if ":" in w or w.startswith(("rightsize_", "process_"))}
 
 
-def filled_in(expression, instance, job_name):
-    values = {"__rate_interval": "15s", "__range": "1m", "__range_s": "60", "instance": instance, "job_name": job_name}
+def filled_in(expression, choices):
+    values = {"__rate_interval": "15s", "__range": "1m", "__range_s": "60", **choices}
     return re.sub(r"\$\{?(\w+)\}?", lambda m: values.get(m[1], m[0]), expression)
 
 
@@ -156,6 +158,24 @@ class Dashboards(Monitored):
             self.assertIn("/#/job/" if name != "node" else "${page}/", text, name)
             self.assertEqual(re.findall(r"http://\$\{[^\"]*", text), [], name)
 
+    def test_tell_jobs_of_one_name_apart(self):
+        """A choice of a namespace or a cluster is also none, and rows of a table have a key that columns have in common."""
+        for flags in ([], ["--jobs.namespace=etl"], ["--jobs.namespace=ml", "--jobs.cluster=eu"]):
+            self.run_job(["true"], JOB, flags)
+        prometheus = self.start_prometheus(self.serve())
+        wait_until(lambda: self.ask(prometheus, "count(rightsize_job_active_runs)") == 3, "three jobs")
+        variables = {v["name"]: v for v in dashboards()["run"]["templating"]["list"]}
+
+        def choices(name, **chosen):
+            query, pattern = variables[name]["definition"], variables[name]["regex"].strip("/")
+            series = self.results(prometheus, filled_in(as_query(query), {"job_name": JOB, **chosen}))
+            return sorted(re.search(pattern, ",".join(f'{k}="{v}"' for k, v in one["metric"].items()))[1] for one in series)
+        self.assertEqual(choices("namespace"), ["", "etl", "ml"])
+        self.assertEqual([choices("cluster", namespace=space) for space in ("", "etl", "ml")], [[""], [""], ["eu"]])
+        [made] = [p for p in panels_of(dashboards()["fleet"]) if p["type"] == "table" and p["title"] == "Jobs"]
+        rows = self.results(prometheus, filled_in(made["targets"][0]["expr"], {"instance": ".*"}))
+        self.assertEqual(sorted(row["metric"]["key"] for row in rows), ["etl|", "ml|eu", "|"])
+
     def test_name_metrics_that_exist(self):
         server = self.serve()
         wait_until(lambda: server.get("/metrics").status == 200, "the first sample")
@@ -181,15 +201,15 @@ class Dashboards(Monitored):
         """Returns a quarter of an hour of every metric and record, up to `end`, in the exporter's format with time
         stamps."""
         values = {"outcome": ("succeeded", "failed", "oom_killed"), "resource": ("cpu", "memory", "gpu"), "server": ("current", "best"),
-                  "job_name": (BACKFILLED_JOB,), "mode": ("user",), "alertname": ("RightsizeOomKilled",), "alertstate": ("firing",), "page": ("https://jobs.example.org",)}
+                  **{label: (BACKFILLED[label],) for label in ("job_name", "namespace", "cluster")}, "mode": ("user",), "alertname": ("RightsizeOomKilled",), "alertstate": ("firing",), "page": ("https://jobs.example.org",)}
         families = {name: (kind, labels) for name, (kind, labels) in table_of_metrics().items()}
         families |= {name: ("counter" if name.endswith("_total") else "gauge", labels) for name, labels in BESIDE.items()}
         families |= {name: ("gauge", tuple(label for label in labels if label != "instance")) for name, (labels, _) in records().items()}
         lines = []
         for name, (kind, labels) in families.items():
             lines.append(f"# TYPE {name.removesuffix('_total') if kind == 'counter' else name} {'gauge' if kind == 'info' else kind}")
-            series = [f'instance="{BACKFILLED}",job="rightsize"']
-            for label in labels:
+            series = [f'instance="{BACKFILLED["instance"]}",job="rightsize"']
+            for label in (*labels, *(("namespace", "cluster") if "job_name" in labels else ())):
                 series = [f'{s},{label}="{v}"' for s in series for v in values.get(label, ("x",))]
             for one in series:
                 for step in range(61):
@@ -212,7 +232,7 @@ class Dashboards(Monitored):
         self.backfill(end)
         server = self.serve("--web.grafana-url=https://grafana.example.org")
         prometheus = self.live_jobs(server)
-        here = f"{server.host}:{server.port}"
+        here = {"instance": f"{server.host}:{server.port}", "job_name": JOB, "namespace": "", "cluster": ""}
         shown = lambda: set(re.findall(r"^# HELP (\w+)", server.get("/metrics").text, re.M))
         wait_until(lambda: EVERYWHERE <= shown(), f"at /metrics: {sorted(EVERYWHERE)}")
         exposed = shown()
@@ -230,11 +250,11 @@ class Dashboards(Monitored):
             (elsewhere if why or absent else live)[where] = (query, why or absent)
         for where, (query, why) in elsewhere.items():
             self.assertFalse(sources(names_in(query)) <= EVERYWHERE and not set(why) & set(NEEDS.values()), where)
-            found = self.results(prometheus, filled_in(query, BACKFILLED, BACKFILLED_JOB), time=end)
+            found = self.results(prometheus, filled_in(query, BACKFILLED), time=end)
             self.assertTrue(found, f"{where}: no data: {query}")
 
         def without_data():
-            return [where for where, (query, _) in live.items() if not self.results(prometheus, filled_in(query, here, JOB))]
+            return [where for where, (query, _) in live.items() if not self.results(prometheus, filled_in(query, here))]
         try:
             wait_until(lambda: not without_data(), "data for every query", 30)
         except AssertionError:
@@ -243,8 +263,8 @@ class Dashboards(Monitored):
         for where, (_, why) in elsewhere.items():
             print(f"  {where}: {', '.join(why)}")
         if "DASHBOARDS_SERVE" in os.environ:  # tests/grafana draws the dashboards from this data
-            subprocess.run([os.environ["DASHBOARDS_SERVE"], f"http://127.0.0.1:{prometheus.port}", here, JOB,
-                            BACKFILLED, BACKFILLED_JOB, str(end)], check=True)
+            subprocess.run([os.environ["DASHBOARDS_SERVE"], f"http://127.0.0.1:{prometheus.port}",
+                            json.dumps(here), json.dumps(BACKFILLED), str(end)], check=True)
 
 
 if __name__ == "__main__":

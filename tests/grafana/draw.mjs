@@ -1,12 +1,13 @@
 // Draws dashboards into pictures, in Chromium. An error in the browser's console, or a panel without data where all have
 // some, makes the exit status 1.
-// Usage: node draw.mjs FOLDER PROMETHEUS INSTANCE JOB BACKFILLED-INSTANCE BACKFILLED-JOB END DASHBOARD.json...
+// Usage: node draw.mjs FOLDER PROMETHEUS LIVE BACKFILLED END DASHBOARD.json...     LIVE, BACKFILLED: JSON, a value for each choice
 import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import { chromium } from 'playwright-core';
 
-const [folder, prometheus, instance, job, backfilledInstance, backfilledJob, end, ...files] = process.argv.slice(2);
+const [folder, prometheus, liveText, backfilledText, end, ...files] = process.argv.slice(2);
+const live = JSON.parse(liveText), backfilled = JSON.parse(backfilledText);
 const TYPES = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.json': 'application/json', '.css': 'text/css', '.svg': 'image/svg+xml' };
 // For a picture of the real job alone (tests/web/pictures.py): THEME=light|dark, HEIGHT of the picture in pixels.
 const THEME = process.env.THEME ?? 'dark', HEIGHT = Number(process.env.HEIGHT ?? 0);
@@ -35,7 +36,7 @@ async function ask(query) {
 	const answer = await (await fetch(`${prometheus}/api/v1/query?query=${encodeURIComponent(query)}`)).json();
 	return Number(answer.data.result[0]?.value[1] ?? 0);
 }
-while (await ask(`count_over_time(up{instance="${instance}"}[10m])`) < LIVE_SECONDS)
+while (await ask(`count_over_time(up{instance="${live.instance}"}[10m])`) < LIVE_SECONDS)
 	await new Promise(done => setTimeout(done, 500));
 
 const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
@@ -58,9 +59,9 @@ async function draw(file, kind, values) {
 	failed ||= wrong.length > 0;
 }
 for (const file of files) {
-	await draw(file, 'live', { instance, job_name: job, end: Math.floor(Date.now() / 1000), range: LIVE_SECONDS + 10 });
+	await draw(file, 'live', { ...live, end: Math.floor(Date.now() / 1000), range: LIVE_SECONDS + 10 });
 	if (!HEIGHT)
-		await draw(file, 'backfilled', { instance: backfilledInstance, job_name: backfilledJob, end, range: 600, open: 1 });
+		await draw(file, 'backfilled', { ...backfilled, end, range: 600, open: 1 });
 }
 await browser.close();
 server.close();

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Draws every dashboard twice: from real jobs, and from the backfilled series, which have data for every panel. Called
-# by the end-to-end test while its Prometheus runs (see run.sh): draw.sh PROMETHEUS INSTANCE JOB BACKFILLED-INSTANCE
-# BACKFILLED-JOB END
+# by the end-to-end test while its Prometheus runs (see run.sh): draw.sh PROMETHEUS LIVE BACKFILLED END
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/../../build/grafana"
 

@@ -1,6 +1,6 @@
 // One dashboard, drawn with Grafana's own components on data of a real Prometheus. Left out are the server's parts: menus
 // of choices (values come in the address), and the lines of marks (they are listed below).
-// Address: ?dashboard=FILE&prometheus=URL&instance=...&job_name=...&end=SECONDS&range=SECONDS&open=1 (collapsed rows are opened)&theme=dark
+// Address: ?dashboard=FILE&prometheus=URL&instance=...&job_name=...&namespace=...&cluster=...&end=SECONDS&range=SECONDS&open=1 (collapsed rows are opened)&theme=dark
 import React from 'react';
 import { createRoot } from 'react-dom/client';
 import { firstValueFrom } from 'rxjs';
@@ -22,13 +22,14 @@ standardTransformersRegistry.setInit(() => transformers.map(t => ({ id: t.id, na
 
 // What overrides may set; the server registers the same by its panels.
 const plain = ['unit', 'min', 'max', 'decimals', 'displayName', 'color', 'thresholds', 'mappings', 'noValue', 'links'];
-const custom = ['drawStyle', 'lineWidth', 'fillOpacity', 'showPoints', 'spanNulls', 'stacking', 'lineStyle', 'align', 'cellOptions', 'filterable'];
+const custom = ['drawStyle', 'lineWidth', 'fillOpacity', 'showPoints', 'spanNulls', 'stacking', 'lineStyle', 'align', 'cellOptions', 'filterable', 'minWidth'];
 const property = (id, isCustom) => ({ id: isCustom ? `custom.${id}` : id, path: id, name: id, isCustom, process: same, override: same,
 	shouldApply: () => true, editor: () => null });
 const registry = new FieldConfigOptionsRegistry(() => [...plain.map(p => property(p, false)), ...custom.map(p => property(p, true))]);
 
 function filledIn(expression) {
-	const values = { __rate_interval: '15s', __range: `${range}s`, __range_s: range, instance: address.get('instance'), job_name: address.get('job_name') };
+	const values = { __rate_interval: '15s', __range: `${range}s`, __range_s: range,
+		...Object.fromEntries(['instance', 'job_name', 'namespace', 'cluster'].map(name => [name, address.get(name)])) };
 	return expression.replace(/\$\{?(\w+)\}?/g, (whole, name) => values[name] ?? whole);
 }
 

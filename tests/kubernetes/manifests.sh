@@ -59,7 +59,7 @@ refuses_wrong_values() {
 	local value said
 	for value in image.repositori=x central.enabled=maybe node.podOwners=yes node.stateHostPath=var/lib central.persistence.size=-3Gi \
 		central.port=1 'node.extraArgs={jobs.max=9}' monitoring.interval=15 image.pullPolicy=Sometimes image.digest=1 \
-		node.forwardUrl=central central.service.type=Any; do
+		node.forwardUrl=central central.service.type=Any node.cluster=1 central.namespaceTokens.read=true; do
 		! said=$(helm template release deploy/helm/rightsize-exporter --set "$value" 2>&1) || fail "--set $value is taken"
 		grep -qE "${value%%.*}" <<<"$said" || fail "--set $value: $said"
 	done
@@ -71,6 +71,8 @@ render() {
 	helm lint --strict --quiet "$chart"
 	for values in '' monitoring.enabled=true,central.tokenSecret=t \
 		node.enabled=false,central.persistence.enabled=false central.enabled=false,networkPolicy.enabled=false \
+		central.namespaceTokens.secretName=n,central.namespaceTokens.read=true,node.cluster=eu \
+		monitoring.enabled=true,monitoring.centralBasicAuth.username.name=u,monitoring.centralBasicAuth.username.key=k \
 		node.podOwners=true central.persistence.size=1.5Gi central.persistence.size=300M central.tls.secretName=t,monitoring.enabled=true \
 		networkPolicy.enabled=true,central.allowChangesWithoutToken=true \
 		central.webConfig.basic_auth_users.a=h,fullnameOverride=f,image.registry=r.example:5000,node.priorityClassName=p \

@@ -199,6 +199,24 @@ class Manifests(unittest.TestCase):
             self.assertIn("--forward.token-file=", (MANIFESTS / file).read_text(), file)
         self.assertIs(yaml.safe_load((CHART / "values.yaml").read_text())["central"]["allowChangesWithoutToken"], False)
 
+    def test_monitors_keep_the_namespace_of_a_job(self):
+        """Prometheus renames a label of the exporter if the target has one of the same name. The operator gives every target
+        the label namespace."""
+        dropped = [{"sourceLabels": ["namespace"], "targetLabel": "exporter_namespace"}, {"action": "labeldrop", "regex": "namespace"}]
+        monitors = [it for file in sorted((MANIFESTS / "monitoring").glob("*monitor.yaml")) for it in yaml.safe_load_all(file.read_text())]
+        self.assertEqual(len(monitors), 3)
+        for it in monitors:
+            for endpoint in it["spec"].get("endpoints") or it["spec"]["podMetricsEndpoints"]:
+                self.assertEqual(endpoint["relabelings"], dropped, it["metadata"]["name"])
+        text = (CHART / "templates/monitoring.yaml").read_text()
+        rules = re.findall(r"^ {2}- (\{.*\})$", text.partition("{{- end }}\n{{- if .Values")[0], re.MULTILINE)
+        self.assertEqual([yaml.safe_load(rule) for rule in rules], dropped)
+        self.assertEqual(text.count('include "rightsize.endpoint"'), len(monitors))
+
+    def test_sidecars_say_in_which_namespace_their_job_is(self):
+        for file in sorted((MANIFESTS / "sidecar").glob("*.yaml")):
+            self.assertRegex(file.read_text(), r"name: POD_NAMESPACE\n\s+valueFrom: \{fieldRef: \{fieldPath: metadata\.namespace\}\}", file.name)
+
     def test_sidecars_expose_the_job_alone_and_end_with_it(self):
         self.assertLess({"jobs", "gpu", "cpu"}, COLLECTORS)
         for file in sorted((MANIFESTS / "sidecar").glob("*.yaml")):

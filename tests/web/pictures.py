@@ -216,8 +216,9 @@ def main():
         stack.callback(active.join)
         stack.callback(world.ended.set)
         wait_until(lambda: f'rightsize_job_active_runs{{job_name="{JOB}"}} 1' in server.get("/metrics").text, "an active run")
+        shown = json.dumps({"instance": f"{server.host}:{server.port}", "job_name": JOB, "namespace": "", "cluster": ""})
         for theme in THEMES:
-            subprocess.run(["node", "draw.mjs", folder, f"http://127.0.0.1:{prometheus.port}", f"{server.host}:{server.port}", JOB, "", "", "",
+            subprocess.run(["node", "draw.mjs", folder, f"http://127.0.0.1:{prometheus.port}", shown, "{}", "",
                             str(ROOT / "dashboards/grafana/job.json")], check=True, cwd=ROOT / "build/grafana",
                            env={**os.environ, "THEME": theme, "LIVE_SECONDS": str(GRAFANA_SECONDS - 10), "HEIGHT": "500"})
             keep((world.folder / "job-live.png").rename(world.folder / f"grafana-{theme}.png"), pictures)

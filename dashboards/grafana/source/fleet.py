@@ -1,11 +1,10 @@
 """All jobs on all machines: running jobs, their costs, unused requests, and failures."""
 import panels
-from panels import BLUE, GREEN, RED, YELLOW, bars, graph, row, stat, steps, table
-from shared import (IN_ROW, IN_SERIES, INSTANCES, JOB_PATH, RATE, annotations, increased, instance_links, instance_variable, job_links,
+from panels import BLUE, GREEN, PLACE, RED, YELLOW, bars, graph, row, stat, steps, table
+from shared import (IN_ROW, IN_SERIES, INSTANCES, JOB_KEYS, JOB_PATH, NAMED, RATE, annotations, increased, instance_links, instance_variable, job_links,
                     to_page, with_page)
 
 OF = "{" + INSTANCES + "}"
-JOB_KEYS = "job_name, instance"
 KILLED = "rightsize_job_oom_kills_total" + OF
 FAILED = f'rightsize_job_runs_total{{outcome!="succeeded", {INSTANCES}}}'
 
@@ -15,11 +14,11 @@ def most(n, expr):
 
 
 def by_job(expr):
-    return f"sum by ({JOB_KEYS}) ({expr})"
+    return f"sum by ({JOB_KEYS}, instance) ({expr})"
 
 
 def largest(expr):
-    return f"max by (job_name) ({expr})"
+    return f"max by ({JOB_KEYS}) ({expr})"
 
 
 def requested_ratio(resource):
@@ -30,7 +29,7 @@ def dashboard():
     return panels.dashboard(
         "rightsize-fleet", "Right-sizing / Fleet", "All jobs on all machines that rightsize-exporter watches",
         [instance_variable(many=True, of_job=False)], annotations(INSTANCES), [
-            stat("Jobs known", "none", f"count(count by (job_name) (rightsize_job_active_runs{OF}))", "Jobs with a run in the history"),
+            stat("Jobs known", "none", f"count(count by ({JOB_KEYS}) (rightsize_job_active_runs{OF}))", "Jobs with a run in the history"),
             stat("Active runs", "none", f"sum(rightsize_job_active_runs{OF})", "Runs that are running now"),
             stat("Runs that failed", "none", f"sum({increased(FAILED, '${__range_s}', INSTANCES)}) or vector(0)",
                  "Failed, interrupted or killed within the time shown", thresholds=steps(GREEN, (1, RED)), spark=False),
@@ -52,11 +51,11 @@ def dashboard():
             }, "All jobs. Click a job for its history, an instance for its machine, the last column for the job's page",
                   links={"job_name": job_links(IN_ROW), "instance": instance_links(IN_ROW)}, sort="CPU cores",
                   page=(with_page(by_job(f"rightsize_job_active_runs{OF}")), to_page(JOB_PATH))),
-            graph("CPU cores by job", "none", (most(20, f"rate(rightsize_job_cpu_seconds_total{OF}[{RATE}])"), "{{job_name}}"),
+            graph("CPU cores by job", "none", (most(20, f"rate(rightsize_job_cpu_seconds_total{OF}[{RATE}])"), NAMED),
                   help_text="CPU cores in use. The 20 largest jobs", stack=True),
-            graph("Memory by job", "bytes", (most(20, f"rightsize_job_memory_bytes{OF}"), "{{job_name}}"),
+            graph("Memory by job", "bytes", (most(20, f"rightsize_job_memory_bytes{OF}"), NAMED),
                   help_text="Memory in use. The 20 largest jobs", stack=True),
-            graph("Active runs", "none", (f"sum by (job_name) (rightsize_job_active_runs{OF}) > 0", "{{job_name}}"),
+            graph("Active runs", "none", (f"sum by ({JOB_KEYS}) (rightsize_job_active_runs{OF}) > 0", NAMED),
                   help_text="Runs that were running at each time", stack=True),
             graph("Runs that ended", "none",
                   (f"sum by (outcome) (increase(rightsize_job_runs_total{OF}[{RATE}]))", "{{outcome}}"),
@@ -73,24 +72,24 @@ def dashboard():
                 "Saving a run": (largest(f"rightsize_job_saving_usd{OF}"), "currencyUSD"),
             }, "What the newest run requested, the most that was used within the time shown, and what to request next time. "
                "Saving: on the best server. CPU used needs rules.yml",
-                  keys=("job_name",), links={"job_name": job_links(IN_ROW)[:1]}, sort="Saving a run",
-                  page=(f"max by (job_name, page) ({with_page(f'rightsize_job_recommended_memory_bytes{OF}')})", to_page(JOB_PATH))),
+                  keys=("job_name", *PLACE), links={"job_name": job_links(IN_ROW)[:1]}, sort="Saving a run",
+                  page=(f"max by ({JOB_KEYS}, page) ({with_page(f'rightsize_job_recommended_memory_bytes{OF}')})", to_page(JOB_PATH))),
             bars("Requested, as a multiple of recommended", "none",
-                 (with_page(most(20, requested_ratio("cpu_cores"))), "{{job_name}} CPU"),
-                 (with_page(most(20, requested_ratio("memory_bytes"))), "{{job_name}} memory"),
+                 (with_page(most(20, requested_ratio("cpu_cores"))), NAMED + " CPU"),
+                 (with_page(most(20, requested_ratio("memory_bytes"))), NAMED + " memory"),
                  help_text="1: the request is what is recommended. 3: two thirds of it are not needed. Below 1: too little",
                  thresholds=steps(YELLOW, (0.95, GREEN), (1.5, YELLOW), (2, RED)), links=job_links(IN_SERIES, page=True)),
             bars("Chance to reach the memory limit", "percentunit",
-                 (with_page(most(20, f"rightsize_job_oom_risk_ratio{OF}")), "{{job_name}}"), help_text="Of active runs, before they end",
+                 (with_page(most(20, f"rightsize_job_oom_risk_ratio{OF}")), NAMED), help_text="Of active runs, before they end",
                  thresholds=steps(GREEN, (0.05, YELLOW), (0.2, RED)), links=job_links(IN_SERIES, page=True)),
             bars("Cost", "currencyUSD",
-                 (most(20, f"sum by (job_name) (increase(rightsize_job_cost_usd_total{OF}[$__range]))"), "{{job_name}}"),
+                 (most(20, f"sum by ({JOB_KEYS}) (increase(rightsize_job_cost_usd_total{OF}[$__range]))"), NAMED),
                  help_text="Within the time shown. The 20 most expensive jobs", thresholds=steps(BLUE)),
             graph("Alerts", "none", ('count by (alertname) (ALERTS{alertname=~"Rightsize.+", alertstate="firing"})', "{{alertname}}"),
                   help_text="Firing alerts of dashboards/prometheus/rules.yml", stack=True, bars=True),
-            graph("OOM kills", "none", (f"sum by (job_name) ({increased(KILLED, 300, INSTANCES)})", "{{job_name}}"),
+            graph("OOM kills", "none", (f"sum by ({JOB_KEYS}) ({increased(KILLED, 300, INSTANCES)})", NAMED),
                   help_text="Processes that the kernel killed because memory ran out, within five minutes", bars=True),
-            graph("Runs that failed, by job", "none", (f"sum by (job_name, outcome) ({increased(FAILED, 300, INSTANCES)}) > 0", "{{job_name}} {{outcome}}"),
+            graph("Runs that failed, by job", "none", (f"sum by ({JOB_KEYS}, outcome) ({increased(FAILED, 300, INSTANCES)}) > 0", NAMED + " {{outcome}}"),
                   help_text="Within five minutes", bars=True),
 
             row("Machines"),

@@ -1,28 +1,28 @@
 """One job over time, on all machines: its recommended requests, durations, costs, outcomes and trends."""
 import panels
-from panels import BLUE, GREEN, ORANGE, RED, YELLOW, graph, page_link, row, stat, steps, table
-from shared import (IN_ROW, JOB, JOB_PATH, RATE, annotations, increased, instance_links, instance_variable, job_links,
-                    job_variable, page_variable, to_page, with_page)
+from panels import BLUE, GREEN, ORANGE, RED, YELLOW, graph, row, stat, steps, table
+from shared import (IN_ROW, JOB, JOB_ANYWHERE, JOB_KEYS, JOB_PATH, RATE, annotations, increased, instance_links, instance_variable, job_links,
+                    job_variable, page_of_job_link, page_variable, place_variables, to_page, with_page)
 
 OF = "{" + JOB + "}"
-BY_JOB = '{job_name=~"$job_name"}'
+BY_JOB = "{" + JOB_ANYWHERE + "}"
 DAY = 86400
 ENDED = "rightsize_job_runs_total" + OF
 SUCCEEDED = f'rightsize_job_runs_total{{outcome="succeeded", {JOB}}}'
 
 
 def largest(name):
-    return f"max by (job_name) (rightsize_job_{name}{OF})"
+    return f"max by ({JOB_KEYS}) (rightsize_job_{name}{OF})"
 
 
 def by_instance(expr):
-    return f"max by (job_name, instance) ({expr})"
+    return f"max by ({JOB_KEYS}, instance) ({expr})"
 
 
 def dashboard():
     return panels.dashboard(
         "rightsize-job", "Right-sizing / Job", "One job over time, wherever it ran",
-        [job_variable(many=False), instance_variable(many=True, of_job=True), page_variable()], annotations(JOB), [
+        [job_variable(many=False), *place_variables(), instance_variable(many=True, of_job=True), page_variable()], annotations(JOB), [
             stat("Request: CPU cores", "none", f"max(rightsize_job_recommended_cpu_cores{OF})", "Recommended for the next run", spark=False),
             stat("Request: memory", "bytes", f"max(rightsize_job_recommended_memory_bytes{OF})", "Recommended for the next run", spark=False),
             stat("Succeeded", "percentunit", f"sum({SUCCEEDED}) / sum({ENDED})", "Of all runs in the history",
@@ -33,7 +33,7 @@ def dashboard():
             stat("Cost", "currencyUSD", f"sum(increase(rightsize_job_cost_usd_total{OF}[$__range]))", "Within the time shown", spark=False),
 
             row("Requested, used, recommended"),
-            graph("CPU cores", "none", (f"sum by (job_name) (rate(rightsize_job_cpu_seconds_total{OF}[{RATE}]))", "used"),
+            graph("CPU cores", "none", (f"sum by ({JOB_KEYS}) (rate(rightsize_job_cpu_seconds_total{OF}[{RATE}]))", "used"),
                   (largest("requested_cpu_cores"), "requested"), (largest("recommended_cpu_cores"), "recommended"),
                   (largest("cpu_limit_cores"), "limit"), lines={"requested": YELLOW, "recommended": BLUE, "limit": RED},
                   help_text="The request is that of the newest run. The recommendation is for the next run"),
@@ -57,14 +57,14 @@ def dashboard():
             graph("Peak memory of each hour, and where it is going", "bytes",
                   (f"job_name:rightsize_job_memory_peak_bytes:max1h{BY_JOB}", "peak"),
                   (f"predict_linear(job_name:rightsize_job_memory_peak_bytes:max1h{BY_JOB}[7d], {DAY})", "in a day, by the last week"),
-                  (f"max by (job_name) (rightsize_job_memory_limit_bytes{OF})", "limit"),
+                  (f"max by ({JOB_KEYS}) (rightsize_job_memory_limit_bytes{OF})", "limit"),
                   help_text="A straight line through the last seven days, extended by a day. Needs rules.yml",
                   lines={"limit": RED, "in a day, by the last week": BLUE}),
 
             row("Runs"),
             graph("Duration of the active run", "s",
-                  (f"max by (job_name) (rightsize_job_duration_seconds{OF})", "so far"),
-                  (f"max by (job_name) (rightsize_job_expected_duration_seconds{OF})", "expected in all"),
+                  (f"max by ({JOB_KEYS}) (rightsize_job_duration_seconds{OF})", "so far"),
+                  (f"max by ({JOB_KEYS}) (rightsize_job_expected_duration_seconds{OF})", "expected in all"),
                   help_text="Each slope is a run. An alert fires at twice the duration that was expected at its start",
                   lines={"expected in all": YELLOW}),
             graph("Runs that ended", "none", (f"sum by (outcome) ({increased(ENDED, 300, JOB)})", "{{outcome}}"),
@@ -98,5 +98,4 @@ def dashboard():
             graph("GPU memory", "bytes", (f"rightsize_job_vram_bytes{OF}", "in use on {{instance}}"),
                   (f"rightsize_job_vram_peak_bytes{OF}", "peak on {{instance}}"), lines={"/^peak/": YELLOW},
                   help_text="GPU memory of the job's processes, and the peak of the run"),
-        ], links=[page_link("Page of the job", "${page}/#/job/${job_name:percentencode}",
-                            "What to request, why, its runs and servers, on the exporter's own page")], since="now-7d")
+        ], links=[page_of_job_link()], since="now-7d")

@@ -1,7 +1,7 @@
 """One machine: its free resources, jobs that wait for them, and whether the exporter on it works."""
 import panels
 from panels import GREEN, RED, YELLOW, graph, page_link, row, stat, steps, table
-from shared import INSTANCES, RATE, annotations, instance_variable, page_variable
+from shared import INSTANCES, NAMED, RATE, annotations, instance_variable, page_variable
 
 OF = "{" + INSTANCES + "}"
 SELF = '{job=~".*rightsize.*", ' + INSTANCES + "}"
@@ -43,7 +43,7 @@ def dashboard():
             graph("Time with some thread waiting", "percentunit", (rate("pressure_cpu_waiting_seconds_total"), "for a CPU"),
                   (rate("pressure_memory_waiting_seconds_total"), "for memory"), (rate("pressure_io_waiting_seconds_total"), "for storage"),
                   help_text="Pressure (PSI) of the whole machine"),
-            graph("Jobs", "none", (f"rate(rightsize_job_cpu_seconds_total{OF}[{RATE}])", "{{job_name}}"),
+            graph("Jobs", "none", (f"rate(rightsize_job_cpu_seconds_total{OF}[{RATE}])", NAMED),
                   help_text="CPU cores that each job uses", stack=True),
 
             row("Memory"),

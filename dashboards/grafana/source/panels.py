@@ -6,6 +6,8 @@ import json
 TAG = "rightsize"
 DATASOURCE = {"type": "prometheus", "uid": "${datasource}"}
 SCHEMA_VERSION = 41
+# Labels of a job beside its name, which are absent where the job has none.
+PLACE = ("namespace", "cluster")
 GREEN, YELLOW, RED, BLUE, ORANGE = "green", "yellow", "red", "blue", "orange"
 
 
@@ -81,9 +83,16 @@ def bars(title, unit, *queries, help_text="", size=(12, 8), thresholds=None, lin
                   "reduceOptions": {"calcs": ["lastNotNull"], "fields": "", "values": False}}, instant=True)
 
 
-def table(title, columns, help_text="", size=(24, 10), keys=("job_name", "instance"), links=None, sort=None, page=None):
-    """columns: {heading: (expression, unit)}; all of their series have the labels `keys`. links: {label: [link ...]}.
-    page: (expression, link), for a last column with the label page of the expression."""
+def with_key(expr):
+    """Returns the expression with the label key, which every series has. Grafana merges rows by the labels that all columns
+    have, and a column whose jobs have no namespace lacks this label."""
+    labels = ", ".join(f'"{label}"' for label in PLACE)
+    return f'label_join({expr}, "key", "|", {labels})'
+
+
+def table(title, columns, help_text="", size=(24, 10), keys=("job_name", *PLACE, "instance"), links=None, sort=None, page=None):
+    """columns: {heading: (expression, unit)}; all of their series have the labels `keys`, those in PLACE if they have a value.
+    links: {label: [link ...]}. page: (expression, link), for a last column with the label page of the expression."""
     headings = list(columns)
     names = {f"Value #{'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[i]}": heading for i, heading in enumerate(headings)}
     rules = {heading: {"unit": unit} for heading, (_, unit) in columns.items()}
@@ -97,6 +106,9 @@ def table(title, columns, help_text="", size=(24, 10), keys=("job_name", "instan
         renamed["page"] = "Page"
         rules["Page"] = {"links": [page[1]]}
         queries.append(page[0])
+    if set(PLACE) <= set(keys):
+        excluded["key"] = True
+        queries = [with_key(expr) for expr in queries]
     transformations = [
         {"id": "merge", "options": {}},
         {"id": "organize", "options": {
@@ -104,7 +116,7 @@ def table(title, columns, help_text="", size=(24, 10), keys=("job_name", "instan
             "indexByName": {name: i for i, name in enumerate([*keys, *renamed])}, "renameByName": renamed}},
     ]
     return panel("table", title, help_text, size, queries,
-                 {"custom": {"align": "auto", "cellOptions": {"type": "auto"}}},
+                 {"custom": {"align": "auto", "cellOptions": {"type": "auto"}, "minWidth": 105}},
                  {"showHeader": True, "cellHeight": "sm", "frameIndex": 0,
                   "sortBy": [{"displayName": sort, "desc": True}] if sort else []},
                  instant=True, table=True, overrides=overrides(rules), transformations=transformations)
@@ -146,6 +158,13 @@ def hidden_variable(name, query, regex, help_text):
     return {"type": "query", "name": name, "label": name, "description": help_text, "datasource": DATASOURCE,
             "definition": query, "query": {"query": query, "refId": "variable", "qryType": 3}, "regex": regex,
             "refresh": 2, "sort": 0, "multi": False, "includeAll": False, "options": [], "hide": 2, "skipUrlSync": True}
+
+
+def chosen(name, label, series, help_text):
+    """A variable with the values of a label that series may lack. Series without it make an empty choice, which is the first
+    one; label_values() would have none. So a text is put before each value, and taken away again."""
+    query = f'query_result(count by (choice) (label_replace({series}, "choice", "=$1", "{name}", "(.*)")))'
+    return {**hidden_variable(name, query, '/choice="=([^"]*)"/', help_text), "label": label, "sort": 1, "hide": 0, "skipUrlSync": False}
 
 
 def variable(name, label, query, many=True, help_text=""):

@@ -1,8 +1,8 @@
 """One run of a job on one machine, during the run or later. Its time range is chosen, for example, from its
 annotations."""
 import panels
-from panels import BLUE, GREEN, ORANGE, RED, YELLOW, graph, page_link, row, stat, steps
-from shared import JOB, RATE, annotations, instance_variable, job_variable, page_variable
+from panels import BLUE, GREEN, ORANGE, RED, YELLOW, graph, row, stat, steps
+from shared import JOB, RATE, annotations, instance_variable, job_variable, page_of_job_link, page_variable, place_variables
 
 OF = "{" + JOB + "}"
 
@@ -18,7 +18,7 @@ def value(name):
 def dashboard():
     return panels.dashboard(
         "rightsize-run", "Right-sizing / Run", "One run of a job on one machine; the cursor is shared by all charts",
-        [job_variable(many=False), instance_variable(many=False, of_job=True), page_variable()], annotations(JOB), [
+        [job_variable(many=False), *place_variables(), instance_variable(many=False, of_job=True), page_variable()], annotations(JOB), [
             stat("State", "none", value("active_runs"), "Whether a run of the job is running", spark=False, thresholds=steps("text", (1, GREEN)),
                  mappings=[{"type": "value", "options": {"0": {"text": "ended", "index": 0}}},
                            {"type": "range", "options": {"from": 1, "to": None, "result": {"text": "running", "index": 1}}}]),
@@ -84,5 +84,4 @@ def dashboard():
                   help_text="Held: with a context or work of the run"),
             graph("GPU memory", "bytes", (value("vram_bytes"), "in use"), (value("vram_peak_bytes"), "peak"), lines={"peak": YELLOW},
                   help_text="GPU memory of the run's processes, and its peak"),
-        ], links=[page_link("Page of the job", "${page}/#/job/${job_name:percentencode}",
-                            "What to request, why, its runs and servers, on the exporter's own page")], since="now-1h")
+        ], links=[page_of_job_link()], since="now-1h")
