@@ -7,7 +7,7 @@
 #include "exporter/site/page.h"
 
 /* Bytes of all compressed pages together; tests/unit/test_manual_pages.c checks it. */
-#define MANUAL_PAGES_MAX (64u << 10)
+#define MANUAL_PAGES_MAX (96u << 10)
 
 struct manual_page {
 	const char *name; /* the last part of its path, such as "routes"; NULL ends the table */
