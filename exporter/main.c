@@ -53,7 +53,8 @@
 #include "exporter/answers/app_caches.h"
 
 #define SERVE "serve"
-/* The forwarder gets this many seconds after the exit deadline has passed. */
+/* After the exit deadline has passed, the forwarder may hand on runs for this many seconds more, or for
+ * --forward.timeout if that is shorter. */
 #define LAST_SECONDS 2.0
 
 /* Lines of the log wait at most so long for the line with the URL. */

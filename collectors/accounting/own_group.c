@@ -268,7 +268,7 @@ static bool send_home(const struct own_group *g, int home)
 	return any;
 }
 
-/* Removes child groups and moves processes out of the group. Returns false if nothing changed,
+/* Removes empty child groups and moves processes out of the group. Returns false if nothing changed,
  * because another attempt is then useless. */
 static bool clear_out(const struct own_group *g, int home)
 {

@@ -108,8 +108,9 @@ double task_clock_ends(const struct task_clock *c, double cpus)
 
 		records += __atomic_load_n(&head->data_head, __ATOMIC_ACQUIRE) / RECORD_BYTES;
 	}
-	/* Each ended thread wrote two records. The threads for which the clock was opened wrote
-	 * only one, because they existed before. */
+	/* A thread writes a record when it starts and another when it ends. The first c->n threads
+	 * started before the clock counted, so their missing records are added here. The record of
+	 * a living thread counts as half an end, so the result is an upper bound. */
 	return floor((double)(records + c->n) / 2);
 }
 

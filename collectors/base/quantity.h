@@ -1,5 +1,6 @@
-/* Sizes and numbers of CPUs as people, Kubernetes, Slurm and PBS write them. One table has all
- * suffixes: quantity_markdown prints it for the manual. */
+/* Sizes and numbers of CPUs as people, Kubernetes, Slurm and PBS write them. quantity.c has
+ * one table of suffixes for sizes and one for CPUs. quantity_markdown prints the suffixes for the
+ * manual. */
 #ifndef COLLECTORS_BASE_QUANTITY_H
 #define COLLECTORS_BASE_QUANTITY_H
 

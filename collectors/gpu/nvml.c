@@ -27,7 +27,8 @@ static const char *const list_names[NVML_KINDS] = {
 	[NVML_MPS] = "nvmlDeviceGetMPSComputeRunningProcesses",
 };
 
-/* dlsym returns a function as an object pointer, which must be copied byte by byte (POSIX). */
+/* dlsym returns a function as an object pointer. ISO C defines no cast from an object pointer to a
+ * function pointer, so this macro copies the bytes. */
 #define SET_FUNCTION(field, symbol)                                                                \
 	do {                                                                                       \
 		void *symbol_ = (symbol);                                                          \

@@ -35,7 +35,8 @@ static bool is_on(struct tree *t, uint64_t device)
 int machine_network_sys(const struct host *h, struct tree **ret)
 {
 	AUTO(mounts_done) struct mounts mounts = {0};
-	struct tree *found = h->proc; /* used if no sysfs matches, because /proc has no class/net */
+	/* If no sysfs matches, the caller gets /proc. It has no class/net, so no interface is found. */
+	struct tree *found = h->proc;
 	int code = mounts_read(&mounts, h->proc, "1/mountinfo", NULL);
 
 	for (size_t i = 0; i < mounts.n && code == 0; i++) {

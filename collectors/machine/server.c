@@ -1,5 +1,5 @@
-/* Facts about the machine, such as its CPU model. Also the part of the machine that this exporter,
- * or a job next to it, may use. */
+/* Reports facts about the machine, such as its CPU model. Also reports the CPUs and the memory that this
+ * exporter may use under its CPU affinity and control group. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

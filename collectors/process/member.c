@@ -182,8 +182,9 @@ static void read_fds(struct member *m, const struct host *h)
 	m->fds_known = code == 0 || (m->fds_known && !m->fds_refused);
 }
 
-/* Reads the waiting times and context switches only at some ticks. The kernel keeps the counters,
- * so nothing is lost. */
+/* Reads the waiting times and context switches at ticks 1, 2, 4, 8, and then at every 8th tick. The
+ * kernel's counters only rise, so a later reading includes the skipped ticks. What a process adds
+ * after its last reading is lost, unless an exit record has it. */
 static void read_waits(struct member *m, const struct host *h)
 {
 	struct delays d;
@@ -281,7 +282,7 @@ bool member_begin(struct member *m, const struct host *h)
 {
 	m->clock_ns = process_cpu_clock(h, m->pid);
 	m->ran = m->children_due = true;
-	/* Start with a different count for each process, so that not all processes have their full
+	/* Start with a count that depends on the pid, so that not all processes have their full
 	 * reading at the same tick. */
 	m->looks = (unsigned)m->pid % STALE_LOOKS;
 	return member_read(m, h, true);

@@ -16,7 +16,7 @@ void series_csv_header(struct buf *out, const struct series *s)
 	buf_addc(out, '\n');
 }
 
-/* Writes seconds since 1970 UTC in the format %.3f, ten times as fast as printf. */
+/* Writes seconds since 1970 UTC in the format %.3f, several times as fast as printf. */
 static void add_time(struct buf *out, double at)
 {
 	double ms = nearbyint(at * 1e3);

@@ -37,14 +37,16 @@ struct current_catalogue_state {
 	char problem[ERR_TEXT_MAX]; /* why the last refresh failed; "" = it did not fail */
 };
 
-/* Copies `config`. The memory to which `config` points must outlive the result. */
+/* Copies the struct `config`, but not the texts and other data to which its members point. They must
+ * outlive the result. */
 struct current_catalogue *current_catalogue_new(const struct current_catalogue_config *config);
 void current_catalogue_free(struct current_catalogue *s); /* stops the thread; NULL does nothing */
 
 /* Gives the caller a reference to the catalogue. The caller drops it with catalogue_free. If
  * --catalogue.path cannot be read, no other catalogue is used, and the call returns a negative
- * errno with a message. If `keep` is false, the call does not start the thread, and a catalogue
- * that it loads does not stay in memory, unless it came from a pipe. Any thread. */
+ * errno with a message. If `keep` is false, the call does not start the thread, and if no catalogue
+ * was in memory before, the one that it loads does not stay there, unless it came from a pipe. Any
+ * thread. */
 int current_catalogue_hold(struct current_catalogue *s, bool keep, struct catalogue **ret,
 	struct current_catalogue_state *state, struct err *e);
 

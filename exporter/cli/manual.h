@@ -1,5 +1,5 @@
-/* Prints --help, --version, and the tables of deploy/manual/. All texts come from the tables of options
- * and routes in this program. */
+/* Prints the man pages, the shell completions and the tables of deploy/manual/. The program makes these
+ * texts from its own tables: options, routes, metrics, and the others in MANUAL_TABLES. */
 #ifndef EXPORTER_CLI_MANUAL_H
 #define EXPORTER_CLI_MANUAL_H
 

@@ -26,7 +26,7 @@ struct named_process {
 	char run_id[RUN_ID_MAX];
 	struct run_root root;
 	struct wall started_at;
-	/* UID of the pod of a Kubernetes node that named the run; "" = another source named it */
+	/* If a pod of this Kubernetes node named the run: the UID of that pod; otherwise "". */
 	char pod[POD_UID_MAX];
 	const struct left_open_run *left_open; /* the run that this run continues; NULL = none */
 	/* reported by a client; OUTCOME_RUNNING = not reported */

@@ -466,7 +466,8 @@ static bool is_exporter(const struct finder *f, const struct booked_process *p,
 	return p->pid == f->host->self || recognise_is_exporter(text->command_line);
 }
 
-/* Returns true for a helper. A helper names no job, even if it has inherited the job's
+/* Returns true for a process that its environment or a client declared a helper
+ * (collectors/process/helpers.h). Such a process names no job, even if it has inherited the job's
  * environment. */
 static bool is_helper(const struct finder *f, const struct booked_process *p,
 	const struct process_text *text)

@@ -7,10 +7,9 @@
 #include "exporter/history/history.h"
 
 /* A run succeeded when its root process exited with 0, even if one of its other processes was
- * killed. Any other run is oom_killed when the kernel killed a process in the run's own control
- * group because memory was short.
- *
- * If the run shares its control group with other processes, one of these signs is needed, too:
+ * killed. Any other run is oom_killed in two cases. Either the kernel killed a process for lack of
+ * memory in a control group that has only this run. Or the kernel did so in the nearest group that
+ * counts such kills, or on the machine, and one of these signs shows that it was in this run:
  * - The root process ended by SIGKILL.
  * - The root process exited with 137 (128 + SIGKILL, as a shell reports a killed child).
  * - A process of the run ended by SIGKILL. */

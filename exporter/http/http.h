@@ -31,9 +31,9 @@ const char *http_page_url(const struct http *h, const char **address);
 /* Closes all connections, joins the threads and frees `h`. NULL does nothing.
  *
  * If an answer still reads the history after HTTP_LEAVE_SECONDS, logs an error and returns
- * -ETIMEDOUT. The answer still uses `app`, so the caller must end the program by _exit(2). Streams
- * and other readers of the disk are joined without a time limit. exporter/lifecycle/exit_deadline.h
- * limits the time of this wait. */
+ * -ETIMEDOUT. The answer still uses `app`, so the caller must end the program by _exit(2). For
+ * streams and other readers of the disk, http_stop itself has no time limit: the exit deadline
+ * (exporter/lifecycle/exit_deadline.h) ends the program if it waits for them too long. */
 int http_stop(struct http *h);
 
 #endif

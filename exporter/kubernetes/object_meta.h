@@ -41,7 +41,7 @@ struct object_meta {
 
 /* Reads a JSON text with the member "metadata". Appends the labels and annotations that name jobs
  * (recognise_is_pod_word) to `words`, as KEY=VALUE strings that end in NUL; `words` may be NULL.
- * Returns -EBADMSG for any text that has no name and UID there. */
+ * Returns -EBADMSG if the metadata lacks a valid name or a UID. */
 int object_meta_read(struct slice json, struct object_meta *ret, struct buf *words, struct err *e);
 
 /* Returns true for a text that may stand between two slashes of a path: a DNS subdomain. */

@@ -63,8 +63,8 @@ struct owner_chain {
 	struct complaint untold[ARRAY_LEN(kinds)];
 	int64_t refused_until[ARRAY_LEN(kinds)]; /* monotonic ns; 0 = not refused */
 	size_t n_known;                          /* all that were ever known, so a ring */
-	/* Any user may write any reference into a pod, so a known owner answers for the whole
-	 * reference, in its namespace. */
+	/* Any user may write any owner reference into a pod. A kept result is therefore used only if
+	 * the pod's namespace and all members of the reference are the same. */
 	struct known_owner {
 		char space[POD_SPACE_MAX];
 		struct owner_reference reference;

@@ -142,8 +142,8 @@ static struct asked_pod *pod_of(const struct pod_owners *o, const char *uid)
 	return NULL;
 }
 
-/* Returns room for a new pod: in place of the pod that was answered longest ago, if all room is
- * taken. Returns NULL if no pod is answered. */
+/* Returns an entry for a new pod. If all entries are in use, reuses that of the answered pod that was
+ * added first. Returns NULL if all entries are in use and none of their pods is answered. */
 static struct asked_pod *new_pod(struct pod_owners *o)
 {
 	struct asked_pod *oldest = NULL;

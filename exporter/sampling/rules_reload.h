@@ -15,8 +15,8 @@ int rules_reload_begin(const struct options *o, struct job_rules **ret, struct e
  * Any thread except the sampler's. */
 int rules_reload_now(struct app *app, struct err *e);
 
-/* Like rules_reload_now, for SIGHUP: errors go to the log, and a termination signal ends the
- * wait. */
+/* Like rules_reload_now, for SIGHUP. Logs errors. Stops waiting for the sampler when a termination
+ * signal arrives. */
 void rules_reload(struct app *app);
 
 #endif

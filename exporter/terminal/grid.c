@@ -71,7 +71,8 @@ static int widths_sum(const struct grid *g, const struct grid_widths *w)
 	return sum;
 }
 
-/* Returns the column to leave out next. 0 = all others must stay. */
+/* Returns the index of the column to leave out next. 0 = no more columns may be left out; column 0
+ * always stays. */
 static size_t next_to_drop(const struct grid *g, const struct grid_widths *w)
 {
 	size_t ret = 0;

@@ -41,7 +41,7 @@ enum ratio_purpose {
 #define PRIOR_ATOMS 24
 struct ratio_prior {
 	struct weighted_value at[PRIOR_ATOMS]; /* ascending; the weights sum to 1 */
-	double deviation; /* mean distance of the values from 1, each at most RATIO_OFF_MAX */
+	double deviation; /* weighted mean of |value - 1|, with at most RATIO_OFF_MAX for each */
 };
 #define USUAL_DEVIATION 0.2 /* about the deviation of the built-in ratios */
 #define RATIO_OFF_MAX   1.0
