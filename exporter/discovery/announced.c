@@ -95,6 +95,7 @@ int finder_announce(struct finder *f, const struct host *host, const struct anno
 	ret->known = n;
 	if (!n) {
 		n = named_new(a);
+		n->from_now = a->from_now;
 		int code = finder_begin(f, stat.pid, stat.start_ticks, n, e);
 
 		if (code)

@@ -116,10 +116,10 @@ static void root_at(struct finder *f, pid_t pid, uint64_t start_ticks, struct na
 	n->root = f->app->self->here;
 	n->root.pid = pid;
 	n->root.start_ticks = start_ticks;
-	if (n->is.passing) {
-		/* The process may change its title while no exporter watches, so a later exporter
-		 * must not continue this run. Store this exporter as the owner of the run to
-		 * prevent that. */
+	if (n->from_now) {
+		/* A later exporter must not continue this run: it does not know what the process
+		 * had used before, and a worker may have changed its title meanwhile. Store this
+		 * exporter as the owner of the run to prevent that. */
 		n->root.reaper_pid = f->app->self->pid;
 		n->root.reaper_start_ticks = f->app->self->start_ticks;
 		n->started_at = h->now.wall;
@@ -172,7 +172,7 @@ int finder_begin(struct finder *f, pid_t pid, uint64_t start_ticks, struct named
 		.start_ticks = start_ticks,
 		.started_at = n->started_at,
 		.grace_seconds = n->is.grace_seconds,
-		.from_now = n->is.passing,
+		.from_now = n->from_now,
 	};
 	int code = jobs_follow(f->host->jobs, f->host, &spec, e);
 
@@ -195,6 +195,7 @@ static struct named_process *name_at(struct finder *f, const struct booked_proce
 
 	n->is = found->is;
 	job_key_write(n->is.job_name, n->is.space, f->app->options->jobs_cluster, n->job);
+	n->from_now = n->is.passing;
 	text_copy(found->pod, n->pod, sizeof n->pod);
 	if (found->exporter) {
 		GROW(f->named, f->n, f->room);

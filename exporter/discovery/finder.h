@@ -43,7 +43,9 @@ void finder_settle(struct finder *f, const struct host *host, const struct snaps
 
 struct announcement {
 	pid_t pid;
-	bool helper;           /* the process is a helper, so no run begins; only `pid` is read */
+	bool helper;   /* the process is a helper, so no run begins; only `pid` is read */
+	bool from_now; /* the run begins now, and not with its process; a later exporter does not
+			* continue it */
 	char job[JOB_KEY_MAX]; /* collectors/base/job_key.h */
 	double cpu_cores, memory_bytes; /* requested; NaN = unknown */
 	double input_bytes, attempt;    /* input size and number of the attempt; NaN = unknown */

@@ -18,6 +18,7 @@
 struct named_process {
 	struct recognised is;
 	char job[JOB_KEY_MAX];
+	bool from_now;    /* the run begins in the middle of its process's life */
 	size_t processes; /* number of processes in the process book */
 	bool begun;       /* the history has a record of the run */
 	/* True while this finder follows the run. False = the run has ended, was refused, or is

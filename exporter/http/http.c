@@ -21,6 +21,7 @@
 #include "exporter/http/listen.h"
 #include "exporter/core/log.h"
 #include "exporter/http/peer.h"
+#include "exporter/options/shapes.h"
 #include "exporter/sampling/sampler.h"
 #include "exporter/site/site.h"
 #include "exporter/http/web_access.h"
@@ -446,9 +447,13 @@ int http_start(struct http **ret, struct app *app, const struct text_list *addre
 	if (code == 0)
 		code = serve_given(h, e);
 	for (size_t i = 0; code == 0 && i < wanted.n; i++)
-		code = serve_address(h, wanted.text[i], e);
+		if (strcmp(wanted.text[i], NO_LISTEN_ADDRESS) != 0)
+			code = serve_address(h, wanted.text[i], e);
 	if (code == 0)
 		code = serve_unix(h, app->options->unix_socket, e);
+	if (code == 0 && h->n == 0)
+		code = err_set(e, -EINVAL, "nothing to serve on: --web.listen-address=%s needs --web.unix-socket",
+			NO_LISTEN_ADDRESS);
 	if (code) {
 		(void)http_stop(h); /* cannot time out: no slow answer is being made */
 		return code;

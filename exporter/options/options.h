@@ -49,7 +49,7 @@ enum command_bits {
 /* clang-format off */
 #define OPTIONS(X) \
 X(TEXTS, listen_addresses, "web.listen-address", NULL, &shape_address, 0, COMMAND_WATCH, "ADDRESS", \
-  "Address to serve on, HOST:PORT or [IPV6]:PORT; repeatable; port 0 takes a free one and prints it (serve: 127.0.0.1:9877; run: none)") \
+  "Address to serve on, HOST:PORT or [IPV6]:PORT; repeatable; port 0 takes a free one and prints it; none serves on --web.unix-socket alone (serve: 127.0.0.1:9877; run: none)") \
 X(TEXT, web_config_file, "web.config.file", NULL, 0, 0, COMMAND_WATCH, "FILE", \
   "TLS, client certificates, users, headers and a rate limit, in the YAML of Prometheus' exporters (web-configuration.md of exporter-toolkit); read again a second after it changed") \
 X(TEXT, external_url, "web.external-url", NULL, &shape_url, 0, COMMAND_SERVE, "URL", \

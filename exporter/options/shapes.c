@@ -45,12 +45,12 @@ static bool is_listen_address(const char *text)
 {
 	struct listen_address a;
 
-	return listen_address_parse(&a, text);
+	return strcmp(text, NO_LISTEN_ADDRESS) == 0 || listen_address_parse(&a, text);
 }
 
 const struct text_shape shape_address = {
 	.fits = is_listen_address,
-	.accepted = "HOST:PORT, [IPV6]:PORT or :PORT, with a port from 0 to 65535",
+	.accepted = "HOST:PORT, [IPV6]:PORT or :PORT, with a port from 0 to 65535, or " NO_LISTEN_ADDRESS,
 };
 
 bool currency_rate_parse(struct catalogue_currency_rate *ret, const char *text)

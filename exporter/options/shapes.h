@@ -17,6 +17,7 @@ extern const struct text_shape shape_address, shape_url, shape_forward_url, shap
 
 /* ---- parsed texts ---- */
 
+#define NO_LISTEN_ADDRESS "none" /* the listen address of a server that has only a Unix socket */
 #define LISTEN_TEXT_MAX   128
 #define CURRENCY_CODE_LEN 3
 

@@ -19,7 +19,7 @@ static const struct parameter no_parameters[] = {{0}};
 
 struct announce_body {
 	double pid, input_bytes, attempt;
-	bool helper;
+	bool helper, from_now;
 	const char *job_name, *space, *cluster;
 	const json_t *labels, *requested;
 };
@@ -65,6 +65,9 @@ static const struct json_key keys[] = {
 		.help = "Size of the run's input"},
 	{"attempt", KEY_WHOLE, false, 1, ATTEMPT_MOST, offsetof(struct announce_body, attempt),
 		.help = "Which attempt of the work this is"},
+	{"from_now", KEY_FLAG, false, 0, 0, offsetof(struct announce_body, from_now),
+		.help = "true begins the run now: what the process used before is no part of it. By "
+			"default the run began with its process"},
 	{"helper", KEY_FLAG, false, 0, 0, offsetof(struct announce_body, helper),
 		.help = "true leaves the process and its descendants out of the runs that they are in, as "
 			"RIGHTSIZE_HELPER=1 in an environment does; only pid may stand beside it"},
@@ -149,6 +152,7 @@ static bool read_announcement(const struct options *o, const json_t *body,
 		return false;
 	*a = (struct announcement){
 		.helper = w.helper,
+		.from_now = w.from_now,
 		.cpu_cores = requested.cpu,
 		.memory_bytes = requested.memory,
 		.input_bytes = w.input_bytes,

@@ -99,6 +99,63 @@ class Announce(Case):
             run = self.only_run(job_name)
             self.assertEqual([run["exit_code"], run.get("end_reason")], [exit_code, reason])
 
+    def test_a_run_from_now_on_counts_nothing_from_before(self):
+        self.serve_unix("--sample.interval=100ms")
+        job = self.start_program(python_job(
+            "import sys, time\n"
+            "x = bytearray(b'x' * (200 << 20))\n"
+            "del x\n"
+            "while time.process_time() < 0.5: pass\n"
+            "print(flush=True)\n"
+            "sys.stdin.readline()\n"
+            "y = bytearray(b'y' * (50 << 20))\n"
+            "print(flush=True)\n"
+            "sys.stdin.read()"), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        job.process.stdout.readline()
+        for name, from_now in (("whole", False), ("part", True)):
+            answer = self.post("/jobs", {"pid": job.pid, "job_name": name, "from_now": from_now})
+            self.assertEqual(answer.status, 201, answer.text)
+            again = self.post("/jobs", {"pid": job.pid, "job_name": name, "from_now": from_now})
+            self.assertEqual((again.status, again.json["run_id"]), (200, answer.json["run_id"]))
+        job.process.stdin.write(b"\n")
+        job.process.stdin.flush()
+        job.process.stdout.readline()
+        wait_until(lambda: (self.only_run("part")["memory_peak_bytes"] or 0) > 50 << 20, "the memory of the part")
+        self.end(job.process)
+        wait_until(lambda: all(self.only_run(name)["outcome"] != "running" for name in ("whole", "part")), "the ends")
+        whole, part = self.only_run("whole"), self.only_run("part")
+        self.assertGreater(whole["memory_peak_bytes"], 200 << 20)
+        self.assertLess(part["memory_peak_bytes"], 150 << 20)
+        self.assertGreater(whole["cpu_seconds"], 0.5)
+        self.assertLess(part["cpu_seconds"], 0.3)
+        self.assertGreater(whole["duration_seconds"], part["duration_seconds"])
+
+    def test_a_run_from_now_on_is_not_continued_by_a_later_server(self):
+        job = self.job()
+        server = self.serve_unix()
+        body = {"pid": job.pid, "job_name": "part", "from_now": True}
+        first = self.post("/jobs", body).json["run_id"]
+        wait_until(lambda: self.only_run("part"), "the run in the history")
+        server.kill()
+        self.serve_unix()
+        self.assertEqual(self.post(f"/runs/{first}/finish", {"outcome": "succeeded"}).status, 404)
+        second = self.post("/jobs", body)
+        self.assertEqual(second.status, 201, second.text)
+        wait_until(lambda: {run["run_id"]: run["outcome"] for run in self.runs("part")} ==
+                   {first: "interrupted", second.json["run_id"]: "running"}, "both runs")
+
+    def test_a_server_may_have_no_address_but_its_socket(self):
+        server = self.start("serve", "--web.listen-address=none", f"--web.unix-socket={self.socket}",
+                            f"--history.path={self.history}", stdout=subprocess.DEVNULL)
+        server.says(f"address=unix:{self.socket}")
+        self.assertEqual(self.post("/jobs", {"job_name": "self"}).status, 201)
+        listening = subprocess.run(["ss", "-Htlnp"], stdout=subprocess.PIPE, check=False).stdout.decode()
+        self.assertNotIn(f"pid={server.pid},", listening)
+        server.stop()
+        alone = self.start("serve", "--web.listen-address=none", f"--history.path={self.history}", stdout=subprocess.DEVNULL)
+        self.assertEqual(alone.wait(), 1)
+        alone.says("nothing to serve on")
+
     def test_announced_run_survives_a_restart_of_the_server(self):
         job = self.job()
         for end in ("stop", "kill"):

@@ -1,0 +1,170 @@
+"""Finds or starts the exporter that watches this process, and asks it or the history file.
+
+All processes of a user share one exporter and one history on a machine. It listens on `attach.sock` beside the
+history file and ends 5 seconds after the last run. It is no child of the job: the job's SIGKILL does not reach it, and
+the exporter leaves itself out of every run.
+"""
+import json
+import os
+import subprocess
+import tempfile
+import time
+from typing import Any, Dict, List, Optional
+
+from . import _program
+from ._http import Address, Refused, with_parameters
+
+SOCKET = "attach.sock"
+SOCKET_PATH_MOST = 107  # bytes that a Unix address has room for
+START_SECONDS = 5.0  # after that the job goes on unwatched
+
+# Which command answers what a route answers, for the time when no server runs.
+COMMANDS = {"/recommend": "recommend", "/stats": "stats", "/runs": "runs", "/jobs": "jobs", "/series": "series",
+            "/series.csv": "csv", "/report": "report", "/servers": "servers", "/server": "server"}
+
+
+class Exporter:
+    """An exporter and its history. `history`: path of the file, None = the history of another machine."""
+
+    def __init__(self, address: Address, history: Optional[str]):
+        self.address, self.history = address, history
+
+    def _post(self, route: str, body: Dict[str, Any]) -> Dict[str, Any]:
+        return json.loads(self.address.ask("POST", route, body))
+
+    def announce(self, body: Dict[str, Any]) -> Dict[str, Any]:
+        """Announces a run (POST /jobs)."""
+        return self._post("/jobs", body)
+
+    def finish(self, run_id: str, body: Dict[str, Any]) -> Dict[str, Any]:
+        """Ends a run (POST /runs/RUN_ID/finish)."""
+        return self._post(f"/runs/{run_id}/finish", body)
+
+    def get(self, route: str, **parameters: Optional[object]) -> bytes:
+        """Answers from the server, or by the program from the history file where no server answers."""
+        try:
+            return self.address.ask("GET", with_parameters(route, parameters))
+        except OSError:
+            if self.history is None:
+                raise
+        return self._command(route, parameters)
+
+    def _command(self, route: str, parameters: Dict[str, Optional[object]]) -> bytes:
+        words = [_program.path(), COMMANDS[route], f"--history.path={self.history}"]
+        words += [f"--{name.replace('_', '-')}={value}" for name, value in parameters.items() if value is not None]
+        answer = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        if answer.returncode:
+            raise Refused(404, "command", answer.stderr.decode("utf-8", "replace").strip())
+        return answer.stdout
+
+    def get_json(self, route: str, **parameters: Optional[object]) -> Any:
+        """Like get(), read as JSON."""
+        return json.loads(self.get(route, **parameters))
+
+
+def _answers(address: Address) -> bool:
+    try:
+        address.request("GET", "/-/ready", timeout=1)
+    except OSError:
+        return False
+    return True
+
+
+def _socket_of(history: str) -> str:
+    path = os.path.join(os.path.dirname(history), SOCKET)
+    if len(os.fsencode(path)) <= SOCKET_PATH_MOST:
+        return path
+    import hashlib
+    folder = os.path.join(tempfile.gettempdir(), f"rightsize-{os.geteuid()}")
+    os.makedirs(folder, 0o700, exist_ok=True)
+    if os.stat(folder).st_uid != os.geteuid():
+        raise OSError(f"{folder} belongs to another user")
+    return os.path.join(folder, hashlib.sha256(os.fsencode(history)).hexdigest()[:16] + ".sock")
+
+
+def _spawn(history: str, socket_path: str, flags: List[str]) -> int:
+    """Starts an exporter that is no child of this process, and returns its pid.
+
+    A shell starts it and ends, so that a job that waits for all its children does not wait for the exporter. The new
+    session keeps the signals of a terminal and of the job's process group from it.
+    """
+    words = [_program.path(), "serve", "--web.listen-address=none", f"--web.unix-socket={socket_path}",
+             f"--history.path={history}", "--no-jobs.recognise", "--exit-with-job", "--exit-with-job.wait=1m",
+             "--log.level=warn", *flags]
+    log = os.path.join(os.path.dirname(socket_path), "attach.log")
+    shell = subprocess.run(["/bin/sh", "-c", 'log=$1; shift; "$@" <&- >/dev/null 2>"$log" & echo $!', "sh", log, *words],
+                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd="/",
+                           start_new_session=True, check=True)
+    return int(shell.stdout)
+
+
+def _is_gone(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def _start(history: str, socket_path: str, flags: List[str]) -> Exporter:
+    """Starts an exporter and waits until one answers at the socket; another process may have started it first."""
+    os.makedirs(os.path.dirname(history), 0o700, exist_ok=True)
+    address, until = Address(f"unix:{socket_path}"), time.monotonic() + START_SECONDS
+    pid = _spawn(history, socket_path, flags)
+    pause, respawned = 0.002, False
+    while not _answers(address):
+        if time.monotonic() > until:
+            raise OSError(f"the exporter did not answer within {START_SECONDS:.0f} s at {socket_path}")
+        time.sleep(pause)
+        pause = min(pause * 1.2, 0.02)
+        if _is_gone(pid):
+            if _answers(address):
+                break
+            if respawned:
+                raise OSError(_last_line(os.path.join(os.path.dirname(socket_path), "attach.log")))
+            # The exporter of an earlier run was just about to end, and had the history still.
+            respawned = True
+            time.sleep(0.3)
+            pid = _spawn(history, socket_path, flags)
+    return Exporter(address, history)
+
+
+def _last_line(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            lines = file.read().strip().splitlines()
+    except OSError:
+        lines = []
+    return lines[-1] if lines else "the exporter ended at once"
+
+
+def shared(url: Optional[str] = None) -> Exporter:
+    """Returns the exporter of `url` or RIGHTSIZE_URL if it is on this machine, else this user's; starts one if need be.
+
+    An exporter of another machine (RIGHTSIZE_URL) gets each run when it has ended, from the exporter of this machine.
+    """
+    url = url or os.environ.get("RIGHTSIZE_URL")
+    address = Address(url) if url else None
+    if address and address.is_here:
+        return Exporter(address, None)
+    history = _program.history_path()
+    flags = [f"--forward.url={url}"] if address else []
+    socket_path = _socket_of(history)
+    exporter = Exporter(Address(f"unix:{socket_path}"), history)
+    if _answers(exporter.address):
+        return exporter
+    return _start(history, socket_path, flags)
+
+
+def private(interval: float = 1.0, folder: Optional[str] = None) -> Exporter:
+    """Starts an exporter for one run alone, with a history of its own. `interval`: seconds between samples."""
+    folder = folder or tempfile.mkdtemp(prefix="rightsize-")
+    flags = [f"--sample.interval={max(0.1, interval):g}s"]
+    history = os.path.join(folder, "history.db")
+    return _start(history, _socket_of(history), flags)
+
+
+def central() -> Optional[Exporter]:
+    """The exporter of another machine that RIGHTSIZE_URL names, which has the history of all machines, or None."""
+    url = os.environ.get("RIGHTSIZE_URL")
+    return Exporter(Address(url), None) if url and not Address(url).is_here else None

@@ -1,0 +1,198 @@
+"""The inside interface: watch this process as a run of a job, end the run, and ask for what is known of it.
+
+    watch = Watch("etl/load").begin()          # under 100 ms; starts no thread and touches no signal handler
+    ...
+    watch.end("succeeded")                     # under 100 ms
+    watch.record()                             # the run, as of GET /runs: memory_peak_bytes, cpu_seconds, ...
+    watch.samples()                            # a TinyDataFrame with the 32 columns of resource-tracker
+    watch.recommendation()                     # what to request next time, as of GET /recommend
+    watch.report_html()                        # the page of the run: one HTML text that needs nothing else
+
+Integrations (decorators, notebooks, workflow systems) need no more than this class. Nothing here raises an error into
+the job but questions of which the answer is wanted: begin() and end() warn once where no exporter can be had.
+"""
+import atexit
+import os
+import sys
+import warnings
+from typing import Any, Dict, Optional
+
+from . import _server
+from ._http import Refused
+from ._program import NotInstalled
+from .tiny_data_frame import TinyDataFrame
+
+OUTCOMES = ("succeeded", "failed", "oom_killed", "interrupted", "unknown", "DeadlineExceeded")
+
+
+def default_job_name() -> str:
+    """The name of the job of this process: RIGHTSIZE_JOB_NAME, else the name of the script, else python."""
+    given = os.environ.get("RIGHTSIZE_JOB_NAME")
+    if given:
+        return given
+    words = [word for word in sys.argv[:1] if word not in ("", "-", "-c", "-m")]
+    return os.path.splitext(os.path.basename(words[0]))[0] if words else "python"
+
+
+class Watch:
+    """One run of a job: this process and all below it, from begin() to end().
+
+    job_name: 1 to 199 bytes; names that stay the same from run to run make a history.
+    pid: another process of this machine and user; None = this process.
+    from_now: False counts from the start of the process on, True from begin() on.
+    cpu: cores that were requested; memory: bytes, or a text such as "4Gi"; input_bytes: size of the input.
+    labels: up to 8 texts; attempt: which attempt this is, from 1 on.
+    interval: seconds between samples; another one than 1 makes an exporter and a history for this run alone.
+    private: True makes an exporter and a history for this run alone.
+    """
+
+    def __init__(self, job_name: Optional[str] = None, *, pid: Optional[int] = None, from_now: bool = True,
+                 cpu: Optional[float] = None, memory: "int | str | None" = None, input_bytes: "int | str | None" = None,
+                 labels: Optional[Dict[str, str]] = None, attempt: Optional[int] = None, interval: float = 1.0,
+                 private: bool = False, folder: Optional[str] = None):
+        requested = {key: value for key, value in (("cpu", cpu), ("memory", memory)) if value is not None}
+        body = {"job_name": job_name or default_job_name(), "pid": pid or os.getpid(), "from_now": from_now,
+                "requested": requested or None, "input_bytes": input_bytes, "labels": labels, "attempt": attempt}
+        self._body = {key: value for key, value in body.items() if value is not None}
+        self.job_name: str = self._body["job_name"]
+        self.interval, self._private, self._folder = interval, private or interval != 1.0, folder
+        self._owner = 0  # the process that began the run; a forked child must not end it
+        self._exporter: Optional[_server.Exporter] = None
+        self.run_id: Optional[str] = None
+        self.is_known = False  # the same job was being watched at this process already
+
+    @property
+    def exporter(self) -> "_server.Exporter":
+        """Where the run is recorded. RuntimeError: begin() could not watch."""
+        if self._exporter is None:
+            raise RuntimeError(f"{self.job_name} is not watched")
+        return self._exporter
+
+    @property
+    def running(self) -> bool:
+        """True between begin() and end()."""
+        return self._owner == os.getpid()
+
+    def begin(self, strict: bool = False) -> "Watch":
+        """Begins the run. Without an exporter it warns, and the job goes on unwatched; `strict` raises instead."""
+        try:
+            self._begin()
+        except (OSError, Refused, NotInstalled, ValueError) as error:
+            if strict:
+                raise
+            warnings.warn(f"rightsize: {self.job_name} is not watched: {error}", RuntimeWarning, stacklevel=3)
+        return self
+
+    def _open(self) -> "_server.Exporter":
+        return _server.private(self.interval, self._folder) if self._private else _server.shared()
+
+    def _announce(self) -> Dict[str, Any]:
+        try:
+            return self.exporter.announce(self._body)
+        except OSError:  # it was just ending, as no run was left
+            self._exporter = self._open()
+        except Refused as refused:
+            # A server that takes no announcements, or one that ends; a wrong name or value stays wrong.
+            if refused.status not in (401, 403, 503) or self._private:
+                raise
+            self._exporter = _server.private(self.interval, self._folder)
+        return self.exporter.announce(self._body)
+
+    def _begin(self) -> None:
+        self._exporter = self._open()
+        key = (self._body["pid"], self.job_name)
+        answer = self._announce()
+        self.run_id = answer["run_id"]
+        self._owner = os.getpid()
+        self.is_known = key in _open_runs and _open_runs[key].run_id == self.run_id
+        if not self.is_known:
+            _open_runs[key] = self
+
+    def end(self, outcome: str = "succeeded", exit_code: Optional[int] = None, reason: Optional[str] = None) -> None:
+        """Ends the run. Does nothing in a forked child, a second time, or inside of the same job's run.
+
+        outcome: one of OUTCOMES; exit_code: 0 to 255; reason: why another system ended it, up to 63 bytes.
+        """
+        if not self.running:
+            return
+        self._owner = 0
+        if self.is_known:
+            return
+        _open_runs.pop((self._body["pid"], self.job_name), None)
+        body = {"outcome": outcome, "exit_code": exit_code, "end_reason": reason}
+        try:
+            self.exporter.finish(self.run_id or "", {key: value for key, value in body.items() if value is not None})
+        except (OSError, Refused) as error:
+            warnings.warn(f"rightsize: the end of {self.job_name} is not recorded: {error}", RuntimeWarning, stacklevel=3)
+
+    def record(self) -> Optional[Dict[str, Any]]:
+        """The run so far, as of GET /runs: bytes, seconds and cores; None = not in the history yet.
+
+        What was not measured is None, never 0.
+        """
+        try:
+            runs = self.exporter.get_json("/runs", job_name=self.job_name, limit=100)["runs"]
+        except Refused as refused:
+            if refused.status == 404:
+                return None
+            raise
+        return next((run for run in runs if run["run_id"] == self.run_id), None)
+
+    def samples(self, form: str = "resource_tracker") -> TinyDataFrame:
+        """The samples so far. Form resource_tracker: its 32 columns; history: all that is kept, growth per interval.
+
+        An unknown value is None.
+        """
+        try:
+            text = self.exporter.get("/series.csv", run=self.run_id, format=form).decode()
+        except Refused as refused:
+            if refused.status != 404:
+                raise
+            text = ""
+        return TinyDataFrame.from_csv_text(text)
+
+    def series(self, points: int = 300) -> Dict[str, Any]:
+        """The samples ready to be drawn, as of GET /series: rates, phases, thinned to so many points."""
+        return self.exporter.get_json("/series", run=self.run_id, points=points)
+
+    def recommendation(self, **parameters: Optional[object]) -> Optional[Dict[str, Any]]:
+        """What to request next time, as of GET /recommend, from all machines' runs where RIGHTSIZE_URL has them.
+
+        None: no successful run is known yet. Parameters are those of the route, such as risk="safe".
+        """
+        central = _server.central()
+        for exporter in [central, self.exporter] if central else [self.exporter]:
+            try:
+                return exporter.get_json("/recommend", job_name=self.job_name, **parameters)
+            except Refused as refused:
+                if refused.status != 404:
+                    raise
+            except OSError:
+                if exporter is self.exporter:
+                    raise
+        return None
+
+    def paste(self, form: str) -> Optional[str]:
+        """The request as text for another system, such as metaflow, kubernetes or slurm; None: no run is known yet."""
+        try:
+            return self.exporter.get("/recommend", job_name=self.job_name, format=form).decode()
+        except Refused as refused:
+            if refused.status == 404:
+                return None
+            raise
+
+    def report_html(self) -> str:
+        """The page of the run: one HTML text that needs no other file and no network."""
+        return self.exporter.get("/report", run=self.run_id).decode()
+
+
+_open_runs: Dict[Any, Watch] = {}
+
+
+@atexit.register
+def _end_all() -> None:
+    """Ends what is open when the interpreter ends: as failed after an exception that nobody caught."""
+    failed = getattr(sys, "last_value", None) is not None
+    for watch in list(_open_runs.values()):
+        if watch.running and watch._body["pid"] == os.getpid():  # pylint: disable=protected-access
+            watch.end("failed" if failed else "succeeded")

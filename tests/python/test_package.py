@@ -1,0 +1,372 @@
+"""The Python package of deploy/python, with the program of RIGHTSIZE_EXPORTER: needs nothing but Python."""
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PACKAGE = pathlib.Path(__file__).resolve().parents[2] / "deploy" / "python"
+sys.path.insert(0, str(PACKAGE))
+import rightsize_exporter as rightsize  # noqa: E402
+from rightsize_exporter import _server  # noqa: E402
+
+DEADLINE = 20
+MIB = 1 << 20
+
+
+def wait_until(answer, what):
+    until = time.monotonic() + DEADLINE
+    while time.monotonic() < until:
+        result = answer()
+        if result:
+            return result
+        time.sleep(0.02)
+    raise AssertionError(f"waited {DEADLINE} s for {what}")
+
+
+class Case(unittest.TestCase):
+    """Each test has a history and so an exporter of its own, which ends 5 seconds after the last run."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.environment = {"RIGHTSIZE_HISTORY_PATH": str(self.folder / "history.db"), "RIGHTSIZE_JOB_NAME": "",
+                            "PYTHONPATH": str(PACKAGE), "PYTHONDONTWRITEBYTECODE": "1"}
+        for name, value in self.environment.items():
+            self.addCleanup(os.environ.__setitem__, name, os.environ.get(name, ""))
+            os.environ[name] = value
+        os.environ.pop("RIGHTSIZE_URL", None)
+        self.addCleanup(self.end_exporters)
+
+    def exporters(self):
+        """Pids of the exporters of this test."""
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            with contextlib.suppress(OSError):
+                words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
+                if str(self.folder).encode() in words and b"--exit-with-job" in words:
+                    found.append(int(pid))
+        return found
+
+    def end_exporters(self):
+        for pid in self.exporters():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
+        wait_until(lambda: not self.exporters(), "the end of the exporters")
+        shutil.rmtree(self.folder)
+
+    def python(self, code, **options):
+        return subprocess.run([sys.executable, "-B", "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              universal_newlines=True, timeout=DEADLINE, check=False, **options)
+
+    def runs(self, job_name):
+        try:
+            return _server.shared().get_json("/runs", job_name=job_name)["runs"]
+        except RuntimeError:
+            return []
+
+    def ended(self, job_name, number=1):
+        return wait_until(lambda: (lambda runs: len(runs) == number and all(r["outcome"] != "running" for r in runs)
+                                   and runs)(self.runs(job_name)), f"{number} ended runs of {job_name}")
+
+
+class Tracking(Case):
+    def test_a_block_is_a_run_of_its_own(self):
+        before = bytearray(b"x" * (150 * MIB))
+        del before
+        with rightsize.track("etl/load", cpu=2, memory="1Gi", labels={"team": "data"}) as run:
+            self.assertTrue(run.running)
+            held = bytearray(b"y" * (20 * MIB))
+            time.sleep(1.2)
+            del held
+        self.assertFalse(run.running)
+        record = self.ended("etl/load")[0]
+        self.assertEqual(record["run_id"], run.run_id)
+        self.assertEqual((record["outcome"], record["processes_max"]), ("succeeded", 1))
+        self.assertEqual((record["requested_cpu_cores"], record["requested_memory_bytes"]), (2, 1 << 30))
+        self.assertLess(record["memory_peak_bytes"], 150 * MIB)
+        self.assertLess(record["duration_seconds"], 6)
+        self.assertEqual(run.record()["run_id"], run.run_id)
+        self.assertIn("Request ", run.recommendation()["summary"])
+        self.assertIn("--mem", run.paste("slurm"))
+        self.assertEqual(len(run.samples().columns), 32)
+        self.assertGreater(len(run.samples("history")), 0)
+        self.assertGreater(len(run.series()["points"]), 0)
+        self.assertIn("<html", run.report_html())
+
+    def test_ends_are_told(self):
+        with self.assertRaises(KeyError), rightsize.track("fails"):
+            raise KeyError
+        with self.assertRaises(KeyboardInterrupt), rightsize.track("stopped"):
+            raise KeyboardInterrupt
+        with self.assertRaises(SystemExit), rightsize.track("leaves"):
+            sys.exit(0)
+        self.assertEqual([self.ended(name)[0]["outcome"] for name in ("fails", "stopped", "leaves")],
+                         ["failed", "interrupted", "succeeded"])
+
+    def test_decorator(self):
+        @rightsize.track
+        def factorial(n):
+            """Says it."""
+            return 1 if n < 2 else n * factorial(n - 1)
+
+        @rightsize.track("etl/named")
+        async def load():
+            return 3
+        self.assertEqual((factorial(5), factorial.__doc__), (120, "Says it."))
+        name = f"{__name__}.{factorial.__qualname__}".replace("__main__.", "")
+        self.assertEqual(len(self.ended(name)), 1)  # calls of itself are the same run
+        factorial(2)
+        self.ended(name, 2)
+        import asyncio
+        self.assertEqual(asyncio.run(load()), 3)
+        self.ended("etl/named")
+
+    def test_a_block_within_a_block(self):
+        with rightsize.track("outer"):
+            with rightsize.track("inner"):
+                time.sleep(0.1)
+            self.ended("inner")
+            self.assertEqual(self.runs("outer")[0]["outcome"], "running")
+        self.ended("outer")
+
+    def test_no_thread_no_signal_handler_no_child(self):
+        result = self.python("""
+import os, signal, threading
+import rightsize_exporter as rightsize
+handlers = [signal.getsignal(n) for n in range(1, 32)]
+with rightsize.track("quiet"):
+    assert threading.active_count() == 1 and len(os.listdir("/proc/self/task")) == 1
+    assert handlers == [signal.getsignal(n) for n in range(1, 32)]
+    try:
+        os.waitpid(-1, os.WNOHANG)
+    except ChildProcessError:
+        print("no child")
+    open_files = [os.readlink(f"/proc/self/fd/{n}") for n in os.listdir("/proc/self/fd") if n not in "012"
+                  and os.path.exists(f"/proc/self/fd/{n}")]
+    assert not [name for name in open_files if "socket" in name], open_files
+""")
+        self.assertEqual((result.stdout, result.stderr), ("no child\n", ""))
+
+    def test_many_processes_share_one_exporter(self):
+        code = "import rightsize_exporter as r, time\nwith r.track('shared/%d'): time.sleep(1)"
+        jobs = [subprocess.Popen([sys.executable, "-B", "-c", code % i], stderr=subprocess.PIPE) for i in range(6)]
+        self.assertEqual([job.communicate(timeout=DEADLINE)[1] for job in jobs], [b""] * 6)
+        for i in range(6):
+            self.ended(f"shared/{i}")
+        self.assertEqual(len(self.exporters()), 1)
+
+    def test_killed_job_is_recorded_and_the_exporter_ends_by_itself(self):
+        job = subprocess.Popen([sys.executable, "-B", "-c", "import rightsize_exporter as r, time\n"
+                                "r.Watch('killed').begin(); print(flush=True); time.sleep(1000)"], stdout=subprocess.PIPE)
+        self.addCleanup(job.stdout.close)
+        job.stdout.readline()
+        wait_until(lambda: self.runs("killed") and self.runs("killed")[0]["samples"], "a sample")
+        os.kill(job.pid, signal.SIGKILL)
+        job.wait()
+        record = self.ended("killed")[0]
+        self.assertEqual((record["outcome"], record["processes_max"]), ("failed", 1))
+        wait_until(lambda: not self.exporters(), "the end of the exporter")
+        self.assertEqual(self.runs("killed")[0]["run_id"], record["run_id"])
+
+    def test_a_child_that_is_forked_ends_no_run(self):
+        with rightsize.track("forks"):
+            if os.fork() == 0:
+                with contextlib.suppress(BaseException):
+                    rightsize.watch._end_all()
+                os._exit(0)
+            os.wait()
+            self.assertEqual(self.runs("forks")[0]["outcome"] if self.runs("forks") else "running", "running")
+        self.ended("forks")
+
+    def test_end_of_the_interpreter_ends_what_is_open(self):
+        self.python("import rightsize_exporter as r; r.Watch('open').begin()")
+        self.python("import rightsize_exporter as r; r.Watch('open/error').begin(); 1 / 0")
+        self.assertEqual([self.ended("open")[0]["outcome"], self.ended("open/error")[0]["outcome"]], ["succeeded", "failed"])
+
+    def test_job_goes_on_without_the_program(self):
+        program = os.environ["RIGHTSIZE_EXPORTER"]
+        self.addCleanup(os.environ.__setitem__, "RIGHTSIZE_EXPORTER", program)
+        os.environ["RIGHTSIZE_EXPORTER"] = "/bin/false"
+        with self.assertWarnsRegex(RuntimeWarning, "etl/load is not watched"), rightsize.track("etl/load") as run:
+            self.assertFalse(run.running)
+        self.assertEqual(run.run_id, None)
+        with self.assertRaises(OSError):
+            rightsize.Watch("etl/load").begin(strict=True)
+
+    def test_history_in_a_folder_with_a_long_name(self):
+        os.environ["RIGHTSIZE_HISTORY_PATH"] = str(self.folder / ("d" * 100) / "history.db")
+        with rightsize.track("long"):
+            pass
+        self.ended("long")
+
+    def test_answers_come_from_the_file_when_no_server_runs(self):
+        with rightsize.track("etl/load") as run:
+            time.sleep(0.3)
+        self.ended("etl/load")
+        for pid in self.exporters():
+            os.kill(pid, signal.SIGTERM)
+        wait_until(lambda: not self.exporters(), "the end of the exporter")
+        self.assertEqual(run.record()["outcome"], "succeeded")
+        self.assertIsNotNone(run.recommendation())
+        self.assertEqual(len(run.samples().columns), 32)
+        self.assertIn("<html", run.report_html())
+        self.assertEqual(self.exporters(), [])
+
+
+class OtherServers(Case):
+    def serve(self, *flags):
+        server = subprocess.Popen([os.environ["RIGHTSIZE_EXPORTER"], "serve", "--no-jobs.recognise", *flags], stderr=subprocess.PIPE, universal_newlines=True)
+        self.addCleanup(server.stderr.close)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.terminate)
+        while True:
+            line = server.stderr.readline()
+            if "address=" in line and "listening" in line:
+                return line.split("address=")[1].split()[0]
+
+    def test_server_that_rightsize_url_names(self):
+        for flags, is_url in ((["--web.listen-address=none", f"--web.unix-socket={self.folder}/s"], False),
+                              (["--web.listen-address=127.0.0.1:0", "--web.allow-changes"], True)):
+            with self.subTest(flags=flags):
+                address = self.serve(f"--history.path={self.folder}/{is_url}.db", *flags)
+                os.environ["RIGHTSIZE_URL"] = f"http://{address}" if is_url else address
+                self.addCleanup(os.environ.pop, "RIGHTSIZE_URL", None)
+                with rightsize.track("etl/load") as run:
+                    pass
+                self.assertEqual(wait_until(run.record, "the run")["run_id"], run.run_id)
+                self.assertEqual(self.exporters(), [])
+
+    def test_server_that_takes_no_announcements(self):
+        address = self.serve(f"--history.path={self.folder}/other.db", "--web.listen-address=127.0.0.1:0")
+        os.environ["RIGHTSIZE_URL"] = f"http://{address}"
+        self.addCleanup(os.environ.pop, "RIGHTSIZE_URL", None)
+        with rightsize.track("etl/load", folder=str(self.folder)) as run:
+            pass
+        self.assertEqual(wait_until(run.record, "the run")["run_id"], run.run_id)
+        self.assertEqual(len(self.exporters()), 1)
+
+
+class Trackers(Case):
+    def test_example_of_the_documents(self):
+        tracker = rightsize.ResourceTracker()
+        until = time.time() + 1.5
+        while time.time() < until:
+            pass
+        tracker.stop()
+        self.assertEqual(tracker.process_metrics.columns, [
+            "timestamp", "pid", "children", "utime", "stime", "cpu_usage", "memory_mib", "disk_read_bytes",
+            "disk_write_bytes", "gpu_usage", "gpu_vram_mib", "gpu_utilized"])
+        self.assertEqual(len(tracker.system_metrics.columns), 21)
+        self.assertEqual(len(tracker.get_combined_metrics().columns), 32)
+        self.assertGreater(tracker.stats()["process_cpu_usage"]["max"], 0.1)
+        self.assertEqual(set(tracker.recommend_resources()), {"cpu", "memory", "gpu", "vram"})
+        self.assertGreater(tracker.recommend_server()["price"], 0)
+        report = tracker.report()
+        report.save(str(self.folder / "report.html"))
+        self.assertGreater((self.folder / "report.html").stat().st_size, 50000)
+        self.assertEqual({row["pid"] for row in tracker.process_metrics}, {os.getpid()})
+
+    def test_columns(self):
+        with rightsize.ResourceTracker(interval=0.2) as tracker:
+            tracker.wait_for_samples(2)
+        human = tracker.get_combined_metrics(human_names=True)
+        self.assertEqual(human.columns[:3] + human.columns[-2:], [
+            "Timestamp", "System processes", "System CPU time (user)", "Process VRAM used", "Process GPUs in use"])
+        in_bytes, in_mib = tracker.get_combined_metrics(bytes=True), tracker.get_combined_metrics()
+        self.assertEqual(in_bytes[0]["process_memory_mib"], in_mib[0]["process_memory_mib"] * MIB)
+        self.assertEqual(len(tracker.get_combined_metrics(offset=1)), len(in_mib) - 1)
+        self.assertIn("s_utime", tracker.get_combined_metrics(system_prefix="s_").columns)
+
+    def test_start_and_stop(self):
+        tracker = rightsize.ResourceTracker(autostart=False, interval=0.2)
+        self.assertFalse(tracker.running)
+        tracker.start()
+        self.assertRaises(RuntimeError, tracker.start)
+        tracker.wait_for_samples(1)
+        tracker.stop()
+        self.assertRaises(RuntimeError, tracker.start)
+        with self.assertRaises(RuntimeError):
+            tracker.wait_for_samples(1000)
+
+    def test_pause(self):
+        with rightsize.ResourceTracker(interval=0.1) as tracker:
+            tracker.wait_for_samples(2)
+            tracker.pause()
+            paused_at = time.time()
+            time.sleep(0.5)
+            tracker.resume()
+            resumed_at = time.time()
+            tracker.wait_for_samples(tracker.n_samples + 2)
+        self.assertEqual([row for row in tracker.process_metrics if paused_at < row["timestamp"] < resumed_at], [])
+
+    def test_snapshot(self):
+        with rightsize.ResourceTracker(interval=0.2, discover_cloud=False) as tracker:
+            tracker.wait_for_samples(1)
+        tracker.dump(str(self.folder / "snapshot.gz"))
+        again = rightsize.ResourceTracker.load(str(self.folder / "snapshot.gz"))
+        self.assertEqual(again.process_metrics.to_dict(), tracker.process_metrics.to_dict())
+        self.assertEqual(again.stats(), tracker.stats())
+        self.assertEqual(json.loads(tracker.dumps())["metadata"]["job_name"], tracker.job_name)
+
+    def test_writers_of_csv(self):
+        job = subprocess.Popen(["sleep", "1.5"])
+        for kind, first in ((rightsize.ProcessTracker, '"timestamp","pid","children"'),):
+            path = self.folder / "out.csv"
+            tracker = kind(pid=job.pid, interval=0.2, output_file=str(path))
+            self.assertEqual(tracker.status, "exited")
+            lines = path.read_text().splitlines()
+            self.assertTrue(lines[0].startswith(first), lines[0])
+            self.assertGreater(len(lines), 3)
+        job.wait()
+        system = subprocess.Popen([sys.executable, "-B", "-c", "import rightsize_exporter as r; r.SystemTracker(interval=0.2)"],
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True)
+        self.assertTrue(system.stdout.readline().startswith('"timestamp","processes","utime"'))
+        self.assertEqual(len(system.stdout.readline().split(",")), 21)
+        system.send_signal(signal.SIGINT)
+        system.stdout.close()
+        system.wait(DEADLINE)
+
+    def test_the_machine(self):
+        info = rightsize.get_server_info()
+        self.assertEqual((info["os"], info["vcpus"]), ("Linux", os.cpu_count()))
+        self.assertGreater(info["memory_mib"], 0)
+        self.assertIn("vendor", rightsize.get_cloud_info())
+
+
+class Tables(unittest.TestCase):
+    TABLE = rightsize.TinyDataFrame({"name": ["a", "b", None], "n": [1, 2.5, None]})
+
+    def test_parts(self):
+        self.assertEqual(self.TABLE["n"], [1, 2.5, None])
+        self.assertEqual(self.TABLE[1], {"name": "b", "n": 2.5})
+        self.assertEqual((len(self.TABLE[1:]), self.TABLE[["n"]].columns), (2, ["n"]))
+        self.assertRaises(KeyError, self.TABLE.__getitem__, "x")
+        self.assertRaises(TypeError, self.TABLE.__getitem__, 1.5)
+
+    def test_csv_and_back(self):
+        text = self.TABLE.to_csv()
+        self.assertEqual(text, '"name","n"\r\n"a",1\r\n"b",2.5\r\n"",""\r\n')
+        self.assertEqual(rightsize.TinyDataFrame.from_csv_text(text).to_dict(), self.TABLE.to_dict())
+
+    def test_printing(self):
+        self.assertEqual(str(self.TABLE[:2]), "TinyDataFrame with 2 rows and 2 columns:\nname | n  \n-----+----\n"
+                                              "a    |   1\nb    | 2.5")
+        self.assertIn("<td>2.5</td>", self.TABLE._repr_html_())
+        self.assertEqual(str(rightsize.TinyDataFrame([])).splitlines()[1], "Empty dataframe")
+        self.assertIn("0 rows", repr(rightsize.TinyDataFrame([])))
+
+    def test_statistics_leave_unknown_values_out(self):
+        specs = [rightsize.StatSpec("n", max), rightsize.StatSpec("x", max), rightsize.StatSpec("n", sum, "all", 1)]
+        self.assertEqual(self.TABLE.stats(specs), {"n": {"max": 2.5, "all": 3.5}})
+        nothing = rightsize.TinyDataFrame({"n": [None]})
+        self.assertEqual(nothing.stats(specs[:1]), {"n": {"max": None}})
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
