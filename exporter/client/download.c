@@ -57,6 +57,15 @@ struct download {
 	char reason[CURL_ERROR_SIZE];
 };
 
+#ifdef CURL_INSIDE /* the build links libcurl: the program of a Python wheel */
+static int load(struct download *d, struct err *e)
+{
+	(void)e;
+#define CALL_TAKE(name) d->call.name = name;
+	CALLS(CALL_TAKE)
+	return 0;
+}
+#else
 static int load(struct download *d, struct err *e)
 {
 	static const char *const names[] = {"libcurl.so.4", "libcurl-gnutls.so.4"};
@@ -76,6 +85,7 @@ static int load(struct download *d, struct err *e)
 	CALLS(CALL_LOAD)
 	return 0;
 }
+#endif
 
 static size_t on_body(char *data, size_t size, size_t n, void *context)
 {
