@@ -7,7 +7,6 @@ the exporter leaves itself out of every run.
 import json
 import os
 import subprocess
-import tempfile
 import time
 from typing import Any, Dict, List, Optional
 
@@ -75,6 +74,7 @@ def _socket_of(history: str) -> str:
     if len(os.fsencode(path)) <= SOCKET_PATH_MOST:
         return path
     import hashlib
+    import tempfile
     folder = os.path.join(tempfile.gettempdir(), f"rightsize-{os.geteuid()}")
     os.makedirs(folder, 0o700, exist_ok=True)
     if os.stat(folder).st_uid != os.geteuid():
@@ -158,6 +158,7 @@ def shared(url: Optional[str] = None) -> Exporter:
 
 def private(interval: float = 1.0, folder: Optional[str] = None) -> Exporter:
     """Starts an exporter for one run alone, with a history of its own. `interval`: seconds between samples."""
+    import tempfile
     folder = folder or tempfile.mkdtemp(prefix="rightsize-")
     flags = [f"--sample.interval={max(0.1, interval):g}s"]
     history = os.path.join(folder, "history.db")

@@ -1,7 +1,5 @@
 """The page of a run as a text that can be saved and opened."""
 import math
-import tempfile
-import webbrowser
 from typing import Union
 
 
@@ -16,6 +14,8 @@ class Report(str):
 
     def browse(self) -> "Report":
         """Opens the page in the browser of this machine, from a temporary file."""
+        import tempfile
+        import webbrowser
         with tempfile.NamedTemporaryFile("w", suffix=".html", delete=False, encoding="utf-8") as file:
             file.write(self)
         webbrowser.open(f"file://{file.name}")

@@ -1,7 +1,9 @@
 """A table of columns without a dependency, with the interface of resource-tracker's TinyDataFrame."""
 import csv
 import io
-import time
+import logging
+from csv import DictReader
+from time import sleep
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Union
 
 PRINTED_ROWS = 10
@@ -30,15 +32,20 @@ def _value_of(text: Optional[str]) -> Any:
 
 def _rows_of(lines: Any) -> List[Dict[str, Any]]:
     rows = [{name: _value_of(text) for name, text in row.items() if name is not None or text}
-            for row in csv.DictReader(lines)]
+            for row in DictReader(lines)]
     if any(None in row for row in rows):
         raise ValueError("a line has more values than the header has names")
     return rows
 
 
+def urlopen(url: str) -> Any:
+    """urllib's, imported when it is needed: it takes longer to import than all of this package."""
+    from urllib.request import urlopen as urllib_urlopen
+    return urllib_urlopen(url)
+
+
 def _read_csv(path: str) -> List[Dict[str, Any]]:
     if path.startswith(("http://", "https://")):
-        from urllib.request import urlopen
         with urlopen(path) as answer:
             return _rows_of(answer.read().decode("utf-8").splitlines())
     with open(path, encoding="utf-8", newline="") as file:
@@ -52,7 +59,7 @@ def _read_csv_patiently(path: str, retries: int, delay: float) -> List[Dict[str,
         except Exception as error:  # whatever is wrong with the file, another process may be about to complete it
             if attempt == retries:
                 raise RuntimeError(f"Failed to read CSV file after {retries + 1} attempts: {path}") from error
-            time.sleep(delay)
+            sleep(delay)
             delay *= 2
     raise AssertionError("not reached")
 
@@ -201,14 +208,22 @@ class TinyDataFrame:
         return f"<table>{body}</table>"
 
     def stats(self, specs: List[StatSpec]) -> Dict[str, Dict[str, Any]]:
-        """Statistics of columns. One without any known value is None; one of an unknown column is left out."""
+        """Statistics of columns. One without any known value is None.
+
+        One of an unknown column is left out, and so is one of which the function fails, which is logged.
+        """
         result: Dict[str, Dict[str, Any]] = {}
         for spec in specs:
             if spec.column not in self.columns:
                 continue
             known = [value for value in self._column(spec.column) if value is not None]
-            value = spec.agg(known) if known else None
-            result.setdefault(spec.column, {})[spec.agg_name or spec.agg.__name__] = \
+            name = spec.agg_name or spec.agg.__name__
+            try:
+                value = spec.agg(known) if known else None
+            except Exception as error:  # the caller's function
+                logging.getLogger(__name__).error("%s of %s: %s", name, spec.column, error)
+                continue
+            result.setdefault(spec.column, {})[name] = \
                 round(value, spec.round) if value is not None and spec.round is not None else value
         return result
 

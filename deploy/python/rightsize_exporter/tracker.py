@@ -7,8 +7,7 @@ import io
 import sys
 import time
 import warnings
-from statistics import mean
-from typing import Any, Dict, IO, List, Optional
+from typing import Any, Dict, IO, Iterable, List, Optional
 
 from .cloud_info import get_cloud_info
 from .column_maps import BYTE_MAPPING, HUMAN_NAMES_MAPPING
@@ -22,10 +21,17 @@ from .watch import Watch, default_job_name
 GPU_COLUMNS = ("gpu_usage", "gpu_vram_mib", "gpu_utilized")
 MEMORY_MARGIN = 1.2  # where no run has ended yet: the peak so far and a fifth
 
-_both = (("mean", mean), ("max", max))
+
+
+def mean(values: Iterable[float]) -> float:
+    """The arithmetic mean of one value or more."""
+    known = list(values)
+    return sum(known) / len(known)
+
+
 DEFAULT_SPECS: List[StatSpec] = [
     *(StatSpec(f"process_{column}", function, round=2)
-      for column in ("cpu_usage", "memory_mib", *GPU_COLUMNS) for _, function in _both),
+      for column in ("cpu_usage", "memory_mib", *GPU_COLUMNS) for function in (mean, max)),
     StatSpec("system_disk_space_used_gb", max, round=2),
     StatSpec("system_net_recv_bytes", sum),
     StatSpec("system_net_sent_bytes", sum),

@@ -15,12 +15,14 @@ import atexit
 import os
 import sys
 import warnings
-from typing import Any, Dict, Optional
+from typing import TYPE_CHECKING, Any, Dict, Optional
 
 from . import _server
 from ._http import Refused
 from ._program import NotInstalled
-from .tiny_data_frame import TinyDataFrame
+
+if TYPE_CHECKING:
+    from .tiny_data_frame import TinyDataFrame
 
 OUTCOMES = ("succeeded", "failed", "oom_killed", "interrupted", "unknown", "DeadlineExceeded")
 
@@ -123,6 +125,8 @@ class Watch:
         try:
             self.exporter.finish(self.run_id or "", {key: value for key, value in body.items() if value is not None})
         except (OSError, Refused) as error:
+            if getattr(error, "status", None) == 404 and self._body["pid"] != os.getpid():
+                return  # that process has ended, and the run with it
             warnings.warn(f"rightsize: the end of {self.job_name} is not recorded: {error}", RuntimeWarning, stacklevel=3)
 
     def record(self) -> Optional[Dict[str, Any]]:
@@ -138,11 +142,12 @@ class Watch:
             raise
         return next((run for run in runs if run["run_id"] == self.run_id), None)
 
-    def samples(self, form: str = "resource_tracker") -> TinyDataFrame:
+    def samples(self, form: str = "resource_tracker") -> "TinyDataFrame":
         """The samples so far. Form resource_tracker: its 32 columns; history: all that is kept, growth per interval.
 
         An unknown value is None.
         """
+        from .tiny_data_frame import TinyDataFrame
         try:
             text = self.exporter.get("/series.csv", run=self.run_id, format=form).decode()
         except Refused as refused:
