@@ -219,6 +219,32 @@ with rightsize.track("quiet"):
         self.assertEqual(self.exporters(), [])
 
 
+class Scripts(Case):
+    def test_script_runs_as_it_would_without(self):
+        script = self.folder / "load.py"
+        script.write_text("import sys\nprint(sys.argv[1:], __name__)\nsys.exit(int(sys.argv[1]))")
+        for code, outcome in ((0, "succeeded"), (3, "failed")):
+            name = f"script/{code}"
+            result = subprocess.run([sys.executable, "-B", "-m", "rightsize_exporter", f"--job-name={name}", script, str(code)],
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, check=False)
+            self.assertEqual((result.returncode, result.stdout), (code, f"['{code}'] __main__\n"))
+            run = self.ended(name)[0]
+            self.assertEqual((run["outcome"], run["exit_code"]), (outcome, code))
+        result = subprocess.run([sys.executable, "-B", "-m", "rightsize_exporter", "-m", "json.tool"], input=b"[1]", check=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(json.loads(result.stdout), [1])
+        self.ended("json.tool")
+
+    def test_what_a_notebook_shows(self):
+        from rightsize_exporter import _notebook
+        with rightsize.track("cell") as run:
+            time.sleep(1.2)
+        _notebook._settle(run)
+        html = _notebook.html_of(run)
+        self.assertIn("<b>cell</b> succeeded", html)
+        self.assertIn("<polyline", html)
+
+
 class OtherServers(Case):
     def serve(self, *flags):
         server = subprocess.Popen([os.environ["RIGHTSIZE_EXPORTER"], "serve", "--no-jobs.recognise", *flags], stderr=subprocess.PIPE, universal_newlines=True)
@@ -264,6 +290,8 @@ class Trackers(Case):
             "disk_write_bytes", "gpu_usage", "gpu_vram_mib", "gpu_utilized"])
         self.assertEqual(len(tracker.system_metrics.columns), 21)
         self.assertEqual(len(tracker.get_combined_metrics().columns), 32)
+        self.assertEqual(tracker.pid_tracker.to_dict(), tracker.process_metrics.to_dict())
+        self.assertEqual(tracker.system_tracker.columns, tracker.system_metrics.columns)
         self.assertGreater(tracker.stats()["process_cpu_usage"]["max"], 0.1)
         self.assertEqual(set(tracker.recommend_resources()), {"cpu", "memory", "gpu", "vram"})
         self.assertGreater(tracker.recommend_server()["price"], 0)

@@ -183,6 +183,10 @@ class ResourceTracker:
         """Samples of the machine: as of process_metrics; memory_*_mib in MiB, disk_space_*_gb in GB of 10^9 bytes."""
         return self._part("system_", self.track_system)
 
+    # The names of older versions.
+    pid_tracker = process_metrics
+    system_tracker = system_metrics
+
     @property
     def n_samples(self) -> int:
         """The number of samples so far."""

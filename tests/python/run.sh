@@ -1,0 +1,110 @@
+#!/bin/bash
+# Tests of the Python package that need pip, other Pythons, zig or a chroot. CI runs test_package.py alone (ctest e2e.python).
+#
+# Usage: run.sh [PART...]     all parts by default:
+#   wheels     builds both wheels, and installs one into a new environment
+#   versions   test_package.py with every python3.9 to 3.14 that is there, with the program of the wheel
+#   theirs     the unit tests of resource-tracker 0.5.0
+#   notebook   the magic in IPython, tables as pandas and polars, the pytest plugin
+#   old_glibc  the wheel in a chroot of Debian 11 (debootstrap)
+#   aarch64    the program of the other wheel under qemu-user
+#   cost       attach, end, CPU and memory beside resource-tracker 0.5.0
+#   ROOT: a scratch folder that is kept (default: build/python)
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+source=$(cd "$here/../.." && pwd)
+export ROOT=${ROOT:-$source/build/python}
+mkdir -p "$ROOT"
+[ $# -gt 0 ] || set -- wheels versions theirs notebook old_glibc aarch64 cost
+unset PYTHONPATH RIGHTSIZE_URL RIGHTSIZE_HISTORY_PATH RIGHTSIZE_EXPORTER
+
+fail() {
+	echo "run.sh: $*" >&2
+	exit 1
+}
+
+# environment NAME PACKAGE...: a virtual environment with the wheel and the packages.
+environment() {
+	local folder=$ROOT/env-$1
+	[ -x "$folder/bin/python" ] || python3 -m venv "$folder"
+	"$folder/bin/pip" install -q --disable-pip-version-check "${@:2}"
+	"$folder/bin/pip" install -q --disable-pip-version-check --force-reinstall --no-deps "$(wheel_of x86_64)"
+}
+
+wheel_of() {
+	local found
+	found=$(ls "$ROOT"/wheels/*_"$1".whl) || fail "no wheel for $1: run the part wheels first"
+	echo "$found"
+}
+
+wheels() {
+	if [ -z "${ZIG:-}" ]; then
+		[ -x "$ROOT/env-zig/bin/python" ] || python3 -m venv "$ROOT/env-zig"
+		"$ROOT/env-zig/bin/pip" install -q --disable-pip-version-check ziglang==0.17.1
+		ZIG=$("$ROOT/env-zig/bin/python" -c 'import os, ziglang; print(os.path.join(os.path.dirname(ziglang.__file__), "zig"))')
+		export ZIG
+	fi
+	"$source/deploy/python/build.sh" "$ROOT/wheels"
+	environment plain
+	[ "$("$ROOT/env-plain/bin/rightsize-exporter" --version | head -c 18)" = rightsize-exporter ] || fail "the program does not run"
+	(cd / && "$ROOT/env-plain/bin/python" -c 'import rightsize_exporter as r; print(r.__version__, r.path())')
+}
+
+versions() {
+	local number python
+	environment plain
+	for number in 9 10 11 12 13 14; do
+		python=$(ls "/usr/bin/python3.$number" "$HOME"/.pyenv/versions/3."$number".*/bin/python3 2>/dev/null | head -1)
+		if [ -z "$python" ]; then
+			echo "Python 3.$number is not here"
+			continue
+		fi
+		echo "Python 3.$number:"
+		RIGHTSIZE_EXPORTER=$ROOT/env-plain/bin/rightsize-exporter "$python" -B "$here/test_package.py" 2>&1 | tail -4
+	done
+}
+
+theirs() {
+	environment theirs pytest psutil
+	[ -d "$ROOT/resource_tracker-0.5.0" ] || {
+		pip download -q --no-deps --no-binary :all: -d "$ROOT" resource-tracker==0.5.0
+		tar -xzf "$ROOT"/resource_tracker-0.5.0.tar.gz -C "$ROOT"
+	}
+	RIGHTSIZE_HISTORY_PATH=$ROOT/theirs.db RIGHTSIZE_EXPORTER=$ROOT/env-theirs/bin/rightsize-exporter \
+		"$ROOT/env-theirs/bin/python" "$here/their_tests.py" "$ROOT/resource_tracker-0.5.0/tests"
+}
+
+notebook() {
+	environment notebook ipython pandas polars pytest
+	RIGHTSIZE_HISTORY_PATH=$ROOT/notebook.db "$ROOT/env-notebook/bin/python" -B "$here/notebook.py"
+}
+
+old_glibc() {
+	local root=$ROOT/bullseye mirror
+	mirror=$(apt-get indextargets --format '$(REPO_URI)' | grep -m1 '/debian/*$') || fail "no mirror of Debian is known"
+	[ -x "$root/usr/bin/python3" ] || debootstrap --variant=minbase --include=python3,python3-pip bullseye "$root" "$mirror"
+	cp "$(wheel_of x86_64)" "$root/tmp/"
+	cp -r "$here" "$root/tmp/"
+	mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
+	trap 'umount "$root/proc"' RETURN
+	chroot "$root" sh -c 'ldd --version | head -1; python3 -m pip install -q --no-deps --force-reinstall /tmp/rightsize_exporter-*.whl &&
+		RIGHTSIZE_EXPORTER=/usr/local/bin/rightsize-exporter python3 -B /tmp/python/test_package.py 2>&1 | tail -4'
+}
+
+aarch64() {
+	command -v qemu-aarch64-static >/dev/null || fail "apt-get install qemu-user-static"
+	local program=$ROOT/out/aarch64/bin/rightsize-exporter
+	ls /lib/ld-linux-aarch64.so.1 >/dev/null 2>&1 || [ -d /usr/aarch64-linux-gnu ] || fail "apt-get install libc6-arm64-cross"
+	qemu-aarch64-static -L /usr/aarch64-linux-gnu "$program" --version
+	qemu-aarch64-static -L /usr/aarch64-linux-gnu "$program" servers --cpu=1 --memory=1024 --duration=60 --limit=1 --format=text | head -5
+}
+
+cost() {
+	environment cost resource-tracker==0.5.0
+	RIGHTSIZE_HISTORY_PATH=$ROOT/cost.db "$ROOT/env-cost/bin/python" -B "$here/cost.py"
+}
+
+for part; do
+	echo "== $part"
+	"$part"
+done
