@@ -452,7 +452,8 @@ int http_start(struct http **ret, struct app *app, const struct text_list *addre
 	if (code == 0)
 		code = serve_unix(h, app->options->unix_socket, e);
 	if (code == 0 && h->n == 0)
-		code = err_set(e, -EINVAL, "nothing to serve on: --web.listen-address=%s needs --web.unix-socket",
+		code = err_set(e, -EINVAL,
+			"nothing to serve on: --web.listen-address=%s needs --web.unix-socket",
 			NO_LISTEN_ADDRESS);
 	if (code) {
 		(void)http_stop(h); /* cannot time out: no slow answer is being made */

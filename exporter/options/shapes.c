@@ -50,7 +50,8 @@ static bool is_listen_address(const char *text)
 
 const struct text_shape shape_address = {
 	.fits = is_listen_address,
-	.accepted = "HOST:PORT, [IPV6]:PORT or :PORT, with a port from 0 to 65535, or " NO_LISTEN_ADDRESS,
+	.accepted =
+		"HOST:PORT, [IPV6]:PORT or :PORT, with a port from 0 to 65535, or " NO_LISTEN_ADDRESS,
 };
 
 bool currency_rate_parse(struct catalogue_currency_rate *ret, const char *text)
