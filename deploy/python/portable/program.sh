@@ -5,6 +5,7 @@
 #   ROOT: a scratch folder, where finished libraries are kept; GLIBC: the oldest version that is to run it (2.17)
 # Needs: apt-get install cmake ninja-build pkg-config dpkg-dev autoconf automake libtool m4 perl tcl; pip install ziglang
 # Sources: Debian's, with Debian's fixes (deb-src lines in a private apt configuration, see sources()).
+# shellcheck disable=SC2086 # $CFLAGS is words
 set -euo pipefail
 arch=${1:?x86_64 or aarch64}
 ROOT=${ROOT:?a scratch folder} GLIBC=${GLIBC:-2.17}
@@ -30,10 +31,10 @@ step() {
 	tail -1 "$build/times"; touch "$build/$1.done"
 }
 # --build is given always: with --host alone a program that happens to run here would make it a native build, tuned for this CPU.
-configure() { "$1"/configure --host=$host --build=x86_64-linux-gnu --prefix="$prefix" --disable-shared --enable-static "${@:2}"; }
+configure() { "$1"/configure --host="$host" --build=x86_64-linux-gnu --prefix="$prefix" --disable-shared --enable-static "${@:2}"; }
 autotools() { configure "$@"; make -j2 "${MAKE_V:-V=0}"; make install; }
 with_cmake() {
-	cmake -G Ninja -S "$1" -B . -DCMAKE_BUILD_TYPE=None -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=$arch -DCMAKE_C_COMPILER="$CC" \
+	cmake -G Ninja -S "$1" -B . -DCMAKE_BUILD_TYPE=None -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR="$arch" -DCMAKE_C_COMPILER="$CC" \
 		-DCMAKE_AR="$AR" -DCMAKE_RANLIB="$RANLIB" -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib -DBUILD_SHARED_LIBS=OFF \
 		-DCMAKE_FIND_ROOT_PATH="$prefix" -DCMAKE_FIND_ROOT_PATH_MODE_INCLUDE=ONLY -DCMAKE_FIND_ROOT_PATH_MODE_LIBRARY=ONLY -Wno-dev "${@:2}"
 	ninja -j2 install
@@ -71,11 +72,10 @@ microhttpd() {
 # HTTP and HTTPS alone, as download.c asks for no more. A machine without the bundle of certificates names its own.
 curl() {
 	local off
-	off=$(printf -- '--disable-%s ' ftp file ldap ldaps rtsp dict telnet tftp pop3 imap smb smtp gopher mqtt manual libcurl-option docs unix-sockets ntlm aws alt-svc hsts tls-srp)
-	# shellcheck disable=SC2086 # $off is words
+	off=$(printf -- '--disable-%s ' ftp file ldap ldaps rtsp dict telnet tftp pop3 imap smb smtp gopher mqtt manual libcurl-option unix-sockets ntlm alt-svc hsts tls-srp)
 	autotools "$src"/curl-* $off --without-brotli --without-zstd --without-libpsl --without-libidn2 --without-nghttp2 --without-librtmp \
 		--without-libssh2 --without-zsh-functions-dir --without-fish-functions-dir --enable-threaded-resolver --with-zlib="$prefix" --with-gnutls="$prefix" \
-		--with-ca-bundle=/etc/ssl/certs/ca-certificates.crt LIBS="-lhogweed -lnettle -lgmp -lz -lpthread"
+		--with-ca-bundle=/etc/ssl/certs/ca-certificates.crt LIBS="-L$prefix/lib -lgnutls -lhogweed -lnettle -lgmp -lz -lpthread"
 }
 old_glibc() { $CC $CFLAGS -U_FORTIFY_SOURCE -D_GNU_SOURCE -I"$tool" -c "$tool/old_glibc.c" -o old.o; rm -f "$prefix/lib/libold.a"; $AR rcs "$prefix/lib/libold.a" old.o; }
 program() {
