@@ -10,6 +10,7 @@
 #   aarch64    the program of the other wheel under qemu-user
 #   cost       attach, end, CPU and memory beside resource-tracker 0.5.0
 #   ROOT: a scratch folder that is kept (default: build/python)
+# shellcheck disable=SC2016 # $(REPO_URI) is apt's
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../.." && pwd)
@@ -54,7 +55,7 @@ versions() {
 	local number python
 	environment plain
 	for number in 9 10 11 12 13 14; do
-		python=$(ls "/usr/bin/python3.$number" "$HOME"/.pyenv/versions/3."$number".*/bin/python3 2>/dev/null | head -1)
+		python=$(find "/usr/bin/python3.$number" "$HOME"/.pyenv/versions/3."$number".*/bin/python3 -prune 2>/dev/null | head -1)
 		if [ -z "$python" ]; then
 			echo "Python 3.$number is not here"
 			continue

@@ -5,7 +5,7 @@
 #   ROOT: a scratch folder, where finished libraries are kept; GLIBC: the oldest version that is to run it (2.17)
 # Needs: apt-get install cmake ninja-build pkg-config dpkg-dev autoconf automake libtool m4 perl tcl; pip install ziglang
 # Sources: Debian's, with Debian's fixes (deb-src lines in a private apt configuration, see sources()).
-# shellcheck disable=SC2086 # $CFLAGS is words
+# shellcheck disable=SC2086,SC2016 # $CFLAGS is words; $(REPO_URI) is apt's
 set -euo pipefail
 arch=${1:?x86_64 or aarch64}
 ROOT=${ROOT:?a scratch folder} GLIBC=${GLIBC:-2.17}
