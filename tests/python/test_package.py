@@ -189,6 +189,13 @@ with rightsize.track("quiet"):
         self.python("import rightsize_exporter as r; r.Watch('open/error').begin(); 1 / 0")
         self.assertEqual([self.ended("open")[0]["outcome"], self.ended("open/error")[0]["outcome"]], ["succeeded", "failed"])
 
+    def test_history_of_one_run_alone_is_removed_at_the_end(self):
+        result = self.python("import rightsize_exporter as r\nwith r.ResourceTracker(interval=0.2) as t: t.wait_for_samples(1)\n"
+                             "print(t.watch.exporter.history)\nassert t.stats()")
+        self.assertEqual(result.stderr, "")
+        history = pathlib.Path(result.stdout.strip())
+        self.assertTrue(history.name == "history.db" and not history.parent.exists(), history)
+
     def test_job_goes_on_without_the_program(self):
         program = os.environ["RIGHTSIZE_EXPORTER"]
         self.addCleanup(os.environ.__setitem__, "RIGHTSIZE_EXPORTER", program)
@@ -239,7 +246,7 @@ class Scripts(Case):
         from rightsize_exporter import _notebook
         with rightsize.track("cell") as run:
             time.sleep(1.2)
-        _notebook._settle(run)
+        run.settle()
         html = _notebook.html_of(run)
         self.assertIn("<b>cell</b> succeeded", html)
         self.assertIn("<polyline", html)

@@ -68,14 +68,6 @@ class _Shown:
         return self._html
 
 
-def _settle(watch: Watch) -> None:
-    """Waits until the run that has ended is in the history, 2 seconds at most."""
-    import time
-    until = time.monotonic() + 2
-    while time.monotonic() < until and (watch.record() or {}).get("outcome", "running") == "running":
-        time.sleep(0.05)
-
-
 def register(shell: Any) -> None:
     """Adds the magic to an IPython shell."""
 
@@ -87,8 +79,8 @@ def register(shell: Any) -> None:
             if error is not None:
                 watch.end("interrupted" if isinstance(error, KeyboardInterrupt) else "failed")
         if watch.run_id:
-            _settle(watch)
+            watch.settle()
             from IPython.display import display
-            display(_Shown(watch))
+            display(_Shown(watch))  # type: ignore[no-untyped-call]
 
     shell.register_magic_function(rightsize, magic_kind="cell", magic_name="rightsize")

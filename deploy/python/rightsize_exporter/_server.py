@@ -8,7 +8,7 @@ import json
 import os
 import subprocess
 import time
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Tuple
 
 from . import _program
 from ._http import Address, Refused, with_parameters
@@ -29,7 +29,8 @@ class Exporter:
         self.address, self.history = address, history
 
     def _post(self, route: str, body: Dict[str, Any]) -> Dict[str, Any]:
-        return json.loads(self.address.ask("POST", route, body))
+        answer: Dict[str, Any] = json.loads(self.address.ask("POST", route, body))
+        return answer
 
     def announce(self, body: Dict[str, Any]) -> Dict[str, Any]:
         """Announces a run (POST /jobs)."""
@@ -158,11 +159,24 @@ def shared(url: Optional[str] = None) -> Exporter:
 
 def private(interval: float = 1.0, folder: Optional[str] = None) -> Exporter:
     """Starts an exporter for one run alone, with a history of its own. `interval`: seconds between samples."""
-    import tempfile
-    folder = folder or tempfile.mkdtemp(prefix="rightsize-")
+    if folder is None:
+        import tempfile
+        folder = tempfile.mkdtemp(prefix="rightsize-")
+        _made_folders.append((os.getpid(), folder))
     flags = [f"--sample.interval={max(0.1, interval):g}s"]
     history = os.path.join(folder, "history.db")
     return _start(history, _socket_of(history), flags)
+
+
+_made_folders: List[Tuple[int, str]] = []
+
+
+def remove_private() -> None:
+    """Removes the histories that this process made for one run alone. Exporters that still run go on without."""
+    import shutil
+    for _, folder in [made for made in _made_folders if made[0] == os.getpid()]:
+        shutil.rmtree(folder, ignore_errors=True)
+    _made_folders.clear()
 
 
 def central() -> Optional[Exporter]:

@@ -21,7 +21,8 @@ class Plugin:
     """Watches one module after the other."""
 
     def __init__(self, prefix: str):
-        self._prefix, self._watches = prefix, []  # type: str, List[Watch]
+        self._prefix = prefix
+        self._watches: List[Watch] = []
         self._module: Optional[str] = None
         self._failed: Dict[str, bool] = {}
 
@@ -50,14 +51,13 @@ class Plugin:
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Prints a line per module: memory at most, CPU time, duration."""
-        from ._notebook import _bytes, _seconds, _settle
+        from ._notebook import _bytes, _seconds
         if self._watches:
             terminalreporter.section("rightsize: memory at most, CPU time, duration")
         for watch in self._watches:
             if watch.run_id is None:
                 continue
-            _settle(watch)
-            run = watch.record() or {}
+            run = watch.settle() or {}
             terminalreporter.write_line(
                 f"{_bytes(run.get('memory_peak_bytes')):>10}  {_seconds(run.get('cpu_seconds')):>8}  "
                 f"{_seconds(run.get('duration_seconds')):>8}  {watch.job_name[len(self._prefix):]}")

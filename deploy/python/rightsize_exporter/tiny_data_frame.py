@@ -103,6 +103,9 @@ class TinyDataFrame:
         """The number of rows."""
         return len(self._data[0]) if self.columns else 0
 
+    def _rows(self, which: slice) -> "TinyDataFrame":
+        return TinyDataFrame({name: self._column(name)[which] for name in self.columns})
+
     def _column(self, name: str) -> List[Any]:
         if name not in self.columns:
             raise KeyError(f"Column '{name}' not found")
@@ -115,7 +118,7 @@ class TinyDataFrame:
         if isinstance(key, list) and all(isinstance(name, str) for name in key):
             return TinyDataFrame({name: self._column(name) for name in key})
         if isinstance(key, slice):
-            return TinyDataFrame({name: self._column(name)[key] for name in self.columns})
+            return self._rows(key)
         if isinstance(key, int):
             return {name: self._column(name)[key] for name in self.columns}
         raise TypeError(f"Invalid key type: {type(key)}")
@@ -138,11 +141,11 @@ class TinyDataFrame:
 
     def head(self, n: int = 5) -> "TinyDataFrame":
         """The first n rows."""
-        return self[:n]
+        return self._rows(slice(0, n))
 
     def tail(self, n: int = 5) -> "TinyDataFrame":
         """The last n rows."""
-        return self[-n:]
+        return self._rows(slice(-n, None))
 
     def __repr__(self) -> str:
         size = f"TinyDataFrame with {len(self)} rows and {len(self.columns)} columns"

@@ -126,11 +126,10 @@ class ResourceTracker:
             self.start()
         return self
 
-    def __exit__(self, kind: Any, error: Optional[BaseException], traceback: Any) -> bool:
+    def __exit__(self, kind: Any, error: Optional[BaseException], traceback: Any) -> None:
         if self.running:
             outcome = outcome_of(error)
             self.stop(0 if outcome == "succeeded" else 1, "finished" if outcome == "succeeded" else outcome)
-        return False
 
     # ---- metrics ----
 
@@ -150,7 +149,7 @@ class ResourceTracker:
             rows.pop(0)
         has_gpu = _has_gpu()
         for row in rows:
-            row["process_pid"] = self._watch._body["pid"]  # pylint: disable=protected-access
+            row["process_pid"] = self._watch.pid
             for column in GPU_COLUMNS if not has_gpu else ():  # no GPU is there, so none is used
                 row[f"process_{column}"] = row[f"system_{column}"] = 0
         result = TinyDataFrame(rows) if rows else table[:0]
@@ -202,7 +201,7 @@ class ResourceTracker:
                 raise RuntimeError(f"Timed out waiting for resource tracker to collect {n} samples")
             time.sleep(min(0.1, self.interval / 10))
 
-    def get_combined_metrics(self, bytes: bool = False, human_names: bool = False,  # pylint: disable=redefined-builtin
+    def get_combined_metrics(self, bytes: bool = False, human_names: bool = False,
                              system_prefix: Optional[str] = None, process_prefix: Optional[str] = None,
                              offset: Optional[int] = None) -> TinyDataFrame:
         """The samples of process and machine in one table.
@@ -261,9 +260,7 @@ class ResourceTracker:
 
     def _settled_recommendation(self) -> Optional[Dict[str, Any]]:
         """The recommendation after the run that was just stopped is in the history."""
-        until = time.time() + 2 * self.interval + 1
-        while not self._has_ended() and time.time() < until:
-            time.sleep(0.05)
+        self.watch.settle(2 * self.interval + 1)
         return self.watch.recommendation()
 
     def recommend_server(self, **filters: Any) -> Dict[str, Any]:
@@ -288,7 +285,7 @@ class ResourceTracker:
         del integration, historical_stats, status_failed, integration_version
         self.wait_for_samples(n=1, timeout=self.interval * 5)
         if not self.running:
-            self._settled_recommendation()
+            self.watch.settle(2 * self.interval + 1)
         return Report(self.watch.report_html())
 
     # ---- the machine ----
@@ -404,7 +401,7 @@ class _Writer:
         try:
             tracker.start(strict=True)
             while True:
-                table = tracker._part(self._prefix, True)  # pylint: disable=protected-access
+                table = tracker._part(self._prefix, True)
                 if written == 0 and print_header and table.columns:
                     csv.writer(out, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n").writerow(table.columns)
                     print_header = False
@@ -414,7 +411,7 @@ class _Writer:
                     out.write(text.getvalue())
                     written += 1
                 out.flush()
-                if tracker._has_ended():  # pylint: disable=protected-access
+                if tracker._has_ended():
                     self.status = "exited"
                     return
                 time.sleep(self.interval)

@@ -3,6 +3,7 @@
     watch = Watch("etl/load").begin()          # under 100 ms; starts no thread and touches no signal handler
     ...
     watch.end("succeeded")                     # under 100 ms
+    watch.settle()                             # waits until the history has all of it, 2 seconds at most
     watch.record()                             # the run, as of GET /runs: memory_peak_bytes, cpu_seconds, ...
     watch.samples()                            # a TinyDataFrame with the 32 columns of resource-tracker
     watch.recommendation()                     # what to request next time, as of GET /recommend
@@ -14,6 +15,7 @@ the job but questions of which the answer is wanted: begin() and end() warn once
 import atexit
 import os
 import sys
+import time
 import warnings
 from typing import TYPE_CHECKING, Any, Dict, Optional
 
@@ -53,10 +55,11 @@ class Watch:
                  labels: Optional[Dict[str, str]] = None, attempt: Optional[int] = None, interval: float = 1.0,
                  private: bool = False, folder: Optional[str] = None):
         requested = {key: value for key, value in (("cpu", cpu), ("memory", memory)) if value is not None}
-        body = {"job_name": job_name or default_job_name(), "pid": pid or os.getpid(), "from_now": from_now,
-                "requested": requested or None, "input_bytes": input_bytes, "labels": labels, "attempt": attempt}
-        self._body = {key: value for key, value in body.items() if value is not None}
-        self.job_name: str = self._body["job_name"]
+        self.job_name: str = job_name or default_job_name()
+        self.pid: int = pid or os.getpid()
+        body = {"job_name": self.job_name, "pid": self.pid, "from_now": from_now, "requested": requested or None,
+                "input_bytes": input_bytes, "labels": labels, "attempt": attempt}
+        self._body: Dict[str, Any] = {key: value for key, value in body.items() if value is not None}
         self.interval, self._private, self._folder = interval, private or interval != 1.0, folder
         self._owner = 0  # the process that began the run; a forked child must not end it
         self._exporter: Optional[_server.Exporter] = None
@@ -102,7 +105,7 @@ class Watch:
 
     def _begin(self) -> None:
         self._exporter = self._open()
-        key = (self._body["pid"], self.job_name)
+        key = (self.pid, self.job_name)
         answer = self._announce()
         self.run_id = answer["run_id"]
         self._owner = os.getpid()
@@ -120,12 +123,12 @@ class Watch:
         self._owner = 0
         if self.is_known:
             return
-        _open_runs.pop((self._body["pid"], self.job_name), None)
+        _open_runs.pop((self.pid, self.job_name), None)
         body = {"outcome": outcome, "exit_code": exit_code, "end_reason": reason}
         try:
             self.exporter.finish(self.run_id or "", {key: value for key, value in body.items() if value is not None})
         except (OSError, Refused) as error:
-            if getattr(error, "status", None) == 404 and self._body["pid"] != os.getpid():
+            if getattr(error, "status", None) == 404 and self.pid != os.getpid():
                 return  # that process has ended, and the run with it
             warnings.warn(f"rightsize: the end of {self.job_name} is not recorded: {error}", RuntimeWarning, stacklevel=3)
 
@@ -141,6 +144,18 @@ class Watch:
                 return None
             raise
         return next((run for run in runs if run["run_id"] == self.run_id), None)
+
+    def settle(self, seconds: float = 2.0) -> Optional[Dict[str, Any]]:
+        """Waits so long, at most, until the run that has ended is in the history with all that it used; as record().
+
+        The last sample is taken within an interval after end().
+        """
+        until = time.monotonic() + seconds
+        record = self.record()
+        while (record is None or record["outcome"] == "running") and time.monotonic() < until:
+            time.sleep(0.02)
+            record = self.record()
+        return record
 
     def samples(self, form: str = "resource_tracker") -> "TinyDataFrame":
         """The samples so far. Form resource_tracker: its 32 columns; history: all that is kept, growth per interval.
@@ -158,7 +173,8 @@ class Watch:
 
     def series(self, points: int = 300) -> Dict[str, Any]:
         """The samples ready to be drawn, as of GET /series: rates, phases, thinned to so many points."""
-        return self.exporter.get_json("/series", run=self.run_id, points=points)
+        result: Dict[str, Any] = self.exporter.get_json("/series", run=self.run_id, points=points)
+        return result
 
     def recommendation(self, **parameters: Optional[object]) -> Optional[Dict[str, Any]]:
         """What to request next time, as of GET /recommend, from all machines' runs where RIGHTSIZE_URL has them.
@@ -168,7 +184,8 @@ class Watch:
         central = _server.central()
         for exporter in [central, self.exporter] if central else [self.exporter]:
             try:
-                return exporter.get_json("/recommend", job_name=self.job_name, **parameters)
+                result: Dict[str, Any] = exporter.get_json("/recommend", job_name=self.job_name, **parameters)
+                return result
             except Refused as refused:
                 if refused.status != 404:
                     raise
@@ -196,8 +213,9 @@ _open_runs: Dict[Any, Watch] = {}
 
 @atexit.register
 def _end_all() -> None:
-    """Ends what is open when the interpreter ends: as failed after an exception that nobody caught."""
+    """Ends what is open when the interpreter ends, as failed after an exception that nobody caught."""
     failed = getattr(sys, "last_value", None) is not None
     for watch in list(_open_runs.values()):
-        if watch.running and watch._body["pid"] == os.getpid():  # pylint: disable=protected-access
+        if watch.running and watch.pid == os.getpid():
             watch.end("failed" if failed else "succeeded")
+    _server.remove_private()
