@@ -727,6 +727,25 @@ static void run_is_announced_once_and_a_process_that_is_gone_is_an_error(void **
 	end(f);
 }
 
+static void run_from_now_on_begins_when_it_is_announced(void **state)
+{
+	struct announced_run told;
+	struct err e = {0};
+
+	struct fixture *f = begin((struct options){.jobs_pod = false});
+	struct announcement whole = {.pid = 20, .job_name = "whole"},
+			    part = {.pid = 20, .job_name = "part", .from_now = true};
+
+	process(f, 20, 0, "train", NULL);
+	f->w->host.now.mono.ns += 100 * NS_PER_S;
+	assert_int_equal(finder_announce(f->finder, &f->w->host, &whole, &told, &e), 0);
+	assert_int_equal(finder_announce(f->finder, &f->w->host, &part, &told, &e), 0);
+	assert_string_equal(look_for_runs(f), "part whole ");
+	assert_true(f->w->snapshot.runs[0].value[RUN_DURATION_SECONDS] > 100);
+	assert_double_equal(f->w->snapshot.runs[1].value[RUN_DURATION_SECONDS], 0, 2);
+	end(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -748,6 +767,7 @@ int main(void)
 		cmocka_unit_test(one_user_with_many_names_keeps_nobody_else_s_job_out),
 		cmocka_unit_test(rules_of_the_site_win_over_the_pod),
 		cmocka_unit_test(run_is_announced_once_and_a_process_that_is_gone_is_an_error),
+		cmocka_unit_test(run_from_now_on_begins_when_it_is_announced),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
