@@ -38,8 +38,7 @@ static void wait_for_tick(struct sampler *s, const struct snapshot_age *snapshot
 			pthread_mutex_lock(&s->lock);
 			continue;
 		}
-		if (pthread_cond_clockwait(&s->ticked, &s->lock, CLOCK_MONOTONIC, &deadline) ==
-			ETIMEDOUT)
+		if (pthread_cond_timedwait(&s->ticked, &s->lock, &deadline) == ETIMEDOUT)
 			break;
 	}
 	pthread_mutex_unlock(&s->lock);
@@ -143,8 +142,7 @@ static bool is_silent(struct sampler *s, const struct sampler_request *r, struct
 		struct timespec until = monotonic_after(seconds / PATIENCE_SLICES);
 
 		while (!r->done && again == (s->silent && isfinite(p.seconds)) &&
-			pthread_cond_clockwait(&s->ticked, &s->lock, CLOCK_MONOTONIC, &until) !=
-				ETIMEDOUT)
+			pthread_cond_timedwait(&s->ticked, &s->lock, &until) != ETIMEDOUT)
 			;
 		if (is_pending(p.signals))
 			return false;
