@@ -1,4 +1,4 @@
-"""What watching costs: rightsize_exporter beside resource-tracker 0.5.0, on the same job. Prints a table.
+"""The cost of watching: rightsize_exporter beside resource-tracker 0.5.0, on the same job. Prints a table.
 
 The job keeps 300 MiB and computes for SECONDS. Each tracker has a job of its own, one after the other.
 """

@@ -26,7 +26,7 @@ __all__ = ["NotInstalled", "PidTracker", "ProcessTracker", "ResourceTracker", "S
            "Track", "Watch", "get_cloud_info", "get_server_info", "path", "track"]
 
 
-# What a block that is tracked does not need is imported when it is asked for.
+# A tracked block needs none of these modules. They are imported at the first use of a name.
 _LATER = {"get_cloud_info": "cloud_info", "get_server_info": "server_info", "StatSpec": "tiny_data_frame",
           "TinyDataFrame": "tiny_data_frame", "PidTracker": "tracker", "ProcessTracker": "tracker",
           "ResourceTracker": "tracker", "SystemTracker": "tracker"}

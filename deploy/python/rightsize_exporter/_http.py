@@ -18,7 +18,7 @@ class Refused(RuntimeError):
 
 
 class Address:
-    """Where an exporter answers: `unix:/path`, a path, or `http://host:port` (https as well)."""
+    """The address of an exporter: `unix:/path`, a path, or `http://host:port` (https as well)."""
 
     def __init__(self, url: str):
         self.url = url

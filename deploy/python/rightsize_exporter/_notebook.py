@@ -39,7 +39,7 @@ def _curve(title: str, points: List[Tuple[float, Optional[float]]], most: str) -
 
 
 def html_of(watch: Watch) -> str:
-    """What the run used, and what to request next time, as HTML for below a cell."""
+    """The use of the run and the next request as HTML, for the output of a cell."""
     record: Dict[str, Any] = watch.record() or {}
     advice = watch.recommendation()
     rows = list(watch.samples())

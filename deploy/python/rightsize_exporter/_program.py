@@ -1,4 +1,4 @@
-"""Where the program rightsize-exporter and its files are."""
+"""Finds the program rightsize-exporter and the history file."""
 import os
 import shutil
 import sysconfig

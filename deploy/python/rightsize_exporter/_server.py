@@ -15,9 +15,9 @@ from ._http import Address, Refused, with_parameters
 
 SOCKET = "attach.sock"
 SOCKET_PATH_MOST = 107  # bytes that a Unix address has room for
-START_SECONDS = 5.0  # after that the job goes on unwatched
+START_SECONDS = 5.0  # longest wait for a new exporter; then the job runs unwatched
 
-# Which command answers what a route answers, for the time when no server runs.
+# The command that gives the answer of a route when no server runs.
 COMMANDS = {"/recommend": "recommend", "/stats": "stats", "/runs": "runs", "/jobs": "jobs", "/series": "series",
             "/series.csv": "csv", "/report": "report", "/servers": "servers", "/server": "server"}
 

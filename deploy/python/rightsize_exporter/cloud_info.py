@@ -1,4 +1,4 @@
-"""Which cloud server this machine is."""
+"""The cloud server that this machine is."""
 import json
 import subprocess
 import time
@@ -8,7 +8,7 @@ from . import _program
 
 
 def get_cloud_info() -> Dict[str, Any]:
-    """Which cloud server this is, as its own metadata service says.
+    """Names the cloud server, as its metadata service says.
 
     vendor, instance_type, region: unknown where the machine is no cloud server of a known vendor; zone, allocation
     (ondemand or spot): None where unknown; discovery_time: seconds that it took, at most a few where nothing answers.

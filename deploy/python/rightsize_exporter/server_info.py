@@ -1,4 +1,4 @@
-"""What this machine has: processors, memory, GPUs."""
+"""The processors, memory and GPUs of this machine."""
 import glob
 import os
 import platform
@@ -33,7 +33,7 @@ def _gpus() -> Tuple[List[str], float]:
 
 
 def get_server_info() -> Dict[str, Any]:
-    """What this machine has.
+    """Describes this machine.
 
     os: the operating system; vcpus: processors; memory_mib: memory in MiB; gpu_count: number of NVIDIA GPUs; gpu_names:
     their names; gpu_name: the most frequent one; gpu_memory_mib: the memory of all of them in MiB.

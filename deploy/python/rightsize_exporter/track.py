@@ -8,7 +8,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def outcome_of(error: Optional[BaseException]) -> str:
-    """How a block ended with this exception: as the program names it."""
+    """The outcome of a block that ended with this exception."""
     if error is None or (isinstance(error, SystemExit) and error.code in (None, 0)):
         return "succeeded"
     if isinstance(error, (KeyboardInterrupt, GeneratorExit)):

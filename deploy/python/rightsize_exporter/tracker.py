@@ -239,7 +239,7 @@ class ResourceTracker:
     # ---- recommendations ----
 
     def recommend_resources(self, historical_stats: Optional[List[Dict[str, Any]]] = None) -> Dict[str, int]:
-        """What to request next time: cpu in cores, memory in MiB, gpu, vram in MiB.
+        """The next request: cpu in cores, memory in MiB, gpu, vram in MiB.
 
         From all runs of the job that ended well; from this run so far where there is none yet, or where
         historical_stats (what stats() gave for other runs) are to be looked at.

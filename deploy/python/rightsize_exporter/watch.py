@@ -68,7 +68,7 @@ class Watch:
 
     @property
     def exporter(self) -> "_server.Exporter":
-        """Where the run is recorded. RuntimeError: begin() could not watch."""
+        """The exporter that records the run. RuntimeError: begin() could not watch."""
         if self._exporter is None:
             raise RuntimeError(f"{self.job_name} is not watched")
         return self._exporter
@@ -177,7 +177,7 @@ class Watch:
         return result
 
     def recommendation(self, **parameters: Optional[object]) -> Optional[Dict[str, Any]]:
-        """What to request next time, as of GET /recommend, from all machines' runs where RIGHTSIZE_URL has them.
+        """The next request, as of GET /recommend, from all machines' runs where RIGHTSIZE_URL has them.
 
         None: no successful run is known yet. Parameters are those of the route, such as risk="safe".
         """
