@@ -5,6 +5,7 @@
 #define EXPORTER_CORE_APP_H
 
 #include <pthread.h>
+#include <stdint.h>
 
 #include "collectors/base/err.h"
 #include "exporter/core/columns.h"
@@ -39,6 +40,9 @@ struct app {
 	struct neighbourhoods *neighbourhoods; /* NULL = no cache; freed by app_caches_done */
 	/* Number of listening sockets from systemd (exporter/lifecycle/systemd.h). */
 	size_t n_sockets;
+	/* The time when the last run began to be followed, in ns of CLOCK_BOOTTIME; 0 = no run yet.
+	 * Any thread. */
+	_Atomic int64_t run_begun_ns;
 	bool refreshes_catalogue; /* may fetch the catalogue in the background */
 	/* Only exporter/catalogue/in_use.c uses the members below. */
 	pthread_mutex_t catalogue_lock; /* guards the creation of current_catalogue */

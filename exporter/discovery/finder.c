@@ -177,7 +177,9 @@ int finder_begin(struct finder *f, pid_t pid, uint64_t start_ticks, struct named
 	int code = jobs_follow(f->host->jobs, f->host, &spec, e);
 
 	n->open = code == 0;
-	if (!n->open)
+	if (n->open)
+		f->app->run_begun_ns = f->host->now.mono.ns;
+	else
 		name_quota_ended(&f->quota, n->job);
 	if (n->open && n->left_open)
 		left_open_continue(f->left_open, n->left_open);

@@ -115,6 +115,12 @@ static const char *wait_for_job(struct app *app, const sigset_t *signals, struct
 		seen = seen || s.seen || s.active;
 		if (s.active || !seen)
 			idle_since = now;
+		/* The newest sample may be older than a run that has just begun. A run may also
+		 * begin and end between two checks. */
+		int64_t begun_ns = app->run_begun_ns;
+
+		if (begun_ns > idle_since.ns)
+			idle_since.ns = begun_ns;
 		if (mono_seconds_between(idle_since, now) >= SHUTDOWN_SETTLE_SECONDS)
 			return "job ended";
 		if (!seen && mono_seconds_between(begin, now) >= app->options->exit_wait)

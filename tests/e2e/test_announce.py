@@ -5,6 +5,7 @@ import json
 import os
 import socket
 import subprocess
+import time
 
 from support import DEADLINE, Answer, Case, main, python_job, wait_until
 
@@ -149,6 +150,17 @@ class Announce(Case):
         self.assertEqual(second.status, 201, second.text)
         wait_until(lambda: {run["run_id"]: run["outcome"] for run in self.runs("part")} ==
                    {first: "interrupted", second.json["run_id"]: "running"}, "both runs")
+
+    def test_exit_with_job_waits_for_a_run_that_began_just_now(self):
+        server = self.start("serve", "--web.listen-address=none", f"--web.unix-socket={self.socket}", "--exit-with-job",
+                            "--no-jobs.recognise", f"--history.path={self.history}", stdout=subprocess.DEVNULL)
+        server.says(f"address=unix:{self.socket}")
+        for i in range(8):
+            run_id = self.post("/jobs", {"job_name": f"short/{i}", "from_now": True}).json["run_id"]
+            self.assertEqual(self.post(f"/runs/{run_id}/finish", {"outcome": "succeeded"}).status, 200)
+            self.assertIsNone(server.process.poll(), f"the server ended before run {i}")
+            time.sleep(1)
+        self.assertEqual(server.wait(), 0)
 
     def test_a_server_may_have_no_address_but_its_socket(self):
         server = self.start("serve", "--web.listen-address=none", f"--web.unix-socket={self.socket}",
