@@ -28,7 +28,7 @@ fail() {
 environment() {
 	local folder=$ROOT/env-$1
 	[ -x "$folder/bin/python" ] || python3 -m venv "$folder"
-	"$folder/bin/pip" install -q --disable-pip-version-check "${@:2}"
+	[ $# -eq 1 ] || "$folder/bin/pip" install -q --disable-pip-version-check "${@:2}"
 	"$folder/bin/pip" install -q --disable-pip-version-check --force-reinstall --no-deps "$(wheel_of x86_64)"
 }
 

@@ -733,8 +733,8 @@ static void run_from_now_on_begins_when_it_is_announced(void **state)
 	struct err e = {0};
 
 	struct fixture *f = begin((struct options){.jobs_pod = false});
-	struct announcement whole = {.pid = 20, .job_name = "whole"},
-			    part = {.pid = 20, .job_name = "part", .from_now = true};
+	struct announcement whole = {.pid = 20, .job = "whole"},
+			    part = {.pid = 20, .job = "part", .from_now = true};
 
 	process(f, 20, 0, "train", NULL);
 	f->w->host.now.mono.ns += 100 * NS_PER_S;
