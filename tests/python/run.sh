@@ -3,10 +3,11 @@
 #
 # Usage: run.sh [PART...]     all parts by default:
 #   wheels     builds both wheels, and installs one into a new environment
-#   versions   test_package.py with every python3.9 to 3.14 that is there, with the program of the wheel
+#   versions   test_package.py with every python3.9 to 3.13 that is there, with the program of the wheel
 #   theirs     the unit tests of resource-tracker 0.5.0
 #   notebook   the magic in IPython, tables as pandas and polars, the pytest plugin
 #   old_glibc  the wheel in a chroot of Debian 11 (debootstrap)
+#   new_python the same in Debian unstable, which has Python 3.14
 #   aarch64    the program of the other wheel under qemu-user
 #   cost       attach, end, CPU and memory beside resource-tracker 0.5.0
 #   ROOT: a scratch folder that is kept (default: build/python)
@@ -16,7 +17,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../.." && pwd)
 export ROOT=${ROOT:-$source/build/python}
 mkdir -p "$ROOT"
-[ $# -gt 0 ] || set -- wheels versions theirs notebook old_glibc aarch64 cost
+[ $# -gt 0 ] || set -- wheels versions theirs notebook old_glibc new_python aarch64 cost
 unset PYTHONPATH RIGHTSIZE_URL RIGHTSIZE_HISTORY_PATH RIGHTSIZE_EXPORTER
 
 fail() {
@@ -54,8 +55,8 @@ wheels() {
 versions() {
 	local number python
 	environment plain
-	for number in 9 10 11 12 13 14; do
-		python=$(find "/usr/bin/python3.$number" "$HOME"/.pyenv/versions/3."$number".*/bin/python3 -prune 2>/dev/null | head -1)
+	for number in 9 10 11 12 13; do
+		python=$(find "/usr/bin/python3.$number" "$HOME"/.pyenv/versions/3."$number".*/bin/python3 -prune 2>/dev/null | head -1) || true
 		if [ -z "$python" ]; then
 			echo "Python 3.$number is not here"
 			continue
@@ -80,17 +81,24 @@ notebook() {
 	RIGHTSIZE_HISTORY_PATH=$ROOT/notebook.db "$ROOT/env-notebook/bin/python" -B "$here/notebook.py"
 }
 
-old_glibc() {
-	local root=$ROOT/bullseye mirror
+# in_chroot SUITE: the wheel and test_package.py in a minimal Debian of that name.
+in_chroot() {
+	local root=$ROOT/$1 mirror
 	mirror=$(apt-get indextargets --format '$(REPO_URI)' | grep -m1 '/debian/*$') || fail "no mirror of Debian is known"
-	[ -x "$root/usr/bin/python3" ] || debootstrap --variant=minbase --include=python3,python3-pip bullseye "$root" "$mirror"
-	cp "$(wheel_of x86_64)" "$root/tmp/"
-	cp -r "$here" "$root/tmp/"
-	mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
-	trap 'umount "$root/proc"' RETURN
-	chroot "$root" sh -c 'ldd --version | head -1; python3 -m pip install -q --no-deps --force-reinstall /tmp/rightsize_exporter-*.whl &&
-		RIGHTSIZE_EXPORTER=/usr/local/bin/rightsize-exporter python3 -B /tmp/python/test_package.py 2>&1 | tail -4'
+	[ -x "$root/usr/bin/python3" ] || debootstrap --variant=minbase --include=python3 "$1" "$root" "$mirror" >"$ROOT/$1.log"
+	rm -rf "$root/try"
+	mkdir -p "$root/try/tests" "$root/try/deploy/python"
+	cp -r "$here" "$root/try/tests/"
+	(cd "$root/try/deploy/python" && python3 -m zipfile -e "$(wheel_of x86_64)" . && chmod 755 ./*.data/scripts/rightsize-exporter)
+	mount -t proc proc "$root/proc"
+	# shellcheck disable=SC2016 # for the shell inside
+	chroot "$root" sh -c 'ldd --version | head -1; python3 --version
+		RIGHTSIZE_EXPORTER=$(ls /try/deploy/python/*.data/scripts/*) python3 -B /try/tests/python/test_package.py 2>&1 | tail -4' || true
+	umount "$root/proc"
 }
+
+old_glibc() { in_chroot bullseye; }
+new_python() { in_chroot sid; }
 
 aarch64() {
 	command -v qemu-aarch64-static >/dev/null || fail "apt-get install qemu-user-static"
