@@ -46,7 +46,7 @@ struct announcement {
 	bool helper;   /* the process is a helper, so no run begins; only `pid` is read */
 	bool from_now; /* the run begins now, and not with its process; a later exporter does not
 			* continue it */
-	char job[JOB_KEY_MAX]; /* collectors/base/job_key.h */
+	char job[JOB_KEY_MAX];          /* collectors/base/job_key.h */
 	double cpu_cores, memory_bytes; /* requested; NaN = unknown */
 	double input_bytes, attempt;    /* input size and number of the attempt; NaN = unknown */
 	size_t n_labels;

@@ -62,7 +62,7 @@ versions() {
 			continue
 		fi
 		echo "Python 3.$number:"
-		RIGHTSIZE_EXPORTER=$ROOT/env-plain/bin/rightsize-exporter "$python" -B "$here/test_package.py" 2>&1 | tail -4
+		RIGHTSIZE_EXPORTER=$ROOT/env-plain/bin/rightsize-exporter "$python" -B "$here/test_package.py" 2>&1 | grep -vE ' [.]{3} ok$'
 	done
 }
 

@@ -79,18 +79,20 @@ class Tracking(Case):
     def test_a_block_is_a_run_of_its_own(self):
         before = bytearray(b"x" * (150 * MIB))
         del before
+        began = time.time()
         with rightsize.track("etl/load", cpu=2, memory="1Gi", labels={"team": "data"}) as run:
             self.assertTrue(run.running)
             held = bytearray(b"y" * (20 * MIB))
             time.sleep(1.2)
             del held
+        took = time.time() - began
         self.assertFalse(run.running)
         record = self.ended("etl/load")[0]
         self.assertEqual(record["run_id"], run.run_id)
         self.assertEqual((record["outcome"], record["processes_max"]), ("succeeded", 1))
         self.assertEqual((record["requested_cpu_cores"], record["requested_memory_bytes"]), (2, 1 << 30))
         self.assertLess(record["memory_peak_bytes"], 150 * MIB)
-        self.assertLess(record["duration_seconds"], 6)
+        self.assertLess(record["duration_seconds"], took + 2)
         self.assertEqual(run.record()["run_id"], run.run_id)
         self.assertIn("Request ", run.recommendation()["summary"])
         self.assertIn("--mem", run.paste("slurm"))
@@ -288,8 +290,8 @@ class OtherServers(Case):
 class Trackers(Case):
     def test_example_of_the_documents(self):
         tracker = rightsize.ResourceTracker()
-        until = time.time() + 1.5
-        while time.time() < until:
+        until = time.process_time() + 1
+        while time.process_time() < until:
             pass
         tracker.stop()
         self.assertEqual(tracker.process_metrics.columns, [
@@ -299,7 +301,7 @@ class Trackers(Case):
         self.assertEqual(len(tracker.get_combined_metrics().columns), 32)
         self.assertEqual(tracker.pid_tracker.to_dict(), tracker.process_metrics.to_dict())
         self.assertEqual(tracker.system_tracker.columns, tracker.system_metrics.columns)
-        self.assertGreater(tracker.stats()["process_cpu_usage"]["max"], 0.1)
+        self.assertGreater(tracker.stats()["process_cpu_usage"]["max"], 0.02)  # of a busy machine
         self.assertEqual(set(tracker.recommend_resources()), {"cpu", "memory", "gpu", "vram"})
         self.assertGreater(tracker.recommend_server()["price"], 0)
         report = tracker.report()
