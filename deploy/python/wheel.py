@@ -53,7 +53,7 @@ def contents(arch, program):
     files = [(name, data, 0o644) for name, data in packaged()]
     files.append((f"{NAME}-{number}.data/scripts/rightsize-exporter", pathlib.Path(program).read_bytes(), 0o755))
     tags = "".join(f"Tag: py3-none-{platform}\n" for platform in tag.split("-")[2].split("."))
-    page = (ROOT / "deploy" / "manual" / "python.md").read_text()
+    page = (HERE / "README.md").read_text()
     files += [(f"{info}/METADATA", (METADATA.format(version=number) + page).encode(), 0o644),
               (f"{info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: wheel.py\nRoot-Is-Purelib: false\n{tags}".encode(), 0o644),
               (f"{info}/entry_points.txt", ENTRY_POINTS.encode(), 0o644),
