@@ -117,7 +117,7 @@ def _start(history: str, socket_path: str, flags: List[str]) -> Exporter:
         if time.monotonic() > until:
             raise OSError(f"the exporter did not answer within {START_SECONDS:.0f} s at {socket_path}")
         time.sleep(pause)
-        pause = min(pause * 1.2, 0.02)
+        pause = min(pause * 1.2, 0.005)
         if _is_gone(pid):
             if _answers(address):
                 break
