@@ -186,10 +186,13 @@ class Answers(Case):
 
     def test_answers_have_the_documented_keys(self):
         job, run = {"job_name": "job"}, {"run": self.run_id}
+        placed = {**job, "namespace": "etl", "cluster": "eu"}
+        self.run_job(["true"], flags=("--jobs.namespace=etl", "--jobs.cluster=eu"))
         seen, asked = {}, {
-            "/recommend": [job, {**job, "strategy": "max"}, {**job, "benchmark": "none"}, {**job, "details": 1}],
-            "/stats": [job, {**job, "details": 1}], "/runs": [job],
-            "/servers": [job, {**job, "details": 1}, {"cpu": 2, "memory": "4Gi"}, {"cpu": 2, "limit": 1}], "/benchmarks": [{}, job],
+            "/recommend": [job, {**job, "strategy": "max"}, {**job, "benchmark": "none"}, {**job, "details": 1}, placed],
+            "/stats": [job, {**job, "details": 1}, placed], "/runs": [job, placed],
+            "/servers": [job, {**job, "details": 1}, {"cpu": 2, "memory": "4Gi"}, {"cpu": 2, "limit": 1}, placed],
+            "/benchmarks": [{}, job, placed],
             "/jobs": [{}, {"limit": 1}], "/overview": [{}], "/series": [run, {**run, "points": 2}], "/server": [{}],
             "/openapi.json": [{}]}
         with_json = {p for p, m, o in operations(self.document)
