@@ -336,7 +336,9 @@ static void what_was_not_begun_never_is(void **state)
 	struct snapshot *s = sampler_runs(w->app.sampler, 0, 60);
 
 	assert_non_null(s);
-	assert_int_equal(s->n_runs, 0);
+	/* Other programs of this machine may have runs. */
+	for (size_t i = 0; i < s->n_runs; i++)
+		assert_string_not_equal(s->runs[i].run_id, "r");
 	shared_drop(&s->shared);
 }
 
