@@ -19,7 +19,8 @@
 #include "exporter/sampling/job_costs.h"
 #include "exporter/lifecycle/shutdown.h"
 #include "exporter/sampling/follower.h"
-#include "exporter/forward/forwarder.h"
+#include "exporter/forward/to_exporter.h"
+#include "exporter/remote/to_store.h"
 #include "exporter/history/historian.h"
 #include "exporter/kubernetes/pod_owners.h"
 #include "exporter/http/http.h"
@@ -53,7 +54,7 @@
 #include "exporter/answers/app_caches.h"
 
 #define SERVE "serve"
-/* After the exit deadline has passed, the forwarder may hand on runs for this many seconds more, or for
+/* After the exit deadline has passed, the senders may go on for this many seconds more, or for
  * --forward.timeout if that is shorter. */
 #define LAST_SECONDS 2.0
 
@@ -89,7 +90,8 @@ static struct history_limits limits_of(const struct options *o, bool serves)
 		.retention_seconds = o->history_retention,
 		.max_bytes = o->history_max_size,
 		.full_rate_seconds = o->history_full_rate,
-		.keep_unforwarded = o->forward_url != NULL,
+		.keep_unsent = (o->forward_url ? RECEIVER_CENTRAL : 0u) |
+			       (o->remote_write_url ? RECEIVER_STORE : 0u),
 		.serves = serves,
 	};
 
@@ -132,29 +134,56 @@ static int start_historian(struct app *app, const struct identity *self, struct 
 	return historian_start(&app->historian, &c, e);
 }
 
-/* Starts the forwarder if --forward.url is given. */
-static int start_forwarder(struct forwarder **ret, struct app *app, struct err *e)
+/* The threads that send ended runs to receivers. */
+struct senders {
+	struct forwarder *to_exporter, *to_store; /* NULL = there is no such receiver */
+};
+
+/* Starts the senders whose options --forward.url and --remote-write.url are given. */
+static int start_senders(struct senders *ret, struct app *app, struct err *e)
 {
 	const struct options *o = app->options;
-	const struct forwarder_options f = {
+	struct forwarder_options f = {
+		.protocol = &to_exporter,
 		.url = o->forward_url,
-		.token_file = o->forward_token_file,
-		.ca_file = o->forward_ca_file,
+		.path = "/runs",
+		.endpoint = {.token_file = o->forward_token_file,
+			.ca_file = o->forward_ca_file,
+			.ca_option = "--forward.ca-file"},
 		.history_path = app->history_path,
 		.historian = app->historian,
 	};
+	int code = f.url ? forwarder_start(&ret->to_exporter, &f, e) : 0;
 
-	return f.url ? forwarder_start(ret, &f, e) : 0;
+	f.protocol = &to_store;
+	f.url = o->remote_write_url;
+	f.path = "";
+	f.endpoint = (struct endpoint_options){
+		.token_file = o->remote_write_token_file,
+		.basic_auth_file = o->remote_write_basic_auth_file,
+		.ca_file = o->remote_write_ca_file,
+		.ca_option = "--remote-write.ca-file",
+		.headers = o->remote_write_headers,
+	};
+	if (code == 0 && f.url)
+		code = forwarder_start(&ret->to_store, &f, e);
+	return code;
 }
 
-/* Stops the forwarder. Waits first until the newest ended runs are on disk, because the forwarder
- * reads runs only from there. */
-static int stop_forwarder(struct forwarder *f, struct app *app, double seconds)
+/* Stops the senders. Waits first until the newest ended runs are on disk, because they read runs only
+ * from there. */
+static int stop_senders(const struct senders *s, struct app *app, double seconds)
 {
-	if (!f)
+	struct mono begun;
+
+	if (!s->to_exporter && !s->to_store)
 		return 0;
 	historian_settle(app->historian, HISTORIAN_STOP_SECONDS);
-	return forwarder_stop(f, seconds);
+	begun = now_read().mono;
+	int code = forwarder_stop(s->to_exporter, seconds);
+
+	seconds = fmax(0, seconds - mono_seconds_between(begun, now_read().mono));
+	return code ? code : forwarder_stop(s->to_store, seconds);
 }
 
 /* Does the last work of exit_deadline_leave, while the sampler may still run. */
@@ -162,14 +191,14 @@ static void do_last(const struct exit_plan *l)
 {
 	if (l->app->self)
 		shutdown_close_runs(l->app, l->app->self);
-	stop_forwarder(l->context, l->app, fmin(l->app->options->forward_timeout, LAST_SECONDS));
+	stop_senders(l->context, l->app, fmin(l->app->options->forward_timeout, LAST_SECONDS));
 }
 
-/* Stops the forwarder and the historian. If one of them hangs in disk I/O, ends the program by
+/* Stops the senders and the historian. If one of them hangs in disk I/O, ends the program by
  * _exit(2). */
 static void stop_history(const struct exit_plan *l)
 {
-	int stuck = stop_forwarder(l->context, l->app, l->app->options->forward_timeout);
+	int stuck = stop_senders(l->context, l->app, l->app->options->forward_timeout);
 
 	if (!stuck)
 		stuck = historian_stop(l->app->historian);
@@ -282,7 +311,7 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 {
 	struct err e = {0};
 	struct follower *follower = NULL;
-	struct forwarder *forwarder = NULL;
+	struct senders senders = {NULL, NULL};
 	struct job_costs *job_costs = NULL;
 	struct http *http = NULL;
 	struct systemd_service *systemd_service = NULL;
@@ -313,7 +342,7 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	if (code == 0)
 		code = follower_start(&follower, app, self, &e);
 	if (code == 0)
-		code = start_forwarder(&forwarder, app, &e);
+		code = start_senders(&senders, app, &e);
 	if (code == 0)
 		code = job_costs_start(&job_costs, app, &e);
 	if (code == 0)
@@ -326,7 +355,7 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	}
 	int exit_code = code ? EXIT_FAILURE : EXIT_SUCCESS;
 	const struct exit_plan exit_plan = {
-		.app = app, .exit_code = exit_code, .last = do_last, .context = forwarder};
+		.app = app, .exit_code = exit_code, .last = do_last, .context = &senders};
 	struct exit_deadline *exit_deadline = exit_deadline_begin(&exit_plan);
 
 	systemd_stop(systemd_service);
@@ -352,6 +381,12 @@ static void warn_of_tokens(const struct options *o)
 		log_line(LOG_LEVEL_WARN,
 			"--forward.token-file and --forward.ca-file have no effect: set "
 			"--forward.url, too",
+			NULL);
+	if (!o->remote_write_url &&
+		(o->remote_write_token_file || o->remote_write_basic_auth_file ||
+			o->remote_write_ca_file || o->remote_write_headers.n))
+		log_line(LOG_LEVEL_WARN,
+			"the options --remote-write.* have no effect: set --remote-write.url, too",
 			NULL);
 	if (o->changes_token_file && bearer_token_read(o->changes_token_file, token, &e))
 		log_line(LOG_LEVEL_WARN, "changes over TCP are refused until the token can be read",
@@ -445,7 +480,7 @@ static int serve_main(bool named, int argc, char **argv)
 /* The parts of "run" besides the sampler. */
 struct run_parts {
 	struct http *http;
-	struct forwarder *forwarder;
+	struct senders senders;
 	bool wrong; /* a part did not start although the options ask for it */
 };
 
@@ -490,7 +525,7 @@ static int start_for_job(struct app *app, const struct identity *self, struct ru
 	if (code == 0 && o->listen_addresses.n &&
 		http_start(&p->http, app, &o->listen_addresses, e) < 0)
 		note_wrong(p, "the run is not served", e);
-	if (code == 0 && start_forwarder(&p->forwarder, app, e))
+	if (code == 0 && start_senders(&p->senders, app, e))
 		note_wrong(p, "the run is not forwarded", e);
 	if (code)
 		note_wrong(p, "the run is not watched", e);
@@ -522,7 +557,7 @@ static int run_job(struct app *app, struct run_parts *p, char **command)
 		return wrapper_become(command);
 	code = strict && p->wrong ? not_started() : wrapper_run(app, &self, &run, command);
 	const struct exit_plan exit_plan = {
-		.app = app, .exit_code = code, .last = do_last, .context = p->forwarder};
+		.app = app, .exit_code = code, .last = do_last, .context = &p->senders};
 
 	/* If the history cannot be written, end at once, because the caller waits for the exit
 	 * code. */

@@ -297,22 +297,35 @@ int download_get_as(struct download *d, const char *url, const char *bearer, con
 	return code;
 }
 
-int download_post(struct download *d, const char *url, const char *bearer, const char *body,
-	size_t len, struct http_response *ret, struct err *e)
+static struct curl_slist *post_headers(struct download *d, const struct download_post *p)
+{
+	struct buf type AUTO(buf_done) = BUF_MAX(BEARER_MAX);
+	struct curl_slist *headers = headers_with(d, NULL);
+
+	buf_addf(&type, "Content-Type: %s", p->content_type);
+	headers = d->call.curl_slist_append(headers, buf_text(&type));
+	/* A server that does not know this header would let libcurl wait for a second. */
+	headers = d->call.curl_slist_append(headers, "Expect:");
+	for (size_t i = 0; p->header && p->header[i]; i++)
+		headers = d->call.curl_slist_append(headers, p->header[i]);
+	return p->bearer ? add_bearer(d, headers, p->bearer) : headers;
+}
+
+int download_post(struct download *d, const struct download_post *p, struct http_response *ret,
+	struct err *e)
 {
 	__typeof__(d->call.curl_easy_setopt) set = d->call.curl_easy_setopt;
 
 	d->answer = ret;
-	struct curl_slist *headers = headers_with(d, NULL);
+	struct curl_slist *headers = post_headers(d, p);
 
-	headers = d->call.curl_slist_append(headers, "Content-Type: application/json");
-	if (bearer)
-		headers = add_bearer(d, headers, bearer);
 	set(d->curl, CURLOPT_FOLLOWLOCATION, 0L);
-	set(d->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)len);
-	set(d->curl, CURLOPT_POSTFIELDS, body);
-	int code = perform(d, url, headers, e);
+	set(d->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)p->len);
+	set(d->curl, CURLOPT_POSTFIELDS, p->body);
+	set(d->curl, CURLOPT_USERPWD, p->user_password);
+	int code = perform(d, p->url, headers, e);
 
+	set(d->curl, CURLOPT_USERPWD, NULL);
 	set(d->curl, CURLOPT_POSTFIELDS, NULL);
 	set(d->curl, CURLOPT_HTTPGET, 1L);
 	set(d->curl, CURLOPT_FOLLOWLOCATION, 1L);

@@ -54,9 +54,18 @@ int download_get(struct download *d, const char *url, const char *etag, struct h
 int download_get_as(struct download *d, const char *url, const char *bearer, const char *accept,
 	struct http_response *ret, struct err *e);
 
-/* Posts a JSON document. `bearer` is the token for the header Authorization, or NULL. Follows no
- * redirect. */
-int download_post(struct download *d, const char *url, const char *bearer, const char *body,
-	size_t len, struct http_response *ret, struct err *e);
+/* A POST. */
+struct download_post {
+	const char *url, *content_type;
+	const char *body;
+	size_t len;
+	const char *bearer;        /* token for the header Authorization; NULL = none */
+	const char *user_password; /* "USER:PASSWORD" for the header Authorization; NULL = none */
+	const char *const *header; /* further headers, "NAME: VALUE"; ends with NULL; NULL = none */
+};
+
+/* Posts a document. Follows no redirect. Otherwise as download_get. */
+int download_post(struct download *d, const struct download_post *p, struct http_response *ret,
+	struct err *e);
 
 #endif

@@ -10,24 +10,19 @@
 #include <string.h>
 
 #include "collectors/base/clock.h"
-#include "exporter/client/download.h"
 #include "exporter/history/historian.h"
-#include "exporter/core/json.h"
 #include "exporter/core/log.h"
-#include "exporter/forward/run_message.h"
 #include "exporter/forward/retry_list.h"
-#include "exporter/client/bearer_token.h"
 #include "exporter/core/random_share.h"
 #include "exporter/core/signals.h"
-#include "exporter/core/version.h"
 #include "exporter/core/worker.h"
 
 #define POLL_SECONDS    1.0 /* seconds between checks for ended runs */
 #define CONNECT_SECONDS 5.0
 #define POST_SECONDS    15.0
-#define ANSWER_MAX      65536
+#define ANSWER_MAX      (256u << 10)
 #define ANSWER_LOGGED   200
-#define RUNS_AT_ONCE    64
+#define BODY_MAX        (32u << 20) /* largest request, bytes */
 
 #define FIRST_DELAY   1.0
 #define LONGEST_DELAY 300.0
@@ -40,16 +35,13 @@
 
 struct forwarder {
 	struct forwarder_options options;
-	char *url, user_agent[64];
-	struct download_options download_options;
-	/* Opened when the first run is posted. Until then, the 5 MB that libcurl takes are
-	 * saved. */
-	struct download *download;
+	char *url;
+	struct endpoint endpoint;
 	struct http_response answer;
 	struct history *history;
 	int64_t version;   /* history_version() when last no run was waiting */
 	unsigned failures; /* number of failed rounds in a row */
-	struct complaint complaint;
+	struct complaint complaint, refusals;
 	struct retry_list retry_list;
 	double longest_delay; /* seconds; a run that is set aside waits at most this long */
 	struct worker worker;
@@ -57,151 +49,119 @@ struct forwarder {
 	atomic_bool abort; /* end now, even during a transfer */
 };
 
-static struct {
+struct counters {
 	atomic_bool active;
 	atomic_ullong delivered, refused, failures, waiting, stuck;
-} counts;
+};
+static struct counters counters[2];
 
-struct forward_counts forward_counts(void)
+static struct counters *counters_of(enum history_receiver to)
 {
+	return &counters[to == RECEIVER_STORE];
+}
+
+struct forward_counts forward_counts(enum history_receiver to)
+{
+	struct counters *c = counters_of(to);
+
 	return (struct forward_counts){
-		.active = atomic_load(&counts.active),
-		.delivered = atomic_load(&counts.delivered),
-		.refused = atomic_load(&counts.refused),
-		.failures = atomic_load(&counts.failures),
-		.waiting = atomic_load(&counts.waiting),
-		.stuck = atomic_load(&counts.stuck),
+		.active = atomic_load(&c->active),
+		.delivered = atomic_load(&c->delivered),
+		.refused = atomic_load(&c->refused),
+		.failures = atomic_load(&c->failures),
+		.waiting = atomic_load(&c->waiting),
+		.stuck = atomic_load(&c->stuck),
 	};
 }
 
-/* ---- the receiver's answer ---- */
-
-static bool is_error(const json_t *error, const char *code)
+static struct counters *own_counters(const struct forwarder *f)
 {
-	const char *told = json_string_value(json_object_get(error, "code"));
-
-	return told && strcmp(told, code) == 0;
+	return counters_of(f->options.protocol->to);
 }
 
-bool forward_is_refusal(const struct http_response *a)
+const char *forward_answer_text(const struct http_response *a, struct arena *arena)
 {
-	json_t *o = json_loadb(buf_text(&a->body), a->body.len, 0, NULL);
-	const json_t *error = json_object_get(o, "error");
-	bool ret = (a->status == 400 && is_error(error, "bad_body")) ||
-		   (a->status == 413 && is_error(error, "too_large"));
-
-	json_decref(o);
-	return ret;
+	return arena_text(arena, buf_text(&a->body),
+		a->body.len < ANSWER_LOGGED ? a->body.len : ANSWER_LOGGED);
 }
 
-bool forward_is_accepted(const struct http_response *a, const char *run_id)
-{
-	json_t *o = json_loadb(buf_text(&a->body), a->body.len, 0, NULL);
-	const char *kept_id = json_string_value(json_object_get(o, "run_id"));
-	bool ret =
-		(a->status == 200 || a->status == 201) && kept_id && strcmp(kept_id, run_id) == 0;
+/* ---- one request ---- */
 
-	json_decref(o);
-	return ret;
-}
-
-const char *forward_answer_text(struct http_response *a)
-{
-	if (a->body.len > ANSWER_LOGGED)
-		a->body.data[ANSWER_LOGGED] = '\0';
-	return buf_text(&a->body);
-}
-
-/* ---- one run ---- */
-
-static int post(struct forwarder *f, const struct buf *body, struct err *e)
-{
-	char token[TOKEN_MAX] = "";
-	int code = 0;
-
-	if (f->options.token_file)
-		code = bearer_token_read(f->options.token_file, token, e);
-	if (code == 0 && !f->download)
-		code = download_open(&f->download, &f->download_options, e);
-	if (code)
-		return code;
-	response_headers_clear(&f->answer);
-	code = download_post(f->download, f->url, token[0] ? token : NULL, buf_text(body),
-		body->len, &f->answer, e);
-	explicit_bzero(token, sizeof token);
-	return code;
-}
-
-static void add_message(struct buf *out, const struct run *r)
-{
-	json_t *message = run_message(r);
-
-	json_write(out, message);
-	json_decref(message);
-}
-
-static int post_run(struct forwarder *f, const struct run *r, struct err *e)
-{
-	struct buf body AUTO(buf_done) = BUF_MAX(RUN_MESSAGE_MAX);
-
-	add_message(&body, r);
-	return post(f, &body, e);
-}
-
-struct forward_marks {
-	const struct run *const *run;
+/* Runs of one request, and what the answer says about them. */
+struct delivery {
+	enum history_receiver to;
+	const struct run *run[FORWARD_RUNS_MAX];
+	enum run_verdict verdict[FORWARD_RUNS_MAX];
 	size_t n;
 	double at;
 };
 
-static int mark_forwarded(struct history *h, void *context, struct err *e)
+static int mark_sent(struct history *h, void *context, struct err *e)
 {
-	const struct forward_marks *m = context;
+	const struct delivery *d = context;
 	int code = 0;
 
-	for (size_t i = 0; i < m->n && code == 0; i++)
-		code = history_run_forwarded(h, m->run[i]->run_id, m->run[i]->outcome, m->at, e);
+	for (size_t i = 0; i < d->n && code == 0; i++)
+		if (d->verdict[i] != VERDICT_OPEN)
+			code = history_run_sent(h, d->to, d->run[i]->run_id, d->run[i]->outcome,
+				d->at, e);
 	return code;
 }
 
-static int mark_runs(struct forwarder *f, const struct run *const *run, size_t n, struct err *e)
+/* Of many runs that are refused in a row, the 1st, 10th, 100th ... is logged. */
+static void note_refused(struct forwarder *f, const char *run_id, const char *why)
 {
-	struct forward_marks m = {run, n, wall_seconds(now_read().wall)};
-
-	return n ? historian_do(f->options.historian, mark_forwarded, &m, e) : 0;
+	if (log_complaint_due(&f->refusals))
+		log_line(LOG_LEVEL_ERROR, "run refused by the receiver; it is not sent again",
+			"run_id", run_id, "answer", why, NULL);
+	atomic_fetch_add(&own_counters(f)->refused, 1);
 }
 
-static void note_refused(const char *run_id, const char *answer)
+static void note_delivered(struct forwarder *f, const char *run_id)
 {
-	log_line(LOG_LEVEL_ERROR, "run refused by the receiver; it is not sent again", "run_id",
-		run_id, "answer", answer, NULL);
-	atomic_fetch_add(&counts.refused, 1);
-}
-
-static void note_delivered(const char *run_id)
-{
-	atomic_fetch_add(&counts.delivered, 1);
+	log_complaint_over(&f->refusals);
+	atomic_fetch_add(&own_counters(f)->delivered, 1);
 	log_line(LOG_LEVEL_DEBUG, "run forwarded", "run_id", run_id, NULL);
 }
 
-/* Posts the run. If the receiver took the run or refused it for good, marks the run as forwarded
- * and returns 0. */
-static int forward_run(struct forwarder *f, const struct run *r, struct err *e)
+/* Posts the first runs of `d`, and sets d->n to their number. */
+static int post(struct forwarder *f, struct delivery *d, struct err *e)
 {
-	int code = post_run(f, r, e), status = f->answer.status;
+	const struct forward_protocol *p = f->options.protocol;
+	struct buf body AUTO(buf_done) = BUF_MAX(BODY_MAX);
+
+	d->n = p->write(&body, d->run, d->n);
+	const struct endpoint_document document = {
+		p->content_type, p->header, buf_text(&body), body.len};
+
+	return endpoint_post(&f->endpoint, f->url, &document, &f->answer, e);
+}
+
+/* Sends runs in one request. Marks the runs that the receiver took or refused for good. Returns 1 when the
+ * receiver has answered and none is; `e` then says what it answered. */
+static int deliver(struct forwarder *f, struct delivery *d, struct err *e)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	size_t settled = 0;
+	int code = post(f, d, e);
 
 	if (code)
 		return code;
-	if (forward_is_refusal(&f->answer)) {
-		note_refused(r->run_id, forward_answer_text(&f->answer));
-	} else if (!forward_is_accepted(&f->answer, r->run_id)) {
-		return err_set(e, -EIO, "%s answers %d%s: %s", f->url, status,
-			status < 300 ? " without naming the run" : "",
-			forward_answer_text(&f->answer));
-	} else {
-		note_delivered(r->run_id);
+	const char *why = f->options.protocol->read(&f->answer, d->run, d->n, d->verdict, &arena);
+
+	for (size_t i = 0; i < d->n; i++) {
+		settled += d->verdict[i] != VERDICT_OPEN;
+		if (d->verdict[i] == VERDICT_REFUSED)
+			note_refused(f, d->run[i]->run_id, why);
+		else if (d->verdict[i] == VERDICT_TAKEN)
+			note_delivered(f, d->run[i]->run_id);
 	}
-	return mark_runs(f, &r, 1, e);
+	d->to = f->options.protocol->to;
+	d->at = wall_seconds(now_read().wall);
+	if (settled)
+		return historian_do(f->options.historian, mark_sent, d, e);
+	err_set(e, -EIO, "%s answers %d: %s", f->url, f->answer.status, why);
+	return 1;
 }
 
 /* ---- all waiting runs ---- */
@@ -216,7 +176,10 @@ static int forward_by_id(struct forwarder *f, const char *run_id, struct arena *
 	/* The run may be gone, because the limits of the history may have removed it. */
 	if (code || runs.n == 0)
 		return code;
-	return forward_run(f, &runs.run[0], e);
+	struct delivery d = {.run = {&runs.run[0]}, .n = 1};
+
+	code = deliver(f, &d, e);
+	return code > 0 ? -EIO : code;
 }
 
 static void note_calm(struct forwarder *f)
@@ -234,9 +197,9 @@ static void note_success(struct forwarder *f, const char *run_id)
 
 /* Returns true when a post failed because of this run: the receiver answered but could not store
  * the run. */
-static bool is_about_the_run(int code, const struct http_response *a)
+static bool is_about_the_run(const struct forwarder *f, int code)
 {
-	return code == -EIO && a->status == 500;
+	return code == -EIO && f->answer.status == f->options.protocol->status_of_run;
 }
 
 static void note_failure(struct forwarder *f, const char *run_id, bool by_itself,
@@ -246,7 +209,7 @@ static void note_failure(struct forwarder *f, const char *run_id, bool by_itself
 	struct retry_wait wait = {
 		now_read().mono, retry_delay(failures, FIRST_DELAY, LONGEST_DELAY)};
 
-	atomic_fetch_add(&counts.failures, 1);
+	atomic_fetch_add(&own_counters(f)->failures, 1);
 	if (retry_list_add(&f->retry_list, run_id, by_itself, wait))
 		log_line(LOG_LEVEL_WARN,
 			"run cannot be forwarded; it waits in the history and is retried after others",
@@ -261,84 +224,41 @@ struct waiting_runs {
 
 /* ---- several runs in one request ---- */
 
-struct outgoing_batch {
-	struct buf body;
-	const struct run *run[RUNS_AT_ONCE];
-	size_t n;
-};
-
 static int gather_batch(struct forwarder *f, const struct waiting_runs *w, struct arena *arena,
-	struct outgoing_batch *ret, struct err *e)
+	struct delivery *ret, struct err *e)
 {
 	int code = 0;
 
-	for (size_t i = 0; i < w->n && ret->n < RUNS_AT_ONCE && code == 0; i++) {
+	for (size_t i = 0; i < w->n && ret->n < f->options.protocol->runs_at_once && code == 0;
+		i++) {
 		struct run_query q = {.run_id = w->run_id[i], .limit = 1};
 		struct runs runs = {0};
-		size_t len = ret->body.len;
 
 		if (retry_list_is_aside(&f->retry_list, w->run_id[i]))
 			continue;
 		code = history_runs(f->history, &q, arena, &runs, e);
-		if (code || runs.n == 0)
-			continue;
-		buf_addc(&ret->body, len ? ',' : '[');
-		add_message(&ret->body, &runs.run[0]);
-		if (ret->body.len + 1 > RUN_MESSAGE_MAX || ret->body.full) {
-			ret->body.len = len;
-			break;
-		}
-		ret->run[ret->n++] = &runs.run[0];
+		if (code == 0 && runs.n)
+			ret->run[ret->n++] = &runs.run[0];
 	}
-	buf_addc(&ret->body, ']');
 	return code;
 }
 
-/* Marks the runs that the receiver took or refused for good, as far as its answer names the runs of the
- * batch in their order. Returns 1 when the answer settles no run. */
-static int settle_batch(struct forwarder *f, const struct outgoing_batch *b, struct err *e)
-{
-	json_t *o = json_loadb(buf_text(&f->answer.body), f->answer.body.len, 0, NULL);
-	const json_t *list = json_object_get(o, "runs");
-	const struct run *settled[RUNS_AT_ONCE];
-	size_t n = 0;
-
-	for (size_t i = 0; i < b->n && f->answer.status == 200; i++) {
-		const json_t *one = json_array_get(list, i), *error = json_object_get(one, "error");
-		const char *id = json_string_value(json_object_get(one, "run_id"));
-
-		if (!id || strcmp(id, b->run[i]->run_id) != 0 ||
-			(error && !is_error(error, "bad_body")))
-			break;
-		if (error)
-			note_refused(id, json_string_value(json_object_get(error, "message")));
-		else
-			note_delivered(id);
-		settled[n++] = b->run[i];
-	}
-	json_decref(o);
-	for (size_t i = 0; i < n; i++)
-		note_success(f, settled[i]->run_id);
-	int code = mark_runs(f, settled, n, e);
-
-	return code ? code : n == 0;
-}
-
-/* Forwards the first waiting runs in one request. Returns 1 when they must go one by one: there are too
- * few of them, or the receiver is of a version that takes one run at a time. */
+/* Sends the first waiting runs in one request. Returns 1 when they must go one by one: there are too few
+ * of them, or the receiver settles none of several runs. */
 static int forward_batch(struct forwarder *f, const struct waiting_runs *w, struct arena *arena,
 	struct err *e)
 {
-	struct outgoing_batch b = {.body = BUF_MAX(2 * RUN_MESSAGE_MAX)};
-	int code = gather_batch(f, w, arena, &b, e);
+	struct delivery *d = arena_alloc(arena, sizeof *d);
+	int code = gather_batch(f, w, arena, d, e);
 
-	if (code == 0 && b.n > 1) {
-		code = post(f, &b.body, e);
-		atomic_fetch_add(&counts.failures, code != 0);
-	}
+	if (code == 0 && d->n < 2)
+		return 1;
 	if (code == 0)
-		code = b.n > 1 ? settle_batch(f, &b, e) : 1;
-	buf_done(&b.body);
+		code = deliver(f, d, e);
+	for (size_t i = 0; i < d->n && code == 0; i++)
+		if (d->verdict[i] != VERDICT_OPEN)
+			note_success(f, d->run[i]->run_id);
+	atomic_fetch_add(&own_counters(f)->failures, code < 0);
 	return code;
 }
 
@@ -353,7 +273,7 @@ static int forward_fresh(struct forwarder *f, const struct waiting_runs *w, stru
 		if (retry_list_is_aside(&f->retry_list, w->run_id[i]))
 			continue;
 		int code = forward_by_id(f, w->run_id[i], arena, e);
-		bool by_itself = is_about_the_run(code, &f->answer);
+		bool by_itself = is_about_the_run(f, code);
 
 		if (f->abort)
 			return code;
@@ -387,13 +307,13 @@ static void forward_stuck(struct forwarder *f, const struct waiting_runs *w, str
 	}
 }
 
-/* Finds the oldest waiting runs, at most RUNS_AT_ONCE plus the number of runs that failed before.
+/* Finds the oldest waiting runs, at most runs_at_once plus the number of runs that failed before.
  * Failed runs therefore never fill the whole list and block other runs. */
 static int find_waiting(struct forwarder *f, struct arena *arena, struct waiting_runs *ret,
 	struct err *e)
 {
-	size_t limit = RUNS_AT_ONCE + retry_list_count(&f->retry_list);
-	int code = history_unforwarded(f->history, limit, arena, &ret->run_id, &ret->n, e);
+	size_t limit = f->options.protocol->runs_at_once + retry_list_count(&f->retry_list);
+	int code = history_unsent(f->history, f->options.protocol->to, limit, arena, &ret->run_id, &ret->n, e);
 
 	if (code)
 		return code;
@@ -407,9 +327,9 @@ static void count_waiting(struct forwarder *f)
 {
 	uint64_t waiting = 0;
 
-	if (history_count_unforwarded(f->history, &waiting, NULL) == 0)
-		atomic_store(&counts.waiting, waiting);
-	atomic_store(&counts.stuck, retry_list_count_aside(&f->retry_list));
+	if (history_count_unsent(f->history, f->options.protocol->to, &waiting, NULL) == 0)
+		atomic_store(&own_counters(f)->waiting, waiting);
+	atomic_store(&own_counters(f)->stuck, retry_list_count_aside(&f->retry_list));
 }
 
 /* Forwards some waiting runs. Returns 1 when more may be waiting. */
@@ -497,14 +417,14 @@ static void forwarder_free(struct forwarder *f)
 {
 	worker_done(&f->worker);
 	history_close(f->history);
-	download_close(f->download);
+	endpoint_done(&f->endpoint);
 	buf_done(&f->answer.body);
 	retry_list_done(&f->retry_list);
 	free(f->url);
 	free(f);
 }
 
-static char *runs_url(const char *url)
+static char *url_with(const char *url, const char *path)
 {
 	struct buf b = BUF_MAX(8192);
 	size_t len = strlen(url);
@@ -512,25 +432,22 @@ static char *runs_url(const char *url)
 	while (len && url[len - 1] == '/')
 		len--;
 	buf_add(&b, url, len);
-	buf_adds(&b, "/runs");
+	buf_adds(&b, path);
 	return buf_take(&b);
 }
 
 static void init(struct forwarder *f, const struct forwarder_options *o)
 {
 	f->options = *o;
-	f->url = runs_url(o->url);
+	f->url = url_with(o->url, o->path);
 	f->version = -1;
-	snprintf(f->user_agent, sizeof f->user_agent, "rightsize-exporter/%s", version.version);
-	f->download_options = (struct download_options){
-		.user_agent = f->user_agent,
-		.ca_file = o->ca_file,
-		.ca_option = "--forward.ca-file",
-		.connect_seconds = CONNECT_SECONDS,
-		.total_seconds = POST_SECONDS,
-		.max_bytes = ANSWER_MAX,
-		.stop = &f->abort,
-	};
+	struct endpoint_options p = o->endpoint;
+
+	p.connect_seconds = CONNECT_SECONDS;
+	p.total_seconds = POST_SECONDS;
+	p.answer_max = ANSWER_MAX;
+	p.stop = &f->abort;
+	endpoint_init(&f->endpoint, &p);
 	worker_init(&f->worker);
 }
 
@@ -539,12 +456,12 @@ int forwarder_start(struct forwarder **ret, const struct forwarder_options *o, s
 	struct forwarder *f = xcalloc(1, sizeof *f);
 
 	init(f, o);
-	int code = worker_start(&f->worker, "forwarder", forward, f, e);
+	int code = worker_start(&f->worker, o->protocol->thread, forward, f, e);
 	if (code) {
 		forwarder_free(f);
 		return code;
 	}
-	atomic_store(&counts.active, true);
+	atomic_store(&own_counters(f)->active, true);
 	*ret = f;
 	return 0;
 }
@@ -578,7 +495,7 @@ int forwarder_stop(struct forwarder *f, double timeout_seconds)
 		}
 		count_after_abort(f);
 	}
-	if (atomic_load(&counts.waiting))
+	if (atomic_load(&own_counters(f)->waiting))
 		log_line(LOG_LEVEL_WARN,
 			"runs were not forwarded before the end; they wait in the history", NULL);
 	forwarder_free(f);

@@ -1,14 +1,14 @@
-/* The thread that forwards ended runs to another exporter (the receiver). It posts
- * up to 64 runs in one request to URL/runs (exporter/forward/run_message.h), and one run at a time to a
- * receiver that does not answer for each run of a request. Each run is posted at least once. If the
- * receiver already has a run, it recognises the run by its id.
+/* The threads that send ended runs to a receiver: to another exporter (exporter/forward/to_exporter.h), or to
+ * a store (exporter/remote/to_store.h). A thread posts several runs in one request, and one run at a time
+ * to a receiver that does not settle all runs of a request. Each run is posted at least once. If the
+ * receiver already has a run, it recognises the run.
  *
  * The history is the queue. A run that any process has written waits there until it is marked as
  * forwarded, so a forwarder that was killed continues after a restart. The limits of the history
  * also limit the queue.
  *
  * After each further failure in a row the thread waits longer, and a part of the wait is random. A
- * run that the receiver refuses for good (forward_is_refusal) is not sent again. A run that fails
+ * run that the receiver refuses for good (VERDICT_REFUSED) is not sent again. A run that fails
  * repeatedly is set aside and retried separately, so that it does not block other runs
  * (exporter/forward/retry_list.h). */
 #ifndef EXPORTER_FORWARD_FORWARDER_H
@@ -18,26 +18,54 @@
 #include <stdint.h>
 
 #include "collectors/base/err.h"
+#include "exporter/client/endpoint.h"
+#include "exporter/history/history.h"
 
 struct forwarder;
 struct historian;
-struct http_response; /* see exporter/client/download.h */
+
+/* What the receiver's answer says about a run of the request. */
+enum run_verdict {
+	VERDICT_OPEN, /* nothing: the run must be sent again */
+	VERDICT_TAKEN,
+	VERDICT_REFUSED, /* the receiver will never take it */
+};
+
+/* How runs are sent to a kind of receiver. */
+struct forward_protocol {
+	enum history_receiver to;
+	const char *thread; /* name of the thread, at most 15 bytes */
+	const char *content_type;
+	const char *const *header; /* further headers, as in struct endpoint_document */
+	size_t runs_at_once; /* most runs of a request, at most FORWARD_RUNS_MAX */
+	int status_of_run; /* says that the receiver could not take this very run, but others perhaps */
+	/* Appends a request with the first of these runs to `body`. Returns the number of runs in it, at
+	 * least 1. */
+	size_t (*write)(struct buf *body, const struct run *const *run, size_t n);
+	/* Reads the answer to a request with these runs. ret[i] is about run[i], and VERDICT_OPEN before
+	 * the call. Returns the text that says why runs were refused, or why none was taken: it is in the
+	 * arena, or a constant. */
+	const char *(*read)(const struct http_response *a, const struct run *const *run, size_t n,
+		enum run_verdict *ret, struct arena *arena);
+};
+#define FORWARD_RUNS_MAX 256
 
 struct forwarder_options {
-	const char *url;        /* receiver, checked by --forward.url; /runs is appended */
-	const char *token_file; /* read before each attempt, because it may change; NULL = none */
-	const char *ca_file;    /* certificates to trust; NULL = the system's */
+	const struct forward_protocol *protocol;
+	const char *url;  /* receiver, checked by its option */
+	const char *path; /* is appended to `url`: "/runs" */
+	struct endpoint_options endpoint; /* how to log in, and ca_option */
 	const char *history_path;
-	struct historian *historian; /* marks forwarded runs */
+	struct historian *historian; /* marks runs as sent */
 };
 
 /* The texts in `o` and the historian must live longer than the forwarder. */
 int forwarder_start(struct forwarder **ret, const struct forwarder_options *o, struct err *e);
 
-/* Forwards the remaining runs for at most timeout_seconds, and then ends within a second. A signal
+/* Sends the remaining runs for at most timeout_seconds, and then ends within a second. A signal
  * of signals_end ends the wait early; all threads must block these signals. `f` may be NULL.
  *
- * Runs are forwarded only from the history. Call this function after historian_settle, so that all
+ * Runs are sent only from the history. Call this function after historian_settle, so that all
  * runs are in the history, and before historian_stop.
  *
  * Returns -ETIMEDOUT when the disk of the history does not answer for five more seconds. `f` is
@@ -45,29 +73,17 @@ int forwarder_start(struct forwarder **ret, const struct forwarder_options *o, s
  * _exit(2). */
 int forwarder_stop(struct forwarder *f, double timeout_seconds);
 
-/* Counts of all forwarders of this program. The program's own metrics show them. Any thread may
- * call forward_counts. */
+/* Counts of all threads of this program that send to this kind of receiver. The program's own metrics
+ * show them. Any thread may call forward_counts. */
 struct forward_counts {
 	bool active;
 	uint64_t delivered, refused, failures; /* `failures` = failed attempts, which are retried */
 	/* numbers of runs after the last round; `stuck` = set aside */
 	uint64_t waiting, stuck;
 };
-struct forward_counts forward_counts(void);
+struct forward_counts forward_counts(enum history_receiver to);
 
-/* ---- the receiver's answer; any thread ---- */
-
-/* Returns true when the receiver refuses the run for good. The answer must then contain the JSON
- * error bad_body (status 400) or too_large (status 413). The status alone is not enough. A proxy, a
- * load balancer or an HTTPS port may answer 400 or 413, too, but a retry succeeds after the
- * configuration was repaired. */
-bool forward_is_refusal(const struct http_response *a);
-
-/* Returns true when the answer contains the id of the run. The status alone is not enough, because
- * any server may answer 200. */
-bool forward_is_accepted(const struct http_response *a, const char *run_id);
-
-/* Shortens the body of the answer for the log, and returns it. */
-const char *forward_answer_text(struct http_response *a);
+/* Returns the beginning of the body of the answer, for the log. */
+const char *forward_answer_text(const struct http_response *a, struct arena *arena);
 
 #endif

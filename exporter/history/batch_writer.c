@@ -259,7 +259,7 @@ static int keep_within_limits(struct batch_writer *w, double now, struct err *e)
 			NULL);
 	if (w->losses.runs > before.runs && log_complaint_due(&w->losing))
 		log_line(LOG_LEVEL_WARN,
-			"history is full: runs were removed before they were forwarded; raise --history.max-size",
+			"history is full: runs were removed before they were sent; raise --history.max-size",
 			NULL);
 	return code < 0 || !failed ? code : failed;
 }

@@ -150,16 +150,22 @@ int history_run_finish(struct history *h, const struct run_finish *f, struct err
  * the history already has the run. */
 int history_run_add(struct history *h, const struct run *r, struct err *e);
 
-/* Lists the ended runs that were not forwarded yet, sorted by the time of their end. A run whose
- * record was corrected is forwarded again. The limits of the history may remove runs before they
- * are forwarded. */
-int history_unforwarded(struct history *h, size_t limit, struct arena *arena, const char ***ret,
-	size_t *ret_n, struct err *e);
-int history_count_unforwarded(struct history *h, uint64_t *ret, struct err *e);
-/* Marks a run as forwarded. `outcome` is the outcome that was forwarded. If the run was corrected
- * meanwhile, the run stays unmarked and is forwarded again. */
-int history_run_forwarded(struct history *h, const char *run_id, enum outcome outcome, double at,
-	struct err *e);
+/* Who gets the ended runs of a history. The values are bits. */
+enum history_receiver {
+	RECEIVER_CENTRAL = 1, /* another exporter (--forward.url) */
+	RECEIVER_STORE = 2,   /* a Prometheus-compatible store (--remote-write.url) */
+};
+
+/* Lists the ended runs that were not sent yet to the receiver, sorted by the time of their end. A run whose
+ * record was corrected is sent again. The limits of the history may remove runs before they are
+ * sent. */
+int history_unsent(struct history *h, enum history_receiver to, size_t limit, struct arena *arena,
+	const char ***ret, size_t *ret_n, struct err *e);
+int history_count_unsent(struct history *h, enum history_receiver to, uint64_t *ret, struct err *e);
+/* Marks a run as sent. `outcome` is the outcome that was sent. If the run was corrected meanwhile,
+ * the run stays unmarked and is sent again. */
+int history_run_sent(struct history *h, enum history_receiver to, const char *run_id,
+	enum outcome outcome, double at, struct err *e);
 
 /* The facts that decide whether the owner of an open run is gone. The owner is the exporter that
  * records the run. */
@@ -211,9 +217,10 @@ struct history_limits {
 	double retention_seconds; /* maximum age of a run, counted from its end */
 	uint64_t max_bytes;       /* maximum size of the file; see history_prune */
 	double full_rate_seconds; /* older samples are merged into buckets of a minute */
-	/* Keep runs that are not forwarded yet, unless the file exceeds max_bytes. The file stores
-	 * this setting, so that all exporters obey it. */
-	bool keep_unforwarded;
+	/* Keep runs that were not sent yet to these receivers (bits of enum history_receiver),
+	 * unless the file exceeds max_bytes. The file stores this setting, so that all exporters
+	 * obey it. */
+	unsigned keep_unsent;
 	/* Bits of enum history_limit: the limits that the user did not set. They are replaced by
 	 * the limits that a server stored in the file. */
 	unsigned defaults;
@@ -229,7 +236,7 @@ struct history_limits {
  * 2. the oldest runs
  * 3. samples of the newest run of each job
  * 4. full-rate samples of open runs
- * 5. runs that are not forwarded yet
+ * 5. runs that were not sent yet
  * 6. the newest run of each job, oldest first
  *
  * A job without runs is then removed with its counts.
@@ -241,7 +248,7 @@ int history_prune(struct history *h, const struct history_limits *l, double now,
 /* Totals of the data that any exporter removed from the file because of max_bytes. */
 struct history_losses {
 	uint64_t jobs; /* number of jobs that were removed with their counts */
-	uint64_t runs; /* number of runs that were removed before they were forwarded */
+	uint64_t runs; /* number of runs that were removed before they were sent */
 };
 int history_losses(struct history *h, struct history_losses *ret, struct err *e);
 

@@ -67,8 +67,8 @@ struct prune_step {
 	int64_t samples_left; /* number of samples that this step may still delete */
 	/* The step ends as soon as the file has no more bytes in use than this; 0 = no such end. */
 	uint64_t enough_bytes;
-	bool forwards; /* true = count removed runs that were not forwarded */
-	int64_t lost;  /* number of runs that were removed before they were forwarded */
+	unsigned unsent; /* count removed runs that were not sent to these receivers */
+	int64_t lost;    /* number of runs that were removed before they were sent */
 };
 #define STEP(...) ((struct prune_step){.samples_left = SAMPLES_AT_ONCE, __VA_ARGS__})
 
@@ -79,7 +79,7 @@ static int drop_row(struct history *h, int64_t run, struct prune_step *step, str
 	int code;
 
 	sql_put_int(&q, run);
-	sql_put_int(&q, step->forwards);
+	sql_put_int(&q, step->unsent);
 	while ((code = sql_row(&q, e)) > 0) {
 		step->lost += sql_int(&q) != 0;
 		circumstances = sql_int(&q);
@@ -118,7 +118,7 @@ static int find_excess(struct history *h, const struct history_limits *l, double
 									 INT64_MAX);
 	sql_put_double(&q, l->retention_seconds > 0 ? now - l->retention_seconds : -INFINITY);
 	sql_put_int(&q, RUNS_AT_ONCE);
-	sql_put_int(&q, l->keep_unforwarded);
+	sql_put_int(&q, l->keep_unsent);
 	sql_put_double(&q, RUN_LIMITS_DIFFER);
 	while ((code = sql_row(&q, e)) > 0)
 		ret->run[ret->n++] = sql_int(&q);
@@ -176,7 +176,7 @@ static int drop_excess(struct history *h, const struct history_limits *l, double
 
 	return code || doomed->n == 0 ?
 		       code :
-		       drop_doomed(h, doomed, STEP(.forwards = l->keep_unforwarded), e);
+		       drop_doomed(h, doomed, STEP(.unsent = l->keep_unsent), e);
 }
 
 /* ---- size ---- */
@@ -237,8 +237,9 @@ static int drop_oldest_samples(struct history *h, struct sample_pass *pass, bool
 	return code ? code : !ended || pass->any;
 }
 
-/* Removes the oldest ended runs, but not the newest of a job. `forwarded`: only forwarded runs. */
-static int drop_oldest_runs(struct history *h, bool forwarded, struct prune_step step,
+/* Removes the oldest ended runs, but not the newest of a job. `sent_to`: only runs that were sent to
+ * these receivers. */
+static int drop_oldest_runs(struct history *h, unsigned sent_to, struct prune_step step,
 	struct err *e)
 {
 	AUTO(freep) struct doomed_runs *doomed = xcalloc(1, sizeof *doomed);
@@ -247,7 +248,7 @@ static int drop_oldest_runs(struct history *h, bool forwarded, struct prune_step
 	{
 		AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_OLDEST_RUNS, e);
 
-		sql_put_int(&q, forwarded);
+		sql_put_int(&q, sent_to);
 		sql_put_int(&q, RUNS_AT_ONCE);
 		while ((code = sql_row(&q, e)) > 0)
 			doomed->run[doomed->n++] = sql_int(&q);
@@ -305,17 +306,17 @@ static uint64_t room_for_data(const struct history_limits *l)
 static int make_room(struct history *h, const struct history_limits *l, struct err *e)
 {
 	const struct prune_step step =
-		STEP(.forwards = l->keep_unforwarded, .enough_bytes = room_for_data(l));
+		STEP(.unsent = l->keep_unsent, .enough_bytes = room_for_data(l));
 	int code = drop_oldest_samples(h, &h->older_samples, false, room_for_data(l), e);
 
 	if (code == 0)
-		code = drop_oldest_runs(h, l->keep_unforwarded, step, e);
+		code = drop_oldest_runs(h, l->keep_unsent, step, e);
 	if (code == 0)
 		code = drop_oldest_samples(h, &h->newest_samples, true, room_for_data(l), e);
 	if (code == 0)
 		code = history_thin_open(h, OPEN_SAMPLES_KEPT, e);
-	if (code == 0 && l->keep_unforwarded)
-		code = drop_oldest_runs(h, false, step, e);
+	if (code == 0 && l->keep_unsent)
+		code = drop_oldest_runs(h, 0, step, e);
 	return code ? code : drop_oldest_jobs(h, step, e);
 }
 

@@ -158,6 +158,11 @@ static const char *const migrations[] = {
 	 "INSERT INTO job_outcome SELECT job, outcome, count(*) FROM run WHERE id IN (SELECT run FROM place)"
 	 " AND outcome <> 'running' GROUP BY 1, 2;"
 	 "DROP TABLE place;"),
+	/* written_at is the time when the run was written to a Prometheus-compatible store. */
+	"ALTER TABLE run ADD COLUMN written_at REAL;"
+	"CREATE INDEX run_unwritten ON run(ended_at) WHERE written_at IS NULL AND outcome <> "
+	"'running';"
+	"ALTER TABLE note ADD COLUMN writes_at REAL;",
 };
 
 #define SCHEMA_VERSION ((int64_t)ARRAY_LEN(migrations))

@@ -1,5 +1,5 @@
-/* Settings that the exporters of one history share. The history stores whether an exporter forwards
- * runs, the limits of the server, and where the page of the newest server is. */
+/* Settings that the exporters of one history share. The history stores whether an exporter sends
+ * runs to others, the limits of the server, and where the page of the newest server is. */
 #include "exporter/history/tables.h"
 
 #include <math.h>
@@ -13,7 +13,8 @@
 #define RENEWED_SECONDS 86400.0
 
 struct settings_notes {
-	double forwards_at, serves_at; /* times of the last notes in the file; NaN = never */
+	/* Times of the last notes in the file; NaN = never. */
+	double forwards_at, writes_at, serves_at;
 	struct history_limits limits;  /* limits that the server has set */
 };
 
@@ -34,10 +35,11 @@ static int read_notes(struct history *h, struct settings_notes *ret, struct err 
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_NOTES, e);
 	int code = sql_row(&q, e);
 
-	*ret = (struct settings_notes){.forwards_at = NAN, .serves_at = NAN};
+	*ret = (struct settings_notes){.forwards_at = NAN, .writes_at = NAN, .serves_at = NAN};
 	if (code <= 0)
 		return code;
 	ret->forwards_at = sql_double(&q);
+	ret->writes_at = sql_double(&q);
 	ret->serves_at = sql_double(&q);
 	ret->limits.runs_per_job = sql_count(&q);
 	ret->limits.retention_seconds = sql_double(&q);
@@ -55,9 +57,9 @@ static bool same_limits(const struct history_limits *a, const struct history_lim
 	       a->full_rate_seconds <= b->full_rate_seconds;
 }
 
-static int note_forwards(struct history *h, double now, struct err *e)
+static int note_sends(struct history *h, enum history_statement note, double now, struct err *e)
 {
-	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_NOTE_FORWARDS, e);
+	AUTO(sql_done) struct sql q = sql_use(h, note, e);
 
 	sql_put_double(&q, now);
 	return sql_run(&q, e);
@@ -78,17 +80,20 @@ static int note_serves(struct history *h, const struct history_limits *l, double
 static int write_notes(struct history *h, const struct history_limits *l,
 	const struct settings_notes *n, double now, struct err *e)
 {
-	bool forwards = l->keep_unforwarded && is_due(n->forwards_at, now);
+	bool forwards = l->keep_unsent & RECEIVER_CENTRAL && is_due(n->forwards_at, now);
+	bool writes = l->keep_unsent & RECEIVER_STORE && is_due(n->writes_at, now);
 	bool serves = l->serves && (is_due(n->serves_at, now) || !same_limits(l, &n->limits));
 
-	if (!forwards && !serves)
+	if (!forwards && !writes && !serves)
 		return 0;
 	int code = history_transaction(h, e);
 
 	if (code)
 		return code;
 	if (forwards)
-		code = note_forwards(h, now, e);
+		code = note_sends(h, STATEMENT_NOTE_FORWARDS, now, e);
+	if (code == 0 && writes)
+		code = note_sends(h, STATEMENT_NOTE_WRITES, now, e);
 	if (code == 0 && serves)
 		code = note_serves(h, l, now, e);
 	return history_end(h, code, e);
@@ -103,7 +108,8 @@ int history_agree(struct history *h, struct history_limits *l, double now, struc
 		code = write_notes(h, l, &n, now, e);
 	if (code)
 		return code;
-	l->keep_unforwarded = l->keep_unforwarded || is_believed(n.forwards_at, now);
+	l->keep_unsent |= is_believed(n.forwards_at, now) ? RECEIVER_CENTRAL : 0;
+	l->keep_unsent |= is_believed(n.writes_at, now) ? RECEIVER_STORE : 0;
 	if (!is_believed(n.serves_at, now))
 		return 0;
 	if (l->defaults & LIMIT_RUNS_PER_JOB)

@@ -62,6 +62,15 @@ enum circumstance { CIRCUMSTANCES(CIRCUMSTANCE_ID) CIRCUMSTANCES_COUNT };
  * corrected. */
 #define OUTCOME_ACTIVITY "CASE outcome WHEN 'interrupted' THEN runs ELSE 2 * runs END"
 
+/* Is true when the run was sent to all receivers of the set `bits` (enum history_receiver). */
+#define SENT(bits) "(((" bits " & 1) = 0 OR forwarded_at IS NOT NULL) AND ((" bits " & 2) = 0 OR written_at IS NOT NULL))"
+
+/* Finds, counts and marks the runs that were not sent yet to a receiver. */
+#define SEND_STATEMENTS(X, name, mark) \
+X(NOT_##name, "SELECT run_id FROM run WHERE " mark " IS NULL AND outcome <> 'running' ORDER BY ended_at, id LIMIT ?") \
+X(COUNT_NOT_##name, "SELECT count(*) FROM run WHERE " mark " IS NULL AND outcome <> 'running'") \
+X(name, "UPDATE run SET " mark " = ?2 WHERE run_id = ?1 AND (outcome = 'interrupted') = ?3")
+
 #define HISTORY_STATEMENTS(X) \
 X(BEGIN, "BEGIN IMMEDIATE") \
 X(COMMIT, "COMMIT") \
@@ -92,7 +101,7 @@ X(FIND_RUN, "SELECT id, job, outcome, interval_seconds, circumstances FROM run W
 X(NEXT_SAMPLE, "SELECT 1 + coalesce((SELECT max(id) FROM sample WHERE id BETWEEN r.id << 32 AND (r.id << 32) | 4294967295)," \
   " r.id << 32) FROM run r WHERE r.run_id = ?") \
 X(END_RUN, "UPDATE run SET ended_at = ?, duration_seconds = ?, outcome = ?, exit_code = ?, exit_signal = ?," \
-  " cpu_missed_seconds = ?, samples = ?, forwarded_at = NULL," \
+  " cpu_missed_seconds = ?, samples = ?, forwarded_at = NULL, written_at = NULL," \
   " cpu_foreign_seconds = ?, machine_cpus = ?, machine_memory_bytes = ?, not_measured = ?," \
   " address_limit_bytes = ?, address_peak_bytes = ?, end_reason = ?," \
   " circumstances = ?, stats_form = ?, stats = ?, memory_peak_bytes = ?" CIRCUMSTANCES(CIRCUMSTANCE_NULL) " WHERE id = ?") \
@@ -102,7 +111,7 @@ X(KEEP_RUN, "UPDATE job SET kept = kept + 1 WHERE id = ?") \
 X(UNKEEP_RUN, "UPDATE job SET kept = kept - 1 WHERE id = ?") \
 X(UNCOUNT_OUTCOME, "UPDATE job_outcome SET runs = runs - 1 WHERE job = ? AND outcome = ?") \
 X(DROP_STATS, "DELETE FROM run_stat WHERE run = ?") \
-X(DROP_RUN, "DELETE FROM run WHERE id = ? RETURNING ? AND forwarded_at IS NULL, circumstances, job") \
+X(DROP_RUN, "DELETE FROM run WHERE id = ?1 RETURNING NOT (" SENT("?2") "), circumstances, job") \
 X(LOSE_RUNS, "UPDATE forgotten SET runs = runs + ?") \
 X(LOSSES, "SELECT jobs, runs FROM forgotten") \
 X(DROP_SAMPLES, "DELETE FROM sample WHERE id BETWEEN ?1 AND coalesce(" \
@@ -164,14 +173,14 @@ X(EXIT_STATUS, "SELECT exit_code, exit_signal FROM run WHERE job = ?1 AND outcom
   " ORDER BY started_at DESC, id DESC LIMIT 1") \
 X(EXCESS_RUNS, "SELECT r.id FROM (SELECT id AS job FROM job INDEXED BY job_kept WHERE kept > ?1) AS full" \
   " JOIN run r ON r.id IN (SELECT n.id FROM run n WHERE n.job = full.job AND n.outcome <> 'running'" \
-  " ORDER BY n.started_at DESC, n.id DESC LIMIT -1 OFFSET ?1) WHERE (NOT ?4 OR r.forwarded_at IS NOT NULL)" \
+  " ORDER BY n.started_at DESC, n.id DESC LIMIT -1 OFFSET ?1) WHERE " SENT("?4") \
   " AND r.id IS NOT (SELECT o.id FROM run o WHERE o.job = r.job AND o.outcome <> 'running' AND o.outcome = 'succeeded'" \
   " AND o.memory_limit_bytes NOT BETWEEN " NEWEST_ENDED("memory_limit_bytes", "r.job") " / ?5 AND " \
   NEWEST_ENDED("memory_limit_bytes", "r.job") " * ?5 ORDER BY o.started_at DESC, o.id DESC LIMIT 1)" \
   " UNION ALL SELECT r.id FROM run r WHERE r.outcome <> 'running' AND r.started_at < ?2 AND r.ended_at < ?2" \
-  " AND r.id <> " NEWEST_ENDED("id", "r.job") " AND (NOT ?4 OR r.forwarded_at IS NOT NULL) LIMIT ?3") \
+  " AND r.id <> " NEWEST_ENDED("id", "r.job") " AND " SENT("?4") " LIMIT ?3") \
 X(OLDEST_RUNS, "SELECT r.id FROM run r INDEXED BY run_oldest WHERE r.outcome <> 'running' AND r.id <> " NEWEST_ENDED("id", "r.job") \
-  " AND (NOT ?1 OR r.forwarded_at IS NOT NULL) ORDER BY r.started_at, r.id LIMIT ?2") \
+  " AND " SENT("?1") " ORDER BY r.started_at, r.id LIMIT ?2") \
 X(NEXT_SAMPLED, "SELECT id >> 32 FROM sample WHERE id >= ? ORDER BY id LIMIT 1") \
 X(MAY_LOSE_SAMPLES, "SELECT 1 FROM run r WHERE r.id = ?1 AND r.outcome <> 'running' AND (?2 OR r.id <> " NEWEST_ENDED("id", "r.job") ")") \
 X(OLDEST_ENDED, "SELECT id, job FROM run WHERE outcome <> 'running' ORDER BY started_at, id LIMIT ?") \
@@ -186,11 +195,11 @@ X(THINNABLE_TO_HOURS, "SELECT id, interval_seconds, hours_until, minutes_until, 
   " WHERE started_at < ?1 AND hours_until < minutes_until") \
 X(THINNED_TO_MINUTES, "UPDATE run SET minutes_until = ?2 WHERE id = ?1") \
 X(THINNED_TO_HOURS, "UPDATE run SET hours_until = ?2 WHERE id = ?1") \
-X(UNFORWARDED, "SELECT run_id FROM run WHERE forwarded_at IS NULL AND outcome <> 'running' ORDER BY ended_at, id LIMIT ?") \
-X(COUNT_UNFORWARDED, "SELECT count(*) FROM run WHERE forwarded_at IS NULL AND outcome <> 'running'") \
-X(FORWARDED, "UPDATE run SET forwarded_at = ?2 WHERE run_id = ?1 AND (outcome = 'interrupted') = ?3") \
-X(NOTES, "SELECT forwards_at, serves_at, runs_per_job, retention_seconds, max_bytes, full_rate_seconds FROM note") \
+SEND_STATEMENTS(X, FORWARDED, "forwarded_at") \
+SEND_STATEMENTS(X, WRITTEN, "written_at") \
+X(NOTES, "SELECT forwards_at, writes_at, serves_at, runs_per_job, retention_seconds, max_bytes, full_rate_seconds FROM note") \
 X(NOTE_FORWARDS, "UPDATE note SET forwards_at = ?") \
+X(NOTE_WRITES, "UPDATE note SET writes_at = ?") \
 X(NOTE_SERVES, "UPDATE note SET serves_at = ?, runs_per_job = ?, retention_seconds = ?, max_bytes = ?, full_rate_seconds = ?") \
 X(NOTE_PAGE, "UPDATE note SET page_url = ?, page_address = ?, server_pid = ?, server_start_ticks = ?," \
   " server_pid_namespace = ?, server_boot_id = ?") \

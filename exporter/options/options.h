@@ -88,6 +88,16 @@ X(TEXT, forward_ca_file, "forward.ca-file", NULL, 0, 0, COMMAND_WATCH, "FILE", \
   "Certificates to trust there instead of the system's, PEM") \
 X(DURATION, forward_timeout, "forward.timeout", "10s", 0, 3600, COMMAND_WATCH, "DURATION", \
   "How long to go on at the end with runs that could not be handed on yet; until a further SIGTERM or SIGINT; what is left waits in the history") \
+X(TEXT, remote_write_url, "remote-write.url", NULL, &shape_store_url, 0, COMMAND_WATCH, "URL", \
+  "A Prometheus-compatible store that gets each ended run by remote write, such as http://prometheus:9090/api/v1/write: one sample a series at the end of the run; --forward.timeout holds here, too") \
+X(TEXT, remote_write_token_file, "remote-write.token-file", NULL, 0, 0, COMMAND_WATCH, "FILE", \
+  "File with the token to show there (Authorization: Bearer); read anew before each attempt") \
+X(TEXT, remote_write_basic_auth_file, "remote-write.basic-auth-file", NULL, 0, 0, COMMAND_WATCH, "FILE", \
+  "File with USER:PASSWORD to show there (Authorization: Basic); read anew before each attempt") \
+X(TEXT, remote_write_ca_file, "remote-write.ca-file", NULL, 0, 0, COMMAND_WATCH, "FILE", \
+  "Certificates to trust there instead of the system's, PEM") \
+X(TEXTS, remote_write_headers, "remote-write.header", NULL, &shape_header, 0, COMMAND_WATCH, "NAME: VALUE", \
+  "Header to send there, such as X-Scope-OrgID: team; repeatable") \
 X(TEXT, catalogue_path, "catalogue.path", NULL, 0, 0, COMMAND_ALL, "FILE", \
   "Servers and prices of one's own: CSV, JSON, an sc-data SQLite file or its SQL dump, plain or gzip; nothing else is asked then") \
 X(TEXT, catalogue_cache, "catalogue.cache", NULL, 0, 0, COMMAND_ALL, "FILE", \

@@ -100,6 +100,26 @@ const struct text_shape shape_forward_url = {.fits = is_url,
 	.accepted = URL_ACCEPTED "; put a secret into the file of --forward.token-file",
 	.may_hold_secret = true};
 
+const struct text_shape shape_store_url = {.fits = is_url,
+	.accepted = URL_ACCEPTED "; put a secret into a file, --remote-write.token-file or "
+				 "--history.token-file",
+	.may_hold_secret = true};
+
+/* Accepts the characters of a token for the name (RFC 9110). */
+static bool is_header(const char *text)
+{
+	size_t name = strspn(text, LETTERS "0123456789-_.");
+
+	return name && text[name] == ':' && text[name + 1 + strspn(text + name + 1, " ")] &&
+	       !strpbrk(text, "\r\n");
+}
+
+const struct text_shape shape_header = {
+	.fits = is_header,
+	.accepted = "NAME: VALUE on one line",
+	.may_hold_secret = true,
+};
+
 static bool is_metrics_path(const char *text)
 {
 	return text[0] == '/' && !strpbrk(text, "?#% \t\r\n");

@@ -12,8 +12,9 @@ struct text_shape {
 	bool may_hold_secret;           /* an error message does not show a text that contains @ */
 };
 
-extern const struct text_shape shape_address, shape_url, shape_forward_url, shape_metrics_path,
-	shape_host_name, shape_rate, shape_job_name, shape_job_space;
+extern const struct text_shape shape_address, shape_url, shape_forward_url, shape_store_url,
+	shape_header, shape_metrics_path, shape_host_name, shape_rate, shape_job_name,
+	shape_job_space;
 
 /* ---- parsed texts ---- */
 

@@ -11,6 +11,7 @@
 #include "collectors/base/scan.h"
 #include "collectors/kernel_file.h"
 #include "exporter/forward/forwarder.h"
+#include "exporter/remote/to_store.h"
 #include "exporter/history/historian.h"
 #include "exporter/core/counters.h"
 #include "exporter/core/version.h"
@@ -42,8 +43,20 @@ X(FORWARD_WAITING, .name = "rightsize_forward_waiting_runs", \
   .help = "Runs that wait in the history to be handed on", .type = METRIC_GAUGE) \
 X(FORWARD_STUCK, .name = "rightsize_forward_stuck_runs", \
   .help = "Part of the waiting runs that failed again and again, or were answered with 500: the others go first", .type = METRIC_GAUGE) \
+X(WRITE_RUNS, .name = "rightsize_remote_write_runs", \
+  .help = "Runs written to the store of --remote-write.url, or refused by it, since the start; absent without that option", \
+  .labels = {"result"}, .type = METRIC_COUNTER) \
+X(WRITE_FAILURES, .name = "rightsize_remote_write_failures", \
+  .help = "Attempts to write runs to the store that failed and are repeated", .type = METRIC_COUNTER) \
+X(WRITE_WAITING, .name = "rightsize_remote_write_waiting_runs", \
+  .help = "Runs that wait in the history to be written to the store", .type = METRIC_GAUGE) \
+X(WRITE_STUCK, .name = "rightsize_remote_write_stuck_runs", \
+  .help = "Part of the waiting runs that failed again and again, or were answered with 400: the others go first", .type = METRIC_GAUGE) \
+X(WRITE_SHIFTED, .name = "rightsize_remote_write_shifted_runs", \
+  .help = "Runs whose samples are not at their end but within a second of it, because another run of the job ended in the same millisecond", \
+  .type = METRIC_COUNTER) \
 X(FORWARD_LOST, .name = "rightsize_forward_lost_runs", \
-  .help = "Runs that waited to be handed on and were removed, because the history was at --history.max-size", \
+  .help = "Runs that waited to be handed on or written and were removed, because the history was at --history.max-size", \
   .type = METRIC_COUNTER) \
 X(SNAPSHOT_TIMESTAMP, .name = "rightsize_snapshot_timestamp_seconds", .unit = "seconds", \
   .help = "When the values of this answer were read, but those of jobs, since the Unix epoch", .type = METRIC_GAUGE) \
@@ -233,15 +246,29 @@ static void add_history(const struct self_sources *s, struct block *out)
 	POINT(out, NOT_PLAUSIBLE, (double)counters_not_plausible());
 	POINT(out, HISTORY_ERRORS, (double)h.errors);
 	POINT(out, JOBS_FORGOTTEN, (double)h.losses.jobs);
-	if (forward_counts().active)
+	if (forward_counts(RECEIVER_CENTRAL).active || forward_counts(RECEIVER_STORE).active)
 		POINT(out, FORWARD_LOST, (double)h.losses.runs);
 	POINT(out, HISTORY_BYTES, (double)h.bytes_on_disk);
 	POINT(out, COMMIT_SECONDS, h.last_commit_seconds);
 }
 
+static void add_writing(struct block *out)
+{
+	struct forward_counts c = forward_counts(RECEIVER_STORE);
+
+	if (!c.active)
+		return;
+	POINT(out, WRITE_RUNS, (double)c.delivered, "delivered");
+	POINT(out, WRITE_RUNS, (double)c.refused, "refused");
+	POINT(out, WRITE_FAILURES, (double)c.failures);
+	POINT(out, WRITE_WAITING, (double)c.waiting);
+	POINT(out, WRITE_STUCK, (double)c.stuck);
+	POINT(out, WRITE_SHIFTED, (double)to_store_shifted());
+}
+
 static void add_forward(struct block *out)
 {
-	struct forward_counts c = forward_counts();
+	struct forward_counts c = forward_counts(RECEIVER_CENTRAL);
 
 	if (!c.active)
 		return;
@@ -278,6 +305,7 @@ static int self_collect(void *state, const struct host *host, struct block *out,
 		POINT(out, FOUND_PROBLEM, (double)counters_found((enum found_problem)i),
 			counters_found_name((enum found_problem)i));
 	add_forward(out);
+	add_writing(out);
 	POINT(out, SNAPSHOT_TIMESTAMP, wall_seconds(host->now.wall));
 	if (getrusage(RUSAGE_SELF, &used) == 0)
 		POINT(out, CPU, seconds(used.ru_utime) + seconds(used.ru_stime));

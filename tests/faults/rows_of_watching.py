@@ -211,7 +211,7 @@ ROWS = {
     "each process believes its clock": (
         "exporter/history/age_clock.c", "	c = kept;", "	c = AGE_CLOCK_INIT;", "unit:age_clock"),
     "what another exporter is to hand on is dropped": (
-        "exporter/history/shared_settings.c", "l->keep_unforwarded || is_believed(n.forwards_at, now);", "l->keep_unforwarded;",
+        "exporter/history/shared_settings.c", "is_believed(n.forwards_at, now) ? RECEIVER_CENTRAL : 0;", "0;",
         "unit:history_prune"),
     "read once": ("exporter/site/site.c", "	if (code == -ESTALE) {", "	if (code == -ESTALE && !route) {", "unit:site"),
     "a run that fails holds up all": (

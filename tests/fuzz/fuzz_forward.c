@@ -4,7 +4,8 @@
 
 #include "collectors/base/scan.h"
 #include "exporter/client/download.h"
-#include "exporter/forward/forwarder.h"
+#include "collectors/base/mem.h"
+#include "exporter/forward/to_exporter.h"
 #include "tests/fuzz/fuzz.h"
 
 #define ID_MAX 64
@@ -30,7 +31,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	assert(!accepted || a.status == 200 || a.status == 201);
 	assert(!accepted || memmem(s.at, (size_t)(s.end - s.at), "run_id", 6) ||
 		memchr(s.at, '\\', (size_t)(s.end - s.at)));
-	assert(strlen(forward_answer_text(&a)) <= 200);
+	const struct run run = {.run_id = run_id}, *runs[] = {&run, &run};
+	enum run_verdict verdict[2] = {VERDICT_OPEN, VERDICT_OPEN};
+	AUTO(arena_done) struct arena arena = {0};
+
+	to_exporter.read(&a, runs, 1 + status / 1000 % 2, verdict, &arena);
+	assert(strlen(forward_answer_text(&a, &arena)) <= 200);
 	buf_done(&a.body);
 	return 0;
 }

@@ -122,8 +122,8 @@ static void read_lists(struct history *h, struct arena *arena)
 			assert(briefs[i].job_name && briefs[i].n <= 3);
 	}
 	check_code(history_open_runs(h, arena, &open_runs, &n, &e), &e);
-	check_code(history_unforwarded(h, 5, arena, &unforwarded, &n, &e), &e);
-	check_code(history_count_unforwarded(h, &count, &e), &e);
+	check_code(history_unsent(h, RECEIVER_CENTRAL, 5, arena, &unforwarded, &n, &e), &e);
+	check_code(history_count_unsent(h, RECEIVER_CENTRAL, &count, &e), &e);
 	for (size_t i = 0; i < 2; i++) {
 		struct job_mark mark = {0};
 
@@ -204,7 +204,7 @@ static void prune(struct history *h)
 							       .retention_seconds = 100,
 							       .max_bytes = 40000,
 							       .full_rate_seconds = 1},
-		{.max_bytes = 1, .keep_unforwarded = true, .serves = true},
+		{.max_bytes = 1, .keep_unsent = RECEIVER_CENTRAL, .serves = true},
 		{.defaults = LIMIT_RUNS_PER_JOB | LIMIT_RETENTION | LIMIT_MAX_BYTES |
 			     LIMIT_FULL_RATE}};
 	struct history_losses losses;

@@ -30,7 +30,7 @@ PARSERS = {
     "drm_fdinfo": ("collectors/gpu/drm_fdinfo.c",),
     "environment": ("exporter/discovery/pod.c",
                     "exporter/lifecycle/systemd.c: systemd_notify read_number is_for_us systemd_sockets"),
-    "forward": ("exporter/forward/forwarder.c: forward_is_refusal forward_is_accepted forward_answer_text",),
+    "forward": ("exporter/forward/to_exporter.c: forward_is_refusal forward_is_accepted read_list read_answer",),
     "history": ("exporter/history/read.c", "exporter/history/series.c", "exporter/history/open.c: history_check "
                 "open_for_writing move_all set_aside", "exporter/history/quarantine.c: name_aside quarantine_file",
                 "exporter/history/schema.c", "exporter/history/sql.c",

@@ -1,11 +1,11 @@
-/* exporter/forward/forwarder.c: which answers mean that a run is not sent again. */
+/* exporter/forward/to_exporter.c: which answers mean that a run is not sent again. */
 #include "tests/unit/test_main.h"
 
 #include <string.h>
 
 #include "collectors/base/mem.h"
 #include "exporter/client/download.h"
-#include "exporter/forward/forwarder.h"
+#include "exporter/forward/to_exporter.h"
 
 #define OURS(code) "{\"error\": {\"code\": \"" code "\", \"message\": \"m\"}}"
 

@@ -52,7 +52,7 @@ static int add(struct history *h, const struct run *r)
 static void hand_on(struct history *h, const char *run_id, enum outcome outcome)
 {
 	assert_int_equal(history_transaction(h, NULL), 0);
-	assert_int_equal(history_run_forwarded(h, run_id, outcome, 9000, NULL), 0);
+	assert_int_equal(history_run_sent(h, RECEIVER_CENTRAL, run_id, outcome, 9000, NULL), 0);
 	assert_int_equal(history_commit(h, NULL), 0);
 }
 
@@ -64,7 +64,7 @@ static void assert_waiting(struct test_place *p, size_t limit, const char *expec
 	const char **run_id;
 	size_t n;
 
-	assert_int_equal(history_unforwarded(p->h, limit, &p->arena, &run_id, &n, NULL), 0);
+	assert_int_equal(history_unsent(p->h, RECEIVER_CENTRAL, limit, &p->arena, &run_id, &n, NULL), 0);
 	for (size_t i = 0; i < n; i++)
 		snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i ? " " : "",
 			run_id[i]);
@@ -181,7 +181,7 @@ static void ended_runs_wait_until_they_are_handed_on(void **state)
 	test_write_run(p->h, "open", "j", 500, 5, OUTCOME_RUNNING);
 	assert_waiting(p, 10, "early late");
 	assert_waiting(p, 1, "early");
-	assert_int_equal(history_count_unforwarded(p->h, &waiting, NULL), 0);
+	assert_int_equal(history_count_unsent(p->h, RECEIVER_CENTRAL, &waiting, NULL), 0);
 	assert_int_equal(waiting, 2);
 	hand_on(p->h, "early", OUTCOME_SUCCEEDED);
 	assert_waiting(p, 10, "late");
@@ -189,6 +189,26 @@ static void ended_runs_wait_until_they_are_handed_on(void **state)
 	assert_waiting(p, 10, "late");
 	hand_on(p->h, "late", OUTCOME_FAILED);
 	assert_waiting(p, 10, "");
+}
+
+static void each_receiver_has_a_mark_of_its_own(void **state)
+{
+	struct test_place *p = *state;
+	uint64_t waiting = 99;
+
+	test_write_run(p->h, "a", "j", 1000, 5, OUTCOME_SUCCEEDED);
+	test_write_run(p->h, "b", "j", 3000, 5, OUTCOME_SUCCEEDED);
+	assert_int_equal(history_transaction(p->h, NULL), 0);
+	assert_int_equal(
+		history_run_sent(p->h, RECEIVER_STORE, "a", OUTCOME_SUCCEEDED, 9000, NULL), 0);
+	assert_int_equal(history_commit(p->h, NULL), 0);
+	assert_waiting(p, 10, "a b");
+	assert_int_equal(history_count_unsent(p->h, RECEIVER_STORE, &waiting, NULL), 0);
+	assert_int_equal(waiting, 1);
+	hand_on(p->h, "b", OUTCOME_SUCCEEDED);
+	assert_waiting(p, 10, "a");
+	assert_int_equal(history_count_unsent(p->h, RECEIVER_STORE, &waiting, NULL), 0);
+	assert_int_equal(waiting, 1);
 }
 
 int main(void)
@@ -201,6 +221,7 @@ int main(void)
 		TEST(a_run_that_is_corrected_while_it_is_handed_on_waits_again),
 		TEST(a_run_that_is_recorded_here_is_left_alone),
 		TEST(ended_runs_wait_until_they_are_handed_on),
+		TEST(each_receiver_has_a_mark_of_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -132,7 +132,7 @@ static void another_programs_database_is_left_alone(void **state)
 }
 
 /* The number of migrations in exporter/history/schema.c. */
-#define TEST_SCHEMA_VERSION "16"
+#define TEST_SCHEMA_VERSION "17"
 
 static void a_newer_schema_is_left_alone(void **state)
 {
@@ -229,9 +229,9 @@ static void one_namespace_of_an_older_file_renames_the_job(void **state)
 static void a_file_of_the_first_version_is_brought_up_to_date(void **state)
 {
 	static const char *const indexes_since[] = {
-		"run_unforwarded", "run_ended", "run_oldest", "run_to_minutes", "run_to_hours"};
+		"run_unforwarded", "run_unwritten", "run_ended", "run_oldest", "run_to_minutes", "run_to_hours"};
 	static const char *const since[] = {"network_source", "architecture", "vendor",
-		"instance_type", "region", "zone", "allocation", "forwarded_at", "system",
+		"instance_type", "region", "zone", "allocation", "forwarded_at", "written_at", "system",
 		"system_run", "labels", "cpu_level", "cpu_foreign_seconds", "machine_cpus",
 		"machine_memory_bytes", "disk_source", "not_measured", "address_limit_bytes",
 		"address_peak_bytes", "end_reason"};

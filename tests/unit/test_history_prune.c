@@ -108,8 +108,9 @@ static void runs_that_wait_to_be_handed_on_outlive_the_limits(void **state)
 		const char *what;
 		struct history_limits limits;
 	} table[] = {
-		{"number", {.runs_per_job = 1, .keep_unforwarded = true}},
-		{"age", {.retention_seconds = 1, .keep_unforwarded = true}},
+		{"number", {.runs_per_job = 1, .keep_unsent = RECEIVER_CENTRAL}},
+		{"age", {.retention_seconds = 1, .keep_unsent = RECEIVER_CENTRAL}},
+		{"number, store", {.runs_per_job = 1, .keep_unsent = RECEIVER_STORE}},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
@@ -119,7 +120,10 @@ static void runs_that_wait_to_be_handed_on_outlive_the_limits(void **state)
 				OUTCOME_SUCCEEDED);
 		test_prune(f->h, &table[i].limits, 1e6);
 		assert_string_equal(all_runs(f), "edcba");
-		assert_int_equal(history_run_forwarded(f->h, "b", OUTCOME_SUCCEEDED, 600, NULL), 0);
+		assert_int_equal(history_run_sent(f->h,
+					 (enum history_receiver)table[i].limits.keep_unsent,
+					 "b", OUTCOME_SUCCEEDED, 600, NULL),
+			0);
 		test_prune(f->h, &table[i].limits, 1e6);
 		assert_string_equal(all_runs(f), "edca");
 		assert_int_equal(losses(f).runs, 0);
@@ -137,14 +141,14 @@ static void runs_that_wait_to_be_handed_on_outlive_the_limits(void **state)
 static void runs_that_another_is_to_hand_on_stay(void **state)
 {
 	struct test_place *f = *state;
-	const struct history_limits forwarder = {.keep_unforwarded = true},
+	const struct history_limits forwarder = {.keep_unsent = RECEIVER_CENTRAL},
 				    other = {.runs_per_job = 1, .retention_seconds = 10};
 
 	test_prune(f->h, &forwarder, 1e6);
 	for (char c = 'a'; c <= 'e'; c++)
 		test_write_run(f->h, (char[]){c, '\0'}, "job", (c - 'a') * 100, 10,
 			OUTCOME_SUCCEEDED);
-	assert_int_equal(history_run_forwarded(f->h, "c", OUTCOME_SUCCEEDED, 600, NULL), 0);
+	assert_int_equal(history_run_sent(f->h, RECEIVER_CENTRAL, "c", OUTCOME_SUCCEEDED, 600, NULL), 0);
 	test_prune(f->h, &other, 1e6);
 	assert_string_equal(all_runs(f), "edba");
 
@@ -167,7 +171,7 @@ static void runs_that_another_is_to_hand_on_stay(void **state)
 static void losses_are_those_of_all(void **state)
 {
 	struct test_place *f = *state;
-	const struct history_limits forwarder = {.keep_unforwarded = true},
+	const struct history_limits forwarder = {.keep_unsent = RECEIVER_CENTRAL},
 				    other = {.max_bytes = 50000};
 	struct history *h = test_history(f->folder.file);
 
@@ -315,7 +319,7 @@ static void then_go_old_runs_and_last_the_samples_of_the_newest(void **state)
 static void runs_that_wait_go_for_size_after_those_handed_on(void **state)
 {
 	struct test_place *f = *state;
-	const struct history_limits l = {.max_bytes = 150000, .keep_unforwarded = true};
+	const struct history_limits l = {.max_bytes = 150000, .keep_unsent = RECEIVER_CENTRAL};
 	enum { RUNS = 250, HANDED_ON = 20 };
 
 	for (int i = 0; i < RUNS; i++) {
@@ -324,7 +328,7 @@ static void runs_that_wait_go_for_size_after_those_handed_on(void **state)
 		snprintf(id, sizeof id, "r%d", i);
 		test_write_run(f->h, id, "job", i * 100, 10, OUTCOME_SUCCEEDED);
 		if (i >= RUNS - HANDED_ON - 1 && i < RUNS - 1)
-			assert_int_equal(history_run_forwarded(f->h, id, OUTCOME_SUCCEEDED, 1e6,
+			assert_int_equal(history_run_sent(f->h, RECEIVER_CENTRAL, id, OUTCOME_SUCCEEDED, 1e6,
 						 NULL),
 				0);
 	}
@@ -335,7 +339,7 @@ static void runs_that_wait_go_for_size_after_those_handed_on(void **state)
 	/* Newer runs that were forwarded are deleted before any run that waits. */
 	uint64_t left = (uint64_t)test_count_rows(&f->folder, "run"), waiting;
 
-	assert_int_equal(history_count_unforwarded(f->h, &waiting, NULL), 0);
+	assert_int_equal(history_count_unsent(f->h, RECEIVER_CENTRAL, &waiting, NULL), 0);
 	assert_int_equal(waiting, left);
 	assert_in_range(left, 32, RUNS - HANDED_ON - 1);
 	assert_int_equal(losses(f).runs, RUNS - HANDED_ON - left);

@@ -1,0 +1,47 @@
+/* A server to which documents are posted: how to reach it, and how to log in there. Opens its download
+ * handle before the first request; until then, the 5 MB that libcurl takes are saved. One thread. */
+#ifndef EXPORTER_CLIENT_ENDPOINT_H
+#define EXPORTER_CLIENT_ENDPOINT_H
+
+#include "collectors/base/text_list.h"
+#include "exporter/client/download.h"
+
+struct endpoint_options {
+	/* The files are read before each request, because they may change. NULL = none. */
+	const char *token_file;      /* token for Authorization: Bearer */
+	const char *basic_auth_file; /* USER:PASSWORD for Authorization: Basic */
+	const char *ca_file;         /* certificates to trust; NULL = the system's */
+	const char *ca_option;       /* option that sets ca_file, for messages */
+	struct text_list headers;    /* further headers, "NAME: VALUE" */
+	double connect_seconds, total_seconds;
+	size_t answer_max;       /* largest answer, bytes */
+	const atomic_bool *stop; /* as in struct download_options */
+};
+
+struct endpoint {
+	struct endpoint_options options;
+	char user_agent[64];
+	struct download_options download_options;
+	struct download *download; /* NULL = not opened yet */
+	const char **header;
+};
+
+/* The texts in `o` must live longer than the endpoint. `ret` must not be moved. */
+void endpoint_init(struct endpoint *ret, const struct endpoint_options *o);
+void endpoint_done(struct endpoint *p);
+
+/* What is posted. `header`: further headers of this kind of request, at most ENDPOINT_HEADERS_MAX, with NULL
+ * at the end; NULL = none. */
+struct endpoint_document {
+	const char *content_type;
+	const char *const *header;
+	const char *body;
+	size_t len;
+};
+#define ENDPOINT_HEADERS_MAX 4
+
+/* Posts a document. Returns as download_post does, or an error of bearer_token_read. */
+int endpoint_post(struct endpoint *p, const char *url, const struct endpoint_document *d,
+	struct http_response *ret, struct err *e);
+
+#endif

@@ -1,0 +1,83 @@
+#include "exporter/remote/sample_times.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+
+#define MS_PER_SECOND 1000
+#define TRIES         64 /* milliseconds of the second that are looked at */
+#define WAYS          8  /* places of the book in which a time may be */
+
+/* Returns the place of a time in the book: its own, or the one to put it. `*is_free`: it is the
+ * latter. */
+static struct taken_time *place_of(struct sample_times *t, uint64_t series_and_time, bool *is_free)
+{
+	size_t first = series_and_time % (SAMPLE_TIMES_MAX / WAYS) * WAYS;
+	struct taken_time *set = &t->taken[first];
+
+	for (size_t i = 0; i < WAYS; i++) {
+		*is_free = set[i].series_and_time == 0;
+		if (*is_free || set[i].series_and_time == series_and_time)
+			return &set[i];
+	}
+	/* The oldest of the set goes. */
+	memmove(set, set + 1, (WAYS - 1) * sizeof *set);
+	*is_free = true;
+	return &set[WAYS - 1];
+}
+
+/* Returns true when the run has this time now. `*is_new`: it had not before. */
+static bool take(struct sample_times *t, uint64_t series, int64_t ms, uint64_t run, bool *is_new)
+{
+	const uint64_t key[] = {series, (uint64_t)ms};
+	uint64_t series_and_time = hash_bytes(key, sizeof key) | 1;
+	struct taken_time *p = place_of(t, series_and_time, is_new);
+
+	if (*is_new)
+		*p = (struct taken_time){series_and_time, run};
+	return p->run == run;
+}
+
+static uint64_t series_of(const struct run *r)
+{
+	return hash_text(r->job_name) * OUTCOME_COUNT + (uint64_t)r->outcome;
+}
+
+static int64_t end_of(const struct run *r)
+{
+	return (int64_t)floor(r->ended_at * MS_PER_SECOND + 0.5);
+}
+
+int64_t sample_times_of(struct sample_times *t, const struct run *r, bool *shifted)
+{
+	int64_t ms = end_of(r), second = ms - ms % MS_PER_SECOND;
+	uint64_t run = hash_text(r->run_id), series = series_of(r);
+
+	if (!t->taken)
+		t->taken = xcalloc(SAMPLE_TIMES_MAX, sizeof *t->taken);
+	bool is_new, own = take(t, series, ms, run, &is_new);
+
+	for (unsigned i = 0; i < TRIES && !own; i++) {
+		ms = second + (int64_t)((run + i) % MS_PER_SECOND);
+		own = take(t, series, ms, run, &is_new);
+	}
+	if (shifted)
+		*shifted = is_new && ms != end_of(r);
+	return ms;
+}
+
+void sample_times_lose(struct sample_times *t, const struct run *r)
+{
+	const uint64_t key[] = {series_of(r), (uint64_t)sample_times_of(t, r, NULL)};
+	bool is_free;
+
+	/* No run has this hash. */
+	place_of(t, hash_bytes(key, sizeof key) | 1, &is_free)->run = 0;
+}
+
+void sample_times_done(struct sample_times *t)
+{
+	free(TAKE(t->taken));
+}

@@ -1,0 +1,107 @@
+#include "exporter/remote/to_store.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "exporter/remote/sample_times.h"
+#include "exporter/remote/snappy.h"
+#include "exporter/remote/write_request.h"
+
+#define REQUEST_MAX (4u << 20) /* bytes before compression */
+
+/* Only the thread that sends uses the book. */
+static struct sample_times times;
+static atomic_ullong shifted_runs;
+
+uint64_t to_store_shifted(void)
+{
+	return atomic_load(&shifted_runs);
+}
+
+static size_t write_runs(struct buf *body, const struct run *const *run, size_t n)
+{
+	struct buf request AUTO(buf_done) = BUF_MAX(REQUEST_MAX);
+	size_t i = 0;
+
+	for (; i < n && (i == 0 || request.len + WRITE_REQUEST_RUN_MAX < REQUEST_MAX); i++) {
+		bool shifted = false;
+
+		write_request_add(&request, run[i], sample_times_of(&times, run[i], &shifted));
+		atomic_fetch_add(&shifted_runs, shifted);
+	}
+	snappy_write(body, request.data, request.len);
+	return i;
+}
+
+#define WINDOW                                                                                     \
+	"the store takes no runs that end earlier than those it has: set its out-of-order window, "  \
+	"storage.tsdb.out_of_order_time_window of Prometheus or limits.out_of_order_time_window of " \
+	"Mimir, to the age of the oldest run that may arrive"
+#define RETENTION "the run is older than what the store keeps: its retention decides"
+
+/* Answers with status 400 that will be the same for ever, by words of Prometheus, Mimir, Thanos and
+ * VictoriaMetrics. Any other answer 400 may come from a proxy, or from a store that is repaired
+ * later. */
+static const struct {
+	const char *words;
+	bool other_time;
+	const char *help;
+} refusals[] = {
+	{"duplicate sample for timestamp", true, ""},
+	{"duplicate-timestamp", true, ""},
+	{"out of bounds", false, WINDOW},
+	{"out of order", false, WINDOW},
+	{"out-of-order", false, WINDOW},
+	{"too old", false, WINDOW},
+	{"too-old", false, WINDOW},
+	{"outside retention", false, RETENTION},
+	{"label value too long", false, "the store limits the length of labels"},
+	{"label-value-too-long", false, "the store limits the length of labels"},
+	{"too far in the future", false, "the clock of the run's machine was ahead"},
+	{"too-far-in-future", false, "the clock of the run's machine was ahead"},
+};
+
+struct store_answer store_answer_of(const struct http_response *a)
+{
+	if (a->status >= 200 && a->status < 300)
+		return (struct store_answer){VERDICT_TAKEN, false, ""};
+	for (size_t i = 0; i < ARRAY_LEN(refusals) && a->status == 400; i++)
+		if (strstr(buf_text(&a->body), refusals[i].words))
+			return (struct store_answer){
+				refusals[i].other_time ? VERDICT_OPEN : VERDICT_REFUSED,
+				refusals[i].other_time, refusals[i].help};
+	return (struct store_answer){VERDICT_OPEN, false, ""};
+}
+
+/* A store refuses a request as a whole, although it may have taken some of its runs. So a refused request is
+ * sent again, a run at a time. */
+static const char *read_answer(const struct http_response *a, const struct run *const *run,
+	size_t n, enum run_verdict *ret, struct arena *arena)
+{
+	struct store_answer answer = store_answer_of(a);
+
+	for (size_t i = 0; i < n && (n == 1 || answer.verdict == VERDICT_TAKEN); i++)
+		ret[i] = answer.verdict;
+	if (n == 1 && answer.other_time)
+		sample_times_lose(&times, run[0]);
+	const char *text = forward_answer_text(a, arena);
+
+	if (!answer.help[0])
+		return text;
+	struct buf b AUTO(buf_done) = BUF_MAX(2048);
+
+	buf_addf(&b, "%s (%s)", answer.help, text);
+	return arena_text(arena, buf_text(&b), b.len);
+}
+
+const struct forward_protocol to_store = {
+	.to = RECEIVER_STORE,
+	.thread = "remote write",
+	.content_type = "application/x-protobuf",
+	.header = (const char *const[]){"Content-Encoding: snappy",
+		"X-Prometheus-Remote-Write-Version: 0.1.0", NULL},
+	.runs_at_once = FORWARD_RUNS_MAX,
+	.status_of_run = 400,
+	.write = write_runs,
+	.read = read_answer,
+};

@@ -1,0 +1,75 @@
+"""Random ended runs as POST /runs takes them: jobs of several shapes, sizes and outcomes."""
+import json
+import pathlib
+import random
+
+SAMPLE = json.loads((pathlib.Path(__file__).parents[1] / "fixtures/run_message.json").read_text())
+MI = 1 << 20
+
+
+def distribution(made, name, peak, total):
+    """Returns the statistics of a column in the order that the exporter asks for."""
+    values = sorted(made.uniform(0, peak) for _ in range(5))
+    ret = dict(zip(("min", "p50", "p95", "p99", "max"), values))
+    ret.update(n=SAMPLE["columns"][name]["n"], mean=made.uniform(ret["min"], ret["max"]), sum=total)
+    return ret
+
+
+def columns(made, duration, cores, peak):
+    ret = {}
+    for name in SAMPLE["columns"]:
+        if made.random() < 0.05 and name not in ("cpu_seconds", "memory_peak_bytes"):
+            continue
+        if name.startswith("memory_") and name.endswith("_bytes"):
+            share = 1 if name in ("memory_peak_bytes", "memory_cgroup_peak_bytes") else made.uniform(0.2, 1)
+            pages = int(peak * share) // 4096 * 4096
+            ret[name] = distribution(made, name, pages, pages)
+            ret[name]["max"] = pages
+        elif name in ("cpu_seconds", "cpu_user_seconds", "cpu_system_seconds"):
+            ret[name] = distribution(made, name, cores, cores * duration * (1 if name == "cpu_seconds" else 0.4))
+        elif name == "cpu_cores":
+            ret[name] = distribution(made, name, cores * 1.5, None)
+            ret[name]["mean"] = min(max(cores, ret[name]["min"]), ret[name]["max"])
+        elif name.endswith("_seconds"):
+            ret[name] = distribution(made, name, 0.01, made.choice([0, duration * made.uniform(0, 0.2)]))
+        elif name.startswith(("gpu", "vram")):
+            ret[name] = distribution(made, name, 0, 0)
+        elif name.endswith("events") or name == "oom_kills" or name == "pids_refused":
+            ret[name] = distribution(made, name, 0, made.choice([0, 0, 0, 3]))
+        else:
+            ret[name] = distribution(made, name, 1e6, made.randrange(10**7))
+    return ret
+
+
+def run(made, job, number, end):
+    duration = job["duration"] * made.lognormvariate(0, 0.2)
+    peak = min(job["peak"] * made.lognormvariate(0, 0.15), 30 << 30)
+    outcome = made.choices(["succeeded", "failed", "oom_killed", "interrupted"], [20, 2, 1, 1])[0]
+    ret = dict(SAMPLE, run_id=f"{job['name']}-{number}-{made.randrange(10**9)}", job_name=job["name"], labels=None, host=None, zone=None,
+               system_run=None, outcome=outcome, exit_code={"succeeded": 0, "failed": 1}.get(outcome),
+               exit_signal=9 if outcome == "oom_killed" else None, duration_seconds=duration, started_at=end - duration, ended_at=end,
+               requested_cpu_cores=job["cores"] * 2, requested_memory_bytes=job["limit"], memory_limit_bytes=job["limit"],
+               machine_cpus=64, machine_memory_bytes=256 << 30, input_bytes=made.choice([None, int(peak * 3)]), attempt=made.choice([1, 1, 2]),
+               memory_source=made.choice(["vmhwm", "cgroup"]), instance_type=job["type"],
+               columns=columns(made, duration, job["cores"] * made.uniform(0.7, 1.3), peak))
+    if made.random() < 0.03:
+        ret.update(not_measured="no process of the run was seen", columns={})
+    return ret
+
+
+def jobs(seed, n_jobs, n_runs, now, days):
+    """Yields the runs of the jobs, those that ended first first. Some runs of a job end in the same millisecond."""
+    made = random.Random(seed)
+    made_jobs = [{"name": f"job-{i:05d}", "duration": made.uniform(5, 600), "cores": made.uniform(0.2, 16), "type": made.choice(
+        ["m5.xlarge", "c5.2xlarge"]), "peak": made.uniform(20, 8000) * MI} for i in range(n_jobs)]
+    for job in made_jobs:
+        job["limit"] = int(job["peak"] * made.uniform(1.1, 4)) // MI * MI
+    # Ends have milliseconds, as a store keeps no more.
+    ends = sorted(round(now - made.uniform(1, days * 86400), 3) for _ in range(n_jobs * n_runs))
+    last = {}
+    for number, end in enumerate(ends):
+        job = made.choice(made_jobs)
+        if made.random() < 0.01 and job["name"] in last:
+            end = last[job["name"]]
+        last[job["name"]] = end
+        yield run(made, job, number, end)
