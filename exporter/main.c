@@ -20,6 +20,7 @@
 #include "exporter/lifecycle/shutdown.h"
 #include "exporter/sampling/follower.h"
 #include "exporter/forward/to_exporter.h"
+#include "exporter/remote/history_reader.h"
 #include "exporter/remote/to_store.h"
 #include "exporter/history/historian.h"
 #include "exporter/kubernetes/pod_owners.h"
@@ -134,13 +135,38 @@ static int start_historian(struct app *app, const struct identity *self, struct 
 	return historian_start(&app->historian, &c, e);
 }
 
-/* The threads that send ended runs to receivers. */
-struct senders {
-	struct forwarder *to_exporter, *to_store; /* NULL = there is no such receiver */
+/* The threads that exchange ended runs with others. NULL = the options name no other. */
+struct run_exchange {
+	struct forwarder *to_exporter, *to_store;
+	struct history_reader *from_store;
 };
 
-/* Starts the senders whose options --forward.url and --remote-write.url are given. */
-static int start_senders(struct senders *ret, struct app *app, struct err *e)
+static struct endpoint_options store_endpoint(const struct options *o)
+{
+	return (struct endpoint_options){.token_file = o->store_token_file,
+		.basic_auth_file = o->store_basic_auth_file,
+		.ca_file = o->store_ca_file,
+		.ca_option = "--store.ca-file",
+		.headers = o->store_headers};
+}
+
+/* Starts the reader of the store of --history.url. */
+static int start_reader(struct history_reader **ret, struct app *app, struct err *e)
+{
+	const struct options *o = app->options;
+	const struct history_reader_options r = {
+		.url = o->history_url,
+		.endpoint = store_endpoint(o),
+		.historian = app->historian,
+		.retention_seconds = o->history_retention,
+		.runs_per_job = (double)o->history_runs_per_job,
+	};
+
+	return history_reader_start(ret, &r, e);
+}
+
+/* Starts those whose options are given: --forward.url, --remote-write.url, --history.url. */
+static int start_exchange(struct run_exchange *ret, struct app *app, struct err *e)
 {
 	const struct options *o = app->options;
 	struct forwarder_options f = {
@@ -158,21 +184,15 @@ static int start_senders(struct senders *ret, struct app *app, struct err *e)
 	f.protocol = &to_store;
 	f.url = o->remote_write_url;
 	f.path = "";
-	f.endpoint = (struct endpoint_options){
-		.token_file = o->remote_write_token_file,
-		.basic_auth_file = o->remote_write_basic_auth_file,
-		.ca_file = o->remote_write_ca_file,
-		.ca_option = "--remote-write.ca-file",
-		.headers = o->remote_write_headers,
-	};
+	f.endpoint = store_endpoint(o);
 	if (code == 0 && f.url)
 		code = forwarder_start(&ret->to_store, &f, e);
-	return code;
+	return code || !o->history_url ? code : start_reader(&ret->from_store, app, e);
 }
 
 /* Stops the senders. Waits first until the newest ended runs are on disk, because they read runs only
  * from there. */
-static int stop_senders(const struct senders *s, struct app *app, double seconds)
+static int stop_senders(const struct run_exchange *s, struct app *app, double seconds)
 {
 	struct mono begun;
 
@@ -311,7 +331,7 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 {
 	struct err e = {0};
 	struct follower *follower = NULL;
-	struct senders senders = {NULL, NULL};
+	struct run_exchange exchange = {NULL, NULL};
 	struct job_costs *job_costs = NULL;
 	struct http *http = NULL;
 	struct systemd_service *systemd_service = NULL;
@@ -342,7 +362,7 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	if (code == 0)
 		code = follower_start(&follower, app, self, &e);
 	if (code == 0)
-		code = start_senders(&senders, app, &e);
+		code = start_exchange(&exchange, app, &e);
 	if (code == 0)
 		code = job_costs_start(&job_costs, app, &e);
 	if (code == 0)
@@ -355,11 +375,12 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	}
 	int exit_code = code ? EXIT_FAILURE : EXIT_SUCCESS;
 	const struct exit_plan exit_plan = {
-		.app = app, .exit_code = exit_code, .last = do_last, .context = &senders};
+		.app = app, .exit_code = exit_code, .last = do_last, .context = &exchange};
 	struct exit_deadline *exit_deadline = exit_deadline_begin(&exit_plan);
 
 	systemd_stop(systemd_service);
 	job_costs_stop(job_costs);
+	history_reader_stop(exchange.from_store);
 	follower_stop(follower);
 	pod_owners_stop(app->pod_owners);
 	stop_watching(http, exit_deadline, &exit_plan);
@@ -382,11 +403,11 @@ static void warn_of_tokens(const struct options *o)
 			"--forward.token-file and --forward.ca-file have no effect: set "
 			"--forward.url, too",
 			NULL);
-	if (!o->remote_write_url &&
-		(o->remote_write_token_file || o->remote_write_basic_auth_file ||
-			o->remote_write_ca_file || o->remote_write_headers.n))
+	if (!o->remote_write_url && !o->history_url &&
+		(o->store_token_file || o->store_basic_auth_file || o->store_ca_file ||
+			o->store_headers.n))
 		log_line(LOG_LEVEL_WARN,
-			"the options --remote-write.* have no effect: set --remote-write.url, too",
+			"the options --store.* have no effect: set --remote-write.url or --history.url, too",
 			NULL);
 	if (o->changes_token_file && bearer_token_read(o->changes_token_file, token, &e))
 		log_line(LOG_LEVEL_WARN, "changes over TCP are refused until the token can be read",
@@ -414,6 +435,21 @@ static void hold_signals(sigset_t *set)
 	signal(SIGXFSZ, SIG_IGN);
 }
 
+/* With --history.url the history is a cache. The runs that this exporter records itself would come back from
+ * the store a second time. */
+static int check_store(struct options *o, struct err *e)
+{
+	if (!o->history_url)
+		return 0;
+	if (o->remote_write_url)
+		return err_set(e, -EINVAL,
+			"--history.url and --remote-write.url: an exporter reads a store or writes to it; "
+			"start another one for the other");
+	if (!o->history_path)
+		o->history_path = ":memory:";
+	return 0;
+}
+
 /* `named` is false without the word "serve". A word among the arguments is then a wrong command. */
 static int serve_main(bool named, int argc, char **argv)
 {
@@ -432,7 +468,7 @@ static int serve_main(bool named, int argc, char **argv)
 
 	if (o.n_rest)
 		code = named ? usage_argument(SERVE, o.rest[0], NULL) : help_refuse_word(o.rest[0]);
-	else if (site_check_options(&o, &e))
+	else if (site_check_options(&o, &e) || check_store(&o, &e))
 		code = usage_error(SERVE, e.text);
 	if (code) {
 		options_done(&o);
@@ -480,7 +516,7 @@ static int serve_main(bool named, int argc, char **argv)
 /* The parts of "run" besides the sampler. */
 struct run_parts {
 	struct http *http;
-	struct senders senders;
+	struct run_exchange exchange;
 	bool wrong; /* a part did not start although the options ask for it */
 };
 
@@ -525,7 +561,7 @@ static int start_for_job(struct app *app, const struct identity *self, struct ru
 	if (code == 0 && o->listen_addresses.n &&
 		http_start(&p->http, app, &o->listen_addresses, e) < 0)
 		note_wrong(p, "the run is not served", e);
-	if (code == 0 && start_senders(&p->senders, app, e))
+	if (code == 0 && start_exchange(&p->exchange, app, e))
 		note_wrong(p, "the run is not forwarded", e);
 	if (code)
 		note_wrong(p, "the run is not watched", e);
@@ -557,7 +593,7 @@ static int run_job(struct app *app, struct run_parts *p, char **command)
 		return wrapper_become(command);
 	code = strict && p->wrong ? not_started() : wrapper_run(app, &self, &run, command);
 	const struct exit_plan exit_plan = {
-		.app = app, .exit_code = code, .last = do_last, .context = &p->senders};
+		.app = app, .exit_code = code, .last = do_last, .context = &p->exchange};
 
 	/* If the history cannot be written, end at once, because the caller waits for the exit
 	 * code. */

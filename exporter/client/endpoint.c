@@ -12,11 +12,11 @@ void endpoint_init(struct endpoint *ret, const struct endpoint_options *o)
 {
 	size_t n = o->headers.n;
 
-	*ret = (struct endpoint){.options = *o, .header = xcalloc(n + ENDPOINT_HEADERS_MAX + 1, sizeof *ret->header)};
+	*ret = (struct endpoint){.options = *o,
+		.header = xcalloc(n + ENDPOINT_HEADERS_MAX + 1, sizeof *ret->header)};
 	for (size_t i = 0; i < n; i++)
 		ret->header[i] = o->headers.text[i];
-	snprintf(ret->user_agent, sizeof ret->user_agent, "rightsize-exporter/%s",
-		version.version);
+	snprintf(ret->user_agent, sizeof ret->user_agent, "rightsize-exporter/%s", version.version);
 	ret->download_options = (struct download_options){
 		.user_agent = ret->user_agent,
 		.ca_file = o->ca_file,

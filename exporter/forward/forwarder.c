@@ -137,8 +137,15 @@ static int post(struct forwarder *f, struct delivery *d, struct err *e)
 	return endpoint_post(&f->endpoint, f->url, &document, &f->answer, e);
 }
 
+/* Returns true for an answer that says nothing about the runs: the receiver, or a proxy before it, is busy or
+ * down. */
+static bool is_busy(const struct http_response *a)
+{
+	return a->status == 429 || a->status > 500;
+}
+
 /* Sends runs in one request. Marks the runs that the receiver took or refused for good. Returns 1 when the
- * receiver has answered and none is; `e` then says what it answered. */
+ * receiver has answered and none is, unless it is busy; `e` then says what it answered. */
 static int deliver(struct forwarder *f, struct delivery *d, struct err *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
@@ -161,7 +168,7 @@ static int deliver(struct forwarder *f, struct delivery *d, struct err *e)
 	if (settled)
 		return historian_do(f->options.historian, mark_sent, d, e);
 	err_set(e, -EIO, "%s answers %d: %s", f->url, f->answer.status, why);
-	return 1;
+	return is_busy(&f->answer) ? -EIO : 1;
 }
 
 /* ---- all waiting runs ---- */
@@ -313,7 +320,8 @@ static int find_waiting(struct forwarder *f, struct arena *arena, struct waiting
 	struct err *e)
 {
 	size_t limit = f->options.protocol->runs_at_once + retry_list_count(&f->retry_list);
-	int code = history_unsent(f->history, f->options.protocol->to, limit, arena, &ret->run_id, &ret->n, e);
+	int code = history_unsent(f->history, f->options.protocol->to, limit, arena, &ret->run_id,
+		&ret->n, e);
 
 	if (code)
 		return code;
@@ -424,7 +432,7 @@ static void forwarder_free(struct forwarder *f)
 	free(f);
 }
 
-static char *url_with(const char *url, const char *path)
+char *forward_url(const char *url, const char *path)
 {
 	struct buf b = BUF_MAX(8192);
 	size_t len = strlen(url);
@@ -439,7 +447,7 @@ static char *url_with(const char *url, const char *path)
 static void init(struct forwarder *f, const struct forwarder_options *o)
 {
 	f->options = *o;
-	f->url = url_with(o->url, o->path);
+	f->url = forward_url(o->url, o->path);
 	f->version = -1;
 	struct endpoint_options p = o->endpoint;
 

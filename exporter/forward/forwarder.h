@@ -37,7 +37,7 @@ struct forward_protocol {
 	const char *thread; /* name of the thread, at most 15 bytes */
 	const char *content_type;
 	const char *const *header; /* further headers, as in struct endpoint_document */
-	size_t runs_at_once; /* most runs of a request, at most FORWARD_RUNS_MAX */
+	size_t runs_at_once;       /* most runs of a request, at most FORWARD_RUNS_MAX */
 	int status_of_run; /* says that the receiver could not take this very run, but others perhaps */
 	/* Appends a request with the first of these runs to `body`. Returns the number of runs in it, at
 	 * least 1. */
@@ -52,8 +52,8 @@ struct forward_protocol {
 
 struct forwarder_options {
 	const struct forward_protocol *protocol;
-	const char *url;  /* receiver, checked by its option */
-	const char *path; /* is appended to `url`: "/runs" */
+	const char *url;                  /* receiver, checked by its option */
+	const char *path;                 /* is appended to `url`: "/runs" */
 	struct endpoint_options endpoint; /* how to log in, and ca_option */
 	const char *history_path;
 	struct historian *historian; /* marks runs as sent */
@@ -82,6 +82,9 @@ struct forward_counts {
 	uint64_t waiting, stuck;
 };
 struct forward_counts forward_counts(enum history_receiver to);
+
+/* Returns the URL with the path behind it. The caller frees it. */
+char *forward_url(const char *url, const char *path);
 
 /* Returns the beginning of the body of the answer, for the log. */
 const char *forward_answer_text(const struct http_response *a, struct arena *arena);

@@ -174,9 +174,8 @@ static int drop_excess(struct history *h, const struct history_limits *l, double
 	AUTO(freep) struct doomed_runs *doomed = xcalloc(1, sizeof *doomed);
 	int code = find_excess(h, l, now, doomed, e);
 
-	return code || doomed->n == 0 ?
-		       code :
-		       drop_doomed(h, doomed, STEP(.unsent = l->keep_unsent), e);
+	return code || doomed->n == 0 ? code :
+					drop_doomed(h, doomed, STEP(.unsent = l->keep_unsent), e);
 }
 
 /* ---- size ---- */

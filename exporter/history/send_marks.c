@@ -8,11 +8,10 @@ struct send_statements {
 
 static struct send_statements statements_of(enum history_receiver to)
 {
-	return to == RECEIVER_STORE ?
-		       (struct send_statements){STATEMENT_NOT_WRITTEN, STATEMENT_COUNT_NOT_WRITTEN,
-			       STATEMENT_WRITTEN} :
-		       (struct send_statements){STATEMENT_NOT_FORWARDED,
-			       STATEMENT_COUNT_NOT_FORWARDED, STATEMENT_FORWARDED};
+	return to == RECEIVER_STORE ? (struct send_statements){STATEMENT_NOT_WRITTEN,
+					      STATEMENT_COUNT_NOT_WRITTEN, STATEMENT_WRITTEN} :
+				      (struct send_statements){STATEMENT_NOT_FORWARDED,
+					      STATEMENT_COUNT_NOT_FORWARDED, STATEMENT_FORWARDED};
 }
 
 int history_unsent(struct history *h, enum history_receiver to, size_t limit, struct arena *arena,

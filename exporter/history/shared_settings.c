@@ -15,7 +15,7 @@
 struct settings_notes {
 	/* Times of the last notes in the file; NaN = never. */
 	double forwards_at, writes_at, serves_at;
-	struct history_limits limits;  /* limits that the server has set */
+	struct history_limits limits; /* limits that the server has set */
 };
 
 static bool is_believed(double at, double now)

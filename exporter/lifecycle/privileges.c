@@ -135,8 +135,8 @@ static void hide_memory(void)
 
 void privileges_hide_secrets(const struct options *o)
 {
-	if (o->forward_token_file || o->remote_write_token_file ||
-		o->remote_write_basic_auth_file || o->web_config_file)
+	if (o->forward_token_file || o->store_token_file || o->store_basic_auth_file ||
+		o->web_config_file)
 		hide_memory();
 }
 

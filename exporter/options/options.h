@@ -72,6 +72,8 @@ X(DURATION, sample_interval, "sample.interval", "1s", 0.1, 3600, COMMAND_WATCH, 
   "Time between samples for the history, 100ms to 1h") \
 X(TEXT, history_path, "history.path", NULL, 0, 0, COMMAND_ALL, "FILE", \
   "The history, an SQLite file, or :memory: (default: history.db in $STATE_DIRECTORY, else /var/lib/rightsize-exporter for root, else $XDG_STATE_HOME/rightsize-exporter, else ~/.local/state/rightsize-exporter)") \
+X(TEXT, history_url, "history.url", NULL, &shape_store_url, 0, COMMAND_SERVE, "URL", \
+  "A Prometheus-compatible store from which runs are read, such as http://prometheus:9090; the history is then a cache (default: :memory:)") \
 X(COUNT, history_runs_per_job, "history.runs-per-job", OPTION_DEFAULT(HISTORY_RUNS_PER_JOB), 1, 100000, COMMAND_WATCH, "N", \
   "Runs to keep for each job. The oldest go first, but one stays that had another memory limit. A recommendation uses the newest " OPTION_DEFAULT(HISTORY_RUNS_PER_JOB) " successful runs: fewer make it worse, more do not help") \
 X(DURATION, history_retention, "history.retention", "365d", 60, 3155760000, COMMAND_WATCH, "DURATION", \
@@ -89,14 +91,14 @@ X(TEXT, forward_ca_file, "forward.ca-file", NULL, 0, 0, COMMAND_WATCH, "FILE", \
 X(DURATION, forward_timeout, "forward.timeout", "10s", 0, 3600, COMMAND_WATCH, "DURATION", \
   "How long to go on at the end with runs that could not be handed on yet; until a further SIGTERM or SIGINT; what is left waits in the history") \
 X(TEXT, remote_write_url, "remote-write.url", NULL, &shape_store_url, 0, COMMAND_WATCH, "URL", \
-  "A Prometheus-compatible store that gets each ended run by remote write, such as http://prometheus:9090/api/v1/write: one sample a series at the end of the run; --forward.timeout holds here, too") \
-X(TEXT, remote_write_token_file, "remote-write.token-file", NULL, 0, 0, COMMAND_WATCH, "FILE", \
-  "File with the token to show there (Authorization: Bearer); read anew before each attempt") \
-X(TEXT, remote_write_basic_auth_file, "remote-write.basic-auth-file", NULL, 0, 0, COMMAND_WATCH, "FILE", \
-  "File with USER:PASSWORD to show there (Authorization: Basic); read anew before each attempt") \
-X(TEXT, remote_write_ca_file, "remote-write.ca-file", NULL, 0, 0, COMMAND_WATCH, "FILE", \
+  "A Prometheus-compatible store that gets each ended run, such as http://prometheus:9090/api/v1/write; --forward.timeout holds here, too") \
+X(TEXT, store_token_file, "store.token-file", NULL, 0, 0, COMMAND_WATCH, "FILE", \
+  "File with the token to show to the store of --remote-write.url or --history.url (Authorization: Bearer)") \
+X(TEXT, store_basic_auth_file, "store.basic-auth-file", NULL, 0, 0, COMMAND_WATCH, "FILE", \
+  "File with USER:PASSWORD to show there (Authorization: Basic)") \
+X(TEXT, store_ca_file, "store.ca-file", NULL, 0, 0, COMMAND_WATCH, "FILE", \
   "Certificates to trust there instead of the system's, PEM") \
-X(TEXTS, remote_write_headers, "remote-write.header", NULL, &shape_header, 0, COMMAND_WATCH, "NAME: VALUE", \
+X(TEXTS, store_headers, "store.header", NULL, &shape_header, 0, COMMAND_WATCH, "NAME: VALUE", \
   "Header to send there, such as X-Scope-OrgID: team; repeatable") \
 X(TEXT, catalogue_path, "catalogue.path", NULL, 0, 0, COMMAND_ALL, "FILE", \
   "Servers and prices of one's own: CSV, JSON, an sc-data SQLite file or its SQL dump, plain or gzip; nothing else is asked then") \

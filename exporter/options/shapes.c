@@ -101,8 +101,7 @@ const struct text_shape shape_forward_url = {.fits = is_url,
 	.may_hold_secret = true};
 
 const struct text_shape shape_store_url = {.fits = is_url,
-	.accepted = URL_ACCEPTED "; put a secret into a file, --remote-write.token-file or "
-				 "--history.token-file",
+	.accepted = URL_ACCEPTED "; put a secret into the file of --store.token-file",
 	.may_hold_secret = true};
 
 /* Accepts the characters of a token for the name (RFC 9110). */

@@ -3,6 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "collectors/base/clock.h"
+#include "recommender/catalogue/architecture.h"
+
 /* clang-format off */
 #define FIELD(member, name, help) {name, offsetof(struct run, member), false, NULL, STATISTIC_N, help}
 #define COUNT(member, name, help) {name, offsetof(struct run, member), true, NULL, STATISTIC_N, help}
@@ -100,6 +103,17 @@ static bool is_member(const struct run_text *t, size_t offset)
 	return t->offset == offset;
 }
 
+/* Makes a time of 15 digits, because VictoriaMetrics keeps no more. It is in the middle of its ten-thousandth of
+ * a second, so that an answer, which shows whole milliseconds, shows the same as before. */
+#define NS_OF_TIME 100000
+static double time_of_15_digits(double seconds)
+{
+	struct wall w = wall_from_seconds(seconds);
+
+	w.ns += NS_OF_TIME / 2 - w.ns % NS_OF_TIME;
+	return isnan(seconds) ? seconds : wall_seconds(w);
+}
+
 static double number_of(const struct run *r, const struct run_series *s)
 {
 	const struct distribution *d = s->column ? run_column(r, s->column) : NULL;
@@ -107,7 +121,10 @@ static double number_of(const struct run *r, const struct run_series *s)
 
 	if (s->column)
 		return d ? statistic_get(d, s->statistic) : (double)NAN;
-	return s->is_count ? (double)*(const uint64_t *)member : *(const double *)member;
+	if (s->is_count)
+		return (double)*(const uint64_t *)member;
+	return s->offset == offsetof(struct run, started_at) ? time_of_15_digits(r->started_at) :
+							       *(const double *)member;
 }
 
 void run_values_of(const struct run *r, struct run_values *ret)
@@ -120,8 +137,8 @@ void run_values_of(const struct run *r, struct run_values *ret)
 		if (is_member(t, offsetof(struct run, architecture)))
 			ret->text[i] = r->architecture ? architecture_name[r->architecture] : NULL;
 		else
-			ret->text[i] = *(const char *const *)(const void *)((const char *)r +
-									    t->offset);
+			ret->text[i] =
+				*(const char *const *)(const void *)((const char *)r + t->offset);
 		if (is_member(t, offsetof(struct run, not_measured)))
 			ret->text[i] = reason_of_few(ret->text[i]);
 	}
@@ -144,8 +161,7 @@ static void set_statistic(struct run *ret, const struct run_series *s, double v)
 
 	if (!c || strcmp(c->column, s->column) != 0) {
 		c = &ret->stats[ret->n_stats++];
-		*c = (struct column_stats){
-			s->column, {1, NAN, NAN, NAN, NAN, NAN, NAN, NAN}};
+		*c = (struct column_stats){s->column, {1, NAN, NAN, NAN, NAN, NAN, NAN, NAN}};
 	}
 	statistic_set(&c->d, s->statistic, v);
 }

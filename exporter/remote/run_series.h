@@ -34,6 +34,9 @@ extern const size_t run_series_n;
 /* The series with this number is in the store for each run. */
 #define RUN_SERIES_OF_ALL "duration_seconds"
 
+/* Tells how many numbers of the run are in the store. A reader that finds fewer waits for the others. */
+#define RUN_SERIES_NUMBERS "numbers"
+
 /* The texts of a run are labels of the series rightsize_run_info, whose value is 1. */
 #define RUN_SERIES_INFO "info"
 struct run_text {

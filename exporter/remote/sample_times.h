@@ -17,7 +17,7 @@
 struct sample_times {
 	struct taken_time {
 		uint64_t series_and_time, run; /* hashes; 0 = free */
-	} *taken;
+	} * taken;
 };
 
 /* Returns milliseconds since 1970. `*shifted` (may be NULL) becomes true when the run gets a time now that is

@@ -33,7 +33,7 @@ static size_t write_runs(struct buf *body, const struct run *const *run, size_t 
 	return i;
 }
 
-#define WINDOW                                                                                     \
+#define WINDOW                                                                                       \
 	"the store takes no runs that end earlier than those it has: set its out-of-order window, "  \
 	"storage.tsdb.out_of_order_time_window of Prometheus or limits.out_of_order_time_window of " \
 	"Mimir, to the age of the oldest run that may arrive"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "collectors/base/job_key.h"
+#include "collectors/base/scan.h"
 #include "exporter/remote/varint.h"
 
 /* Fields of the messages, with their wire types: WriteRequest, TimeSeries, Label, Sample. */
@@ -100,16 +101,21 @@ void write_request_add(struct buf *out, const struct run *r, int64_t at_ms)
 	struct job_parts job = job_key_parts(r->job_name);
 	struct label label[LABELS_MAX] = {{"__name__", {"", 0}}};
 	struct run_values v;
+	double numbers = 0;
 	size_t n = 1;
 
 	run_values_of(r, &v);
-	add_label(label, &n, "cluster", job.cluster);
-	add_label(label, &n, "job_name", job.name);
-	add_label(label, &n, "namespace", job.space);
+	add_label(label, &n, "cluster", slice_of(job.cluster));
+	add_label(label, &n, "job_name", slice_of(job.name));
+	add_label(label, &n, "namespace", slice_of(job.space));
 	add_label(label, &n, "outcome", slice_of(run_outcome_name(r->outcome)));
-	for (size_t i = 0; i < run_series_n; i++)
-		if (!isnan(v.number[i]))
-			add_series(out, label, n, run_series[i].name, v.number[i], at_ms);
+	for (size_t i = 0; i < run_series_n; i++) {
+		if (!isfinite(v.number[i]))
+			continue;
+		add_series(out, label, n, run_series[i].name, v.number[i], at_ms);
+		numbers++;
+	}
+	add_series(out, label, n, RUN_SERIES_NUMBERS, numbers, at_ms);
 	for (size_t i = 0; i < run_texts_n; i++)
 		if (v.text[i])
 			add_label(label, &n, run_texts[i].label, slice_of(v.text[i]));

@@ -11,6 +11,7 @@
 #include "collectors/base/scan.h"
 #include "collectors/kernel_file.h"
 #include "exporter/forward/forwarder.h"
+#include "exporter/remote/history_reader.h"
 #include "exporter/remote/to_store.h"
 #include "exporter/history/historian.h"
 #include "exporter/core/counters.h"
@@ -44,17 +45,22 @@ X(FORWARD_WAITING, .name = "rightsize_forward_waiting_runs", \
 X(FORWARD_STUCK, .name = "rightsize_forward_stuck_runs", \
   .help = "Part of the waiting runs that failed again and again, or were answered with 500: the others go first", .type = METRIC_GAUGE) \
 X(WRITE_RUNS, .name = "rightsize_remote_write_runs", \
-  .help = "Runs written to the store of --remote-write.url, or refused by it, since the start; absent without that option", \
+  .help = "Runs written to the store of --remote-write.url, or refused by it, since the start", \
   .labels = {"result"}, .type = METRIC_COUNTER) \
 X(WRITE_FAILURES, .name = "rightsize_remote_write_failures", \
-  .help = "Attempts to write runs to the store that failed and are repeated", .type = METRIC_COUNTER) \
+  .help = "Attempts to write runs that failed and are repeated", .type = METRIC_COUNTER) \
 X(WRITE_WAITING, .name = "rightsize_remote_write_waiting_runs", \
   .help = "Runs that wait in the history to be written to the store", .type = METRIC_GAUGE) \
 X(WRITE_STUCK, .name = "rightsize_remote_write_stuck_runs", \
-  .help = "Part of the waiting runs that failed again and again, or were answered with 400: the others go first", .type = METRIC_GAUGE) \
+  .help = "Part of the waiting runs that failed again and again: the others go first", .type = METRIC_GAUGE) \
 X(WRITE_SHIFTED, .name = "rightsize_remote_write_shifted_runs", \
-  .help = "Runs whose samples are not at their end but within a second of it, because another run of the job ended in the same millisecond", \
+  .help = "Runs written up to a second beside their end, which another run of the job has, too", \
   .type = METRIC_COUNTER) \
+X(READ_RUNS, .name = "rightsize_history_read_runs", \
+  .help = "Runs read from the store of --history.url: added, incomplete (read again later) or collided (two have one time)", \
+  .labels = {"result"}, .type = METRIC_COUNTER) \
+X(READ_FAILURES, .name = "rightsize_history_read_failures", \
+  .help = "Attempts to read that failed and are repeated", .type = METRIC_COUNTER) \
 X(FORWARD_LOST, .name = "rightsize_forward_lost_runs", \
   .help = "Runs that waited to be handed on or written and were removed, because the history was at --history.max-size", \
   .type = METRIC_COUNTER) \
@@ -266,6 +272,18 @@ static void add_writing(struct block *out)
 	POINT(out, WRITE_SHIFTED, (double)to_store_shifted());
 }
 
+static void add_reading(struct block *out)
+{
+	struct reader_counts c = reader_counts();
+
+	if (!c.active)
+		return;
+	POINT(out, READ_RUNS, (double)c.runs, "added");
+	POINT(out, READ_RUNS, (double)c.incomplete, "incomplete");
+	POINT(out, READ_RUNS, (double)c.collided, "collided");
+	POINT(out, READ_FAILURES, (double)c.failures);
+}
+
 static void add_forward(struct block *out)
 {
 	struct forward_counts c = forward_counts(RECEIVER_CENTRAL);
@@ -306,6 +324,7 @@ static int self_collect(void *state, const struct host *host, struct block *out,
 			counters_found_name((enum found_problem)i));
 	add_forward(out);
 	add_writing(out);
+	add_reading(out);
 	POINT(out, SNAPSHOT_TIMESTAMP, wall_seconds(host->now.wall));
 	if (getrusage(RUSAGE_SELF, &used) == 0)
 		POINT(out, CPU, seconds(used.ru_utime) + seconds(used.ru_stime));

@@ -18,6 +18,7 @@
 #include "exporter/history/historian.h"
 #include "exporter/history/read_failed.h"
 #include "exporter/options/shapes.h"
+#include "exporter/remote/history_reader.h"
 
 /* Bytes of the longest error message, which lists all paths. */
 #define ERROR_MAX 4096
@@ -47,6 +48,21 @@ static void healthy(struct site *s, const struct http_request *r, struct request
 	text_page(ret, 503, text);
 }
 
+/* Fills `e` with the reason why this exporter is not ready. */
+static bool is_ready(const struct app *app, struct err *e)
+{
+	struct reader_counts reader = reader_counts();
+
+	if (!app->sampler || !isfinite(sampler_age(app->sampler)))
+		err_set(e, -EAGAIN, "There is no sample yet.");
+	else if (reader.active && !reader.complete)
+		err_set(e, -EAGAIN, "reading the history: %.0f %%", floor(100 * reader.share));
+	else
+		return !app->historian || !site_changes_come_by_tcp(app->options) ||
+		       historian_takes_runs(app->historian, e) == 0;
+	return false;
+}
+
 static void ready(struct site *s, const struct http_request *r, struct request_target *t,
 	struct http_answer *ret)
 {
@@ -55,15 +71,12 @@ static void ready(struct site *s, const struct http_request *r, struct request_t
 
 	(void)r;
 	(void)t;
-	if (!s->app->sampler || !isfinite(sampler_age(s->app->sampler)))
-		text_page(ret, 503, "There is no sample yet.\n");
-	else if (!s->app->historian || !site_changes_come_by_tcp(s->app->options) ||
-		 historian_takes_runs(s->app->historian, &e) == 0)
+	if (is_ready(s->app, &e)) {
 		text_page(ret, 200, "rightsize-exporter is ready.\n");
-	else {
-		snprintf(text, sizeof text, "%s\n", e.text);
-		text_page(ret, 503, text);
+		return;
 	}
+	snprintf(text, sizeof text, "%s\n", e.text);
+	text_page(ret, 503, text);
 }
 
 static const struct route_error text_if_not[] = {{503, ROUTE_ERROR_TEXT}, {0}};

@@ -45,7 +45,7 @@ def run(made, job, number, end):
     duration = job["duration"] * made.lognormvariate(0, 0.2)
     peak = min(job["peak"] * made.lognormvariate(0, 0.15), 30 << 30)
     outcome = made.choices(["succeeded", "failed", "oom_killed", "interrupted"], [20, 2, 1, 1])[0]
-    ret = dict(SAMPLE, run_id=f"{job['name']}-{number}-{made.randrange(10**9)}", job_name=job["name"], labels=None, host=None, zone=None,
+    ret = dict(SAMPLE, run_id=f"{job['name']}-{number}-{made.randrange(10**9)}", job_name=job["name"], namespace=job["namespace"], labels=None, host=None, zone=None,
                system_run=None, outcome=outcome, exit_code={"succeeded": 0, "failed": 1}.get(outcome),
                exit_signal=9 if outcome == "oom_killed" else None, duration_seconds=duration, started_at=end - duration, ended_at=end,
                requested_cpu_cores=job["cores"] * 2, requested_memory_bytes=job["limit"], memory_limit_bytes=job["limit"],
@@ -60,7 +60,8 @@ def run(made, job, number, end):
 def jobs(seed, n_jobs, n_runs, now, days):
     """Yields the runs of the jobs, those that ended first first. Some runs of a job end in the same millisecond."""
     made = random.Random(seed)
-    made_jobs = [{"name": f"job-{i:05d}", "duration": made.uniform(5, 600), "cores": made.uniform(0.2, 16), "type": made.choice(
+    # Every second job has the name of the one before, in another namespace.
+    made_jobs = [{"name": f"job-{i // 2:05d}", "namespace": "team.a" if i % 2 else None, "duration": made.uniform(5, 600), "cores": made.uniform(0.2, 16), "type": made.choice(
         ["m5.xlarge", "c5.2xlarge"]), "peak": made.uniform(20, 8000) * MI} for i in range(n_jobs)]
     for job in made_jobs:
         job["limit"] = int(job["peak"] * made.uniform(1.1, 4)) // MI * MI
@@ -68,8 +69,13 @@ def jobs(seed, n_jobs, n_runs, now, days):
     ends = sorted(round(now - made.uniform(1, days * 86400), 3) for _ in range(n_jobs * n_runs))
     last = {}
     for number, end in enumerate(ends):
-        job = made.choice(made_jobs)
-        if made.random() < 0.01 and job["name"] in last:
-            end = last[job["name"]]
-        last[job["name"]] = end
-        yield run(made, job, number, end)
+        at = made.randrange(n_jobs)
+        if made.random() < 0.01 and at in last:
+            end = last[at]
+        last[at] = end
+        yield run(made, made_jobs[at], number, end)
+
+
+def question(one):
+    """Returns the parameters that name the job of a run."""
+    return f"job_name={one['job_name']}" + (f"&namespace={one['namespace']}" if one["namespace"] else "")

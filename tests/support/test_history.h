@@ -72,6 +72,10 @@ size_t test_count_samples(struct test_place *p, const char *run_id);
 int test_prune(struct history *h, const struct history_limits *l, double now);
 
 /* ---- direct access to the file ---- */
+/* SQL that reverts the step to schema 17. */
+#define TEST_TAKE_BACK_SCHEMA_17                                                                   \
+	"DROP INDEX run_unwritten; ALTER TABLE run DROP COLUMN written_at;"                        \
+	"ALTER TABLE note DROP COLUMN writes_at;"
 /* SQL that reverts the step to schema 14, for a file whose runs have no statistics in blobs. */
 #define TEST_TAKE_BACK_SCHEMA_14                                                                   \
 	"DROP INDEX job_kept; DROP INDEX run_by_job; DROP INDEX run_oldest; DROP INDEX "           \

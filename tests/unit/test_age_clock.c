@@ -111,10 +111,7 @@ static void what_was_agreed_on_is_in_the_file(void **state)
 		history_close(f->h);
 		if (table[i].older)
 			test_run_sql(f->folder.file, TEST_TAKE_BACK_SCHEMA_14
-				"DROP TABLE age_clock;"
-				"DROP INDEX run_unwritten;"
-				"ALTER TABLE run DROP COLUMN written_at;"
-				"ALTER TABLE note DROP COLUMN writes_at;"
+				"DROP TABLE age_clock;" TEST_TAKE_BACK_SCHEMA_17
 				"ALTER TABLE run DROP COLUMN cpu_foreign_seconds;"
 				"ALTER TABLE run DROP COLUMN machine_cpus;"
 				"ALTER TABLE run DROP COLUMN machine_memory_bytes;"

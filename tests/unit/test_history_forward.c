@@ -64,7 +64,9 @@ static void assert_waiting(struct test_place *p, size_t limit, const char *expec
 	const char **run_id;
 	size_t n;
 
-	assert_int_equal(history_unsent(p->h, RECEIVER_CENTRAL, limit, &p->arena, &run_id, &n, NULL), 0);
+	assert_int_equal(history_unsent(p->h, RECEIVER_CENTRAL, limit, &p->arena, &run_id, &n,
+				 NULL),
+		0);
 	for (size_t i = 0; i < n; i++)
 		snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i ? " " : "",
 			run_id[i]);
@@ -199,8 +201,8 @@ static void each_receiver_has_a_mark_of_its_own(void **state)
 	test_write_run(p->h, "a", "j", 1000, 5, OUTCOME_SUCCEEDED);
 	test_write_run(p->h, "b", "j", 3000, 5, OUTCOME_SUCCEEDED);
 	assert_int_equal(history_transaction(p->h, NULL), 0);
-	assert_int_equal(
-		history_run_sent(p->h, RECEIVER_STORE, "a", OUTCOME_SUCCEEDED, 9000, NULL), 0);
+	assert_int_equal(history_run_sent(p->h, RECEIVER_STORE, "a", OUTCOME_SUCCEEDED, 9000, NULL),
+		0);
 	assert_int_equal(history_commit(p->h, NULL), 0);
 	assert_waiting(p, 10, "a b");
 	assert_int_equal(history_count_unsent(p->h, RECEIVER_STORE, &waiting, NULL), 0);

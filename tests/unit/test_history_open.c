@@ -202,7 +202,7 @@ static void namespaces_of_an_older_file_become_part_of_the_job(void **state)
 	add_labelled(h, "d", NULL, OUTCOME_FAILED);
 	add_labelled(h, "e", "no JSON", OUTCOME_SUCCEEDED);
 	history_close(h);
-	test_run_sql(f->file, "PRAGMA user_version = 15");
+	test_run_sql(f->file, TEST_TAKE_BACK_SCHEMA_17 "PRAGMA user_version = 15");
 	h = test_history(f->file);
 	assert_job(h, "load\037etl", 1, 0, 1);
 	assert_job(h, "load\037ml", 2, 1, 2);
@@ -219,8 +219,9 @@ static void one_namespace_of_an_older_file_renames_the_job(void **state)
 	add_labelled(h, "a", "{\"namespace\": \"etl\"}", OUTCOME_SUCCEEDED);
 	add_labelled(h, "b", NULL, OUTCOME_SUCCEEDED);
 	history_close(h);
-	test_run_sql(f->file, "UPDATE job SET runs = 9; UPDATE job_outcome SET runs = 9;"
-			      "PRAGMA user_version = 15");
+	test_run_sql(f->file,
+		TEST_TAKE_BACK_SCHEMA_17 "UPDATE job SET runs = 9; UPDATE job_outcome SET runs = 9;"
+					 "PRAGMA user_version = 15");
 	h = test_history(f->file);
 	assert_job(h, "load\037etl", 9, 0, 2);
 	history_close(h);
@@ -228,13 +229,13 @@ static void one_namespace_of_an_older_file_renames_the_job(void **state)
 
 static void a_file_of_the_first_version_is_brought_up_to_date(void **state)
 {
-	static const char *const indexes_since[] = {
-		"run_unforwarded", "run_unwritten", "run_ended", "run_oldest", "run_to_minutes", "run_to_hours"};
+	static const char *const indexes_since[] = {"run_unforwarded", "run_unwritten", "run_ended",
+		"run_oldest", "run_to_minutes", "run_to_hours"};
 	static const char *const since[] = {"network_source", "architecture", "vendor",
-		"instance_type", "region", "zone", "allocation", "forwarded_at", "written_at", "system",
-		"system_run", "labels", "cpu_level", "cpu_foreign_seconds", "machine_cpus",
-		"machine_memory_bytes", "disk_source", "not_measured", "address_limit_bytes",
-		"address_peak_bytes", "end_reason"};
+		"instance_type", "region", "zone", "allocation", "forwarded_at", "written_at",
+		"system", "system_run", "labels", "cpu_level", "cpu_foreign_seconds",
+		"machine_cpus", "machine_memory_bytes", "disk_source", "not_measured",
+		"address_limit_bytes", "address_peak_bytes", "end_reason"};
 	struct test_folder *f = *state;
 	struct arena arena = {0};
 

@@ -121,8 +121,8 @@ static void runs_that_wait_to_be_handed_on_outlive_the_limits(void **state)
 		test_prune(f->h, &table[i].limits, 1e6);
 		assert_string_equal(all_runs(f), "edcba");
 		assert_int_equal(history_run_sent(f->h,
-					 (enum history_receiver)table[i].limits.keep_unsent,
-					 "b", OUTCOME_SUCCEEDED, 600, NULL),
+					 (enum history_receiver)table[i].limits.keep_unsent, "b",
+					 OUTCOME_SUCCEEDED, 600, NULL),
 			0);
 		test_prune(f->h, &table[i].limits, 1e6);
 		assert_string_equal(all_runs(f), "edca");
@@ -148,7 +148,9 @@ static void runs_that_another_is_to_hand_on_stay(void **state)
 	for (char c = 'a'; c <= 'e'; c++)
 		test_write_run(f->h, (char[]){c, '\0'}, "job", (c - 'a') * 100, 10,
 			OUTCOME_SUCCEEDED);
-	assert_int_equal(history_run_sent(f->h, RECEIVER_CENTRAL, "c", OUTCOME_SUCCEEDED, 600, NULL), 0);
+	assert_int_equal(history_run_sent(f->h, RECEIVER_CENTRAL, "c", OUTCOME_SUCCEEDED, 600,
+				 NULL),
+		0);
 	test_prune(f->h, &other, 1e6);
 	assert_string_equal(all_runs(f), "edba");
 
@@ -328,8 +330,8 @@ static void runs_that_wait_go_for_size_after_those_handed_on(void **state)
 		snprintf(id, sizeof id, "r%d", i);
 		test_write_run(f->h, id, "job", i * 100, 10, OUTCOME_SUCCEEDED);
 		if (i >= RUNS - HANDED_ON - 1 && i < RUNS - 1)
-			assert_int_equal(history_run_sent(f->h, RECEIVER_CENTRAL, id, OUTCOME_SUCCEEDED, 1e6,
-						 NULL),
+			assert_int_equal(history_run_sent(f->h, RECEIVER_CENTRAL, id,
+						 OUTCOME_SUCCEEDED, 1e6, NULL),
 				0);
 	}
 	test_prune(f->h, &l, 1e7);

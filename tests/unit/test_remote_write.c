@@ -323,14 +323,13 @@ static void a_request_has_the_bytes_of_the_message(void **state)
 
 	write_request_add(&b, &r, 1700000000123);
 	/* TimeSeries, then the labels in their order, then the value and the time of the sample. */
-	static const char first[] =
-		"\n\x78"
-		"\n*\n\x08__name__\x12\x1erightsize_run_duration_seconds"
-		"\n\x10\n\x08job_name\x12\x04load"
-		"\n\x10\n\tnamespace\x12\x03"
-		"etl"
-		"\n\x14\n\x07outcome\x12\tsucceeded"
-		"\x12\x10\t\0\0\0\0\0\0\xf8\x3f\x10\xfb\xd0\x95\xff\xbc\x31";
+	static const char first[] = "\n\x78"
+				    "\n*\n\x08__name__\x12\x1erightsize_run_duration_seconds"
+				    "\n\x10\n\x08job_name\x12\x04load"
+				    "\n\x10\n\tnamespace\x12\x03"
+				    "etl"
+				    "\n\x14\n\x07outcome\x12\tsucceeded"
+				    "\x12\x10\t\0\0\0\0\0\0\xf8\x3f\x10\xfb\xd0\x95\xff\xbc\x31";
 
 	assert_true(b.len > sizeof first);
 	assert_memory_equal(b.data, first, sizeof first - 1);
@@ -344,7 +343,10 @@ static void a_request_has_the_bytes_of_the_message(void **state)
 static void two_runs_of_one_job_have_two_times(void **state)
 {
 	AUTO(sample_times_done) struct sample_times t = {0};
-	struct run a = {.run_id = "a", .job_name = "j", .ended_at = 1000.5, .outcome = OUTCOME_FAILED},
+	struct run a = {.run_id = "a",
+			   .job_name = "j",
+			   .ended_at = 1000.5,
+			   .outcome = OUTCOME_FAILED},
 		   b = a, c = a;
 	bool shifted = true;
 
@@ -400,9 +402,10 @@ static void what_a_store_answers(void **state)
 		{400, "out of order sample\n", VERDICT_REFUSED, false, "out_of_order_time_window"},
 		{400, "too old sample\n", VERDICT_REFUSED, false, "out_of_order_time_window"},
 		{400, "duplicate sample for timestamp\n", VERDICT_OPEN, true, ""},
-		{400, "failed pushing to ingester: user=a: the sample has been rejected because another sample with a "
-		      "more recent timestamp has already been ingested and out-of-order samples are not "
-		      "allowed (err-mimir-sample-out-of-order)",
+		{400,
+			"failed pushing to ingester: user=a: the sample has been rejected because another sample with a "
+			"more recent timestamp has already been ingested and out-of-order samples are not "
+			"allowed (err-mimir-sample-out-of-order)",
 			VERDICT_REFUSED, false, "out_of_order_time_window"},
 		{400, "The plain HTTP request was sent to HTTPS port", VERDICT_OPEN, false, ""},
 		{401, "", VERDICT_OPEN, false, ""},

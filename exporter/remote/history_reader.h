@@ -1,0 +1,50 @@
+/* The thread that reads the runs of a Prometheus-compatible store into the history (--history.url), from which
+ * all routes answer. The history is then a cache: it may be in memory. Exporters that read one store
+ * give a run the same id, so that they answer alike.
+ *
+ * The first pass lists the jobs with the number of their runs, and reads a few hundred runs in one query.
+ * Of a job with more runs than the history keeps, it reads the newest. After that, the thread reads
+ * the runs of the newest minutes every READER_POLL_SECONDS. Every READER_LIST_SECONDS it lists all jobs again, and
+ * reads those whose number of runs has changed, because a run may arrive late. */
+#ifndef EXPORTER_REMOTE_HISTORY_READER_H
+#define EXPORTER_REMOTE_HISTORY_READER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collectors/base/err.h"
+#include "exporter/client/endpoint.h"
+
+#define READER_POLL_SECONDS   5
+#define READER_LATEST_SECONDS 600 /* the newest minutes */
+#define READER_LIST_SECONDS   600
+
+struct historian;
+struct history_reader;
+
+struct history_reader_options {
+	const char *url;                  /* of the API; /api/v1/query is appended */
+	struct endpoint_options endpoint; /* how to log in, and ca_option */
+	struct historian *historian;      /* adds the runs */
+	double retention_seconds;         /* older runs are not read */
+	double runs_per_job;              /* of a job, not many more are read */
+};
+
+/* The texts in `o` and the historian must live longer than the reader. */
+int history_reader_start(struct history_reader **ret, const struct history_reader_options *o,
+	struct err *e);
+/* Ends a transfer at once. `r` may be NULL. */
+void history_reader_stop(struct history_reader *r);
+
+/* Counts of the reader of this program. Any thread. */
+struct reader_counts {
+	bool active;
+	bool complete;                 /* the first pass is over */
+	double share;                  /* part of the first pass that is done, 0 to 1 */
+	uint64_t runs;                 /* runs that were added to the history */
+	uint64_t incomplete, collided; /* see struct store_runs; of all reads so far */
+	uint64_t failures;             /* failed rounds */
+};
+struct reader_counts reader_counts(void);
+
+#endif

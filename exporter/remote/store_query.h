@@ -1,0 +1,55 @@
+/* Reads runs from a Prometheus-compatible store by its HTTP API (/api/v1/query): Prometheus, Mimir, Thanos,
+ * VictoriaMetrics. The series are those of exporter/remote/run_series.h. Further labels, such as those of a
+ * replica, are ignored. */
+#ifndef EXPORTER_REMOTE_STORE_QUERY_H
+#define EXPORTER_REMOTE_STORE_QUERY_H
+
+#include "exporter/client/endpoint.h"
+#include "recommender/run.h"
+
+/* A part of time, in seconds since 1970: later than `from`, up to `to`. */
+struct store_window {
+	double from, to;
+};
+
+struct store {
+	const char *url; /* of /api/v1/query */
+	struct endpoint endpoint;
+	struct http_response answer;
+};
+
+/* A job in the store. */
+struct store_job {
+	const char *key; /* see collectors/base/job_key.h */
+	double runs;     /* runs that ended in the window */
+};
+
+/* Lists the jobs with runs in the window, sorted by cluster, namespace and name. */
+int store_jobs(struct store *s, const struct store_window *w, struct arena *arena,
+	struct store_job **ret, size_t *ret_n, struct err *e);
+
+/* Counts the runs of a job in the window. */
+int store_count(struct store *s, const char *key, const struct store_window *w, double *ret,
+	struct err *e);
+
+struct store_runs {
+	struct runs runs; /* sorted by job, outcome and end */
+	/* Runs that were left out, because not all of their numbers have arrived yet, or because two
+	 * runs have the same time. */
+	size_t incomplete, collided;
+};
+/* Reads the runs of these jobs in the window. The jobs are of one namespace and one cluster. */
+int store_runs(struct store *s, const struct store_job *job, size_t n, const struct store_window *w,
+	struct arena *arena, struct store_runs *ret, struct err *e);
+
+/* ---- parts; any thread ---- */
+
+/* Appends the selector of the series of these jobs: {__name__=~"...",job_name=~"a|b",...}. `name` is the
+ * name of a series; NULL = all. */
+void store_selector(struct buf *out, const char *name, const struct store_job *job, size_t n);
+
+/* Reads the answer to a query for runs. Returns -EBADMSG when it is none. */
+int store_runs_read(const char *text, size_t len, struct arena *arena, struct store_runs *ret,
+	struct err *e);
+
+#endif

@@ -1,0 +1,268 @@
+"""Writes runs to a real Prometheus-compatible store by one exporter, reads them by others, and compares all answers.
+
+Usage: store_check.py [JOBS [RUNS [DAYS]]]     RIGHTSIZE_EXPORTER names the program, PROMETHEUS and VICTORIA_METRICS the stores
+"""
+import concurrent.futures
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+import random_runs
+
+EXPORTER = os.environ["RIGHTSIZE_EXPORTER"]
+OFF = ["--no-cloud.discovery", "--no-jobs.recognise", "--no-catalogue.refresh", "--history.runs-per-job=1000"]
+FAILED, STARTED = [], []
+
+
+def check(right, what):
+    print("ok  " if right else "FAIL", what, flush=True)
+    if not right:
+        FAILED.append(what)
+
+
+class Exporter:
+    def __init__(self, *options):
+        self.process = subprocess.Popen([EXPORTER, "serve", "--web.listen-address=127.0.0.1:0", *OFF, *options], text=True,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.log, self.url = [], None
+        STARTED.append(self)
+        threading.Thread(target=self.read_log, daemon=True).start()
+        wait(lambda: self.url or self.process.poll() is not None, "the exporter to listen", 30)
+
+    def read_log(self):
+        for line in self.process.stderr:
+            self.log.append(line)
+            if "msg=listening" in line:
+                self.url = line.split("url=")[1].strip().rstrip("/")
+
+    def get(self, path, data=None):
+        request = urllib.request.Request(self.url + path, data=data, headers={"Content-Type": "application/json"} if data else {})
+        with urllib.request.urlopen(request, timeout=120) as answer:
+            return answer.read().decode()
+
+    def status(self, path):
+        try:
+            return 200, self.get(path)
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+    def metric(self, name):
+        return sum(float(line.split()[1]) for line in self.get("/metrics").splitlines() if line.startswith(name + " ") or line.startswith(name + "{"))
+
+    def stop(self):
+        self.process.terminate()
+        return self.process.wait(30)
+
+
+def wait(condition, what, seconds=600):
+    begun = time.monotonic()
+    while not condition():
+        if time.monotonic() - begun > seconds:
+            raise SystemExit(f"FAIL waited {seconds} s for {what}")
+        time.sleep(0.2)
+    return time.monotonic() - begun
+
+
+def post(writer, runs):
+    for i in range(0, len(runs), 16):
+        told = json.loads(writer.get("/runs", json.dumps(runs[i:i + 16]).encode()))["runs"]
+        errors = [one["error"] for one in told if "error" in one]
+        if errors:
+            raise SystemExit(f"FAIL POST /runs: {errors[0]}")
+
+
+def recommended(exporter, question):
+    """Returns the answer without the time of the answer and the ids of runs, which a store does not have."""
+    status, text = exporter.status(f"/recommend?{question}")
+    answer = json.loads(text)
+    answer.pop("generated_at", None)
+    return status, json.dumps(answer, sort_keys=True)
+
+
+def differences(left, right, names):
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        pairs = list(pool.map(lambda name: (recommended(left, name), recommended(right, name)), names))
+    return [(a, b) for a, b in pairs if a != b]
+
+
+class Prometheus:
+    name = "Prometheus"
+    program = os.environ.get("PROMETHEUS", "prometheus")
+    write = "/api/v1/write"
+
+    def __init__(self, folder, window="400d"):
+        self.folder, self.port, self.window = folder, free_port(), window
+        self.url = f"http://127.0.0.1:{self.port}"
+        (folder / "prometheus.yml").write_text(f"storage: {{tsdb: {{out_of_order_time_window: {window}}}}}\n" if window else "{}\n")
+        self.start()
+
+    def command(self):
+        return [self.program, f"--config.file={self.folder}/prometheus.yml", f"--storage.tsdb.path={self.folder}/data",
+                "--storage.tsdb.retention.time=400d", f"--web.listen-address=127.0.0.1:{self.port}", "--web.enable-remote-write-receiver"]
+
+    def start(self):
+        self.process = subprocess.Popen(self.command(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait(self.answers, f"{self.name} to start", 60)
+
+    def answers(self):
+        try:
+            with urllib.request.urlopen(self.url + "/metrics", timeout=5) as answer:
+                return answer.status == 200
+        except OSError:
+            return False
+
+    def count(self):
+        query = urllib.parse.urlencode({"nocache": 1, "query": "sum(count_over_time(rightsize_run_duration_seconds[400d]))"})
+        with urllib.request.urlopen(f"{self.url}/api/v1/query?{query}", timeout=60) as answer:
+            result = json.load(answer)["data"]["result"]
+        return int(result[0]["value"][1]) if result else 0
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+
+class VictoriaMetrics(Prometheus):
+    name = "VictoriaMetrics"
+    program = os.environ.get("VICTORIA_METRICS", "victoria-metrics")
+
+    def command(self):
+        return [self.program, f"-storageDataPath={self.folder}/data", f"-httpListenAddr=127.0.0.1:{self.port}", "-retentionPeriod=400d",
+                "-dedup.minScrapeInterval=1ms"]  # one of several samples with the same time
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+def written(writer, n, result="delivered"):
+    wait(lambda: writer.metric(f'rightsize_remote_write_runs_total{{result="{result}"}}') >= n, f"{n} runs to be {result}")
+
+
+def write_and_read(store, folder, runs):
+    """All answers from the store are those from SQLite."""
+    name, n = store.name, len(runs)
+    writer = Exporter(f"--history.path={folder}/history.db", f"--remote-write.url={store.url}{store.write}", "--web.allow-changes")
+    begun = time.monotonic()
+    post(writer, runs)
+    posted = time.monotonic() - begun
+    written(writer, n)
+    took = time.monotonic() - begun
+    check(True, f"{name}: {n} runs written: posted in {posted:.1f} s, in the store after {took:.1f} s; "
+          f"{writer.metric('rightsize_remote_write_shifted_runs_total'):.0f} ended in the millisecond of another")
+    took = wait(lambda: store.count() == n, f"{n} runs to be seen, not {store.count()}", 60)
+    check(True, f"{name}: shows all of them {took:.1f} s later")
+    reader = Exporter(f"--history.url={store.url}")
+    took = wait(lambda: reader.status("/-/ready")[0] == 200, "the reader to be ready")
+    rss = pathlib.Path(f"/proc/{reader.process.pid}/status").read_text().split("VmRSS:")[1].split()[0]
+    read = reader.metric('rightsize_history_read_runs_total{result="added"}')
+    check(read == n, f"{name}: {read:.0f} of {n} runs read back, ready after {took:.1f} s, {int(rss) // 1024} MiB")
+    names = sorted({random_runs.question(run) for run in runs})[:200]
+    differ = differences(writer, reader, names)
+    sized = sum(recommended(writer, one)[0] == 200 for one in names)
+    check(not differ and sized > len(names) / 2,
+          f"{name}: {len(names) - len(differ)} of {len(names)} answers of /recommend are equal to those from SQLite ({sized} have a size)")
+    for a, b in differ[:2]:
+        print(a[1][:3000], b[1][:3000], sep="\n")
+    second = Exporter(f"--history.url={store.url}")
+    wait(lambda: second.status("/-/ready")[0] == 200, "the second reader to be ready")
+    check(not differences(reader, second, names), f"{name}: a second reader answers alike")
+    ids = [[run["run_id"] for run in json.loads(e.get(f"/runs?{names[0]}&limit=100"))["runs"]] for e in (reader, second)]
+    check(ids[0] and ids[0] == ids[1], f"{name}: the runs have the same ids there")
+    return writer, reader
+
+
+def send_twice(store, folder, writer, n):
+    """A writer that has forgotten what it sent."""
+    check(writer.stop() == 0, f"{store.name}: the writer ends")
+    with contextlib.closing(sqlite3.connect(folder / "history.db")) as history, history:
+        history.execute("UPDATE run SET written_at = NULL")
+    writer = Exporter(f"--history.path={folder}/history.db", f"--remote-write.url={store.url}{store.write}", "--web.allow-changes")
+    written(writer, n)
+    time.sleep(3)
+    check(store.count() == n, f"{store.name}: all runs sent a second time: {store.count()} of {n} runs are there")
+    return writer
+
+
+def disturb(store, writer, reader, runs, n):
+    """The store is killed, and later stopped for a while, as runs end."""
+    time.sleep(6)  # VictoriaMetrics has what it was given on disk after 5 s
+    store.kill()
+    half = len(runs) // 2
+    post(writer, runs[:half])
+    wait(lambda: writer.metric("rightsize_remote_write_failures_total") > 0, "a failure")
+    check(reader.status(f"/recommend?{random_runs.question(runs[0])}")[0] in (200, 404, 409, 422), f"{store.name}: killed: the reader answers")
+    store.start()
+    written(writer, n + half)
+    os.kill(store.process.pid, signal.SIGSTOP)
+    post(writer, runs[half:])
+    time.sleep(3)
+    os.kill(store.process.pid, signal.SIGCONT)
+    written(writer, n + len(runs))
+    wait(lambda: store.count() == n + len(runs), f"{n + len(runs)} runs to be seen, not {store.count()}", 60)
+    check(True, f"{store.name}: killed, and stopped for 3 s: all runs arrive")
+    wait(lambda: reader.metric('rightsize_history_read_runs_total{result="added"}') == n + len(runs), "the reader to see them, which ended days ago", 700)
+    check(True, f"{store.name}: late runs are read")
+
+
+def refuse(folder, made):
+    """Prometheus as it is by default takes nothing that is older than what it has."""
+    (folder / "default").mkdir()
+    store = Prometheus(folder / "default", window=None)
+    try:
+        writer = Exporter(f"--history.path={folder}/default.db", f"--remote-write.url={store.url}{store.write}", "--web.allow-changes")
+        post(writer, [made[-1]])
+        written(writer, 1)
+        post(writer, made[:32])
+        written(writer, 32, "refused")
+        said = [line for line in writer.log if "refused" in line]
+        check(said and "out_of_order_time_window" in said[0] and len(said) < 4, f"Prometheus without a window: 32 old runs are refused: {said[0]}")
+        check(writer.stop() == 0, "the writer ends")
+    finally:
+        store.kill()
+
+
+def main():
+    n_jobs, n_runs, days = [int(x) for x in sys.argv[1:]] + [200, 20, 30][len(sys.argv) - 1:]
+    now = time.time()
+    made = list(random_runs.jobs(int(now), n_jobs, n_runs + 1, now, days))
+    runs, more = made[:n_jobs * n_runs], made[n_jobs * n_runs:]
+    for kind in (Prometheus, VictoriaMetrics):
+        if not shutil.which(kind.program):
+            print(f"skip {kind.name}: {kind.program} is not installed")
+            continue
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            store = kind(folder)
+            try:
+                writer, reader = write_and_read(store, folder, runs)
+                writer = send_twice(store, folder, writer, len(runs))
+                disturb(store, writer, reader, more[:32], len(runs))
+                check(writer.stop() == 0 and reader.stop() == 0, f"{kind.name}: the exporters end")
+                if kind is Prometheus:
+                    refuse(folder, made)
+            finally:
+                store.kill()
+    return 1 if FAILED else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    finally:
+        for one in STARTED:
+            one.process.kill()

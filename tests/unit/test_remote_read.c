@@ -1,0 +1,153 @@
+/* exporter/remote/store_query.h: what is asked of a store, and how its answer is read. */
+#include "tests/unit/test_main.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "exporter/remote/store_query.h"
+
+static void selector_is(const char *const *keys, size_t n, const char *name, const char *expected)
+{
+	AUTO(buf_done) struct buf b = BUF_MAX(4096);
+	struct store_job job[4];
+
+	for (size_t i = 0; i < n; i++)
+		job[i] = (struct store_job){keys[i], 1};
+	store_selector(&b, name, job, n);
+	assert_string_equal(buf_text(&b), expected);
+}
+
+static void a_selector_matches_these_jobs_alone(void **state)
+{
+	selector_is((const char *const[]){"load"}, 1, "x",
+		"x{job_name=~\"load\",namespace=\"\",cluster=\"\"}");
+	selector_is((const char *const[]){"a.b|c", "d\\\"e"}, 2, NULL,
+		"{__name__=~\"rightsize_run_.+\",job_name=~\"a\\\\.b\\\\|c|d\\\\\\\\\\\"e\",namespace=\"\",cluster=\"\"}");
+	selector_is((const char *const[]){"load\x1f"
+					  "etl\x1f"
+					  "eu"},
+		1, "x", "x{job_name=~\"load\",namespace=\"etl\",cluster=\"eu\"}");
+}
+
+/* A series as Prometheus 3.5 and VictoriaMetrics 1.145 give it. `labels` are further labels. */
+#define SERIES(name, outcome, labels, values)                                                      \
+	"{\"metric\":{\"__name__\":\"rightsize_run_" name                                          \
+	"\",\"job_name\":\"load\",\"outcome\":\"" outcome "\"" labels "},\"values\":[" values "]}"
+#define MATRIX(list)                                                                               \
+	"{\"status\":\"success\",\"data\":{\"resultType\":\"matrix\",\"result\":[" list "]}}"
+
+static struct store_runs read_answer(const char *text, struct arena *arena)
+{
+	struct store_runs ret;
+
+	assert_int_equal(store_runs_read(text, strlen(text), arena, &ret, NULL), 0);
+	return ret;
+}
+
+static void runs_are_put_together(void **state)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	static const char text[] = MATRIX(SERIES("duration_seconds", "succeeded", "",
+		"[1700000000.123,\"1.5\"],[1700000100,\"2\"]") "," SERIES("start_time_seconds",
+		"succeeded", ",\"replica\":\"a\"",
+		"[1700000000.123,\"1699999998.5\"]") "," SERIES("memory_peak_bytes", "succeeded",
+		"", "[1700000000.123,\"4096\"]") "," SERIES("of_a_later_version", "succeeded", "",
+		"[1700000000.123,\"7\"]") "," SERIES("cpu_cores_mean", "succeeded", "",
+		"[1700000000.123,\"0.25\"]") "," SERIES("cpu_cores_p95", "succeeded", "",
+		"[1700000000.123,\"1e-3\"]") "," SERIES("numbers", "succeeded", "",
+		"[1700000000.123,\"6\"],[1700000100,\"1\"]") "," SERIES("info", "succeeded",
+		",\"namespace\":\"\",\"vendor\":\"aws\",\"memory_source\":\"cgroup\",\"architecture\":\"arm64\"",
+		"[1700000000.123,\"1\"]"));
+	struct store_runs got = read_answer(text, &arena);
+
+	assert_int_equal(got.runs.n, 2);
+	assert_int_equal(got.incomplete + got.collided, 0);
+	const struct run *r = &got.runs.run[0];
+
+	assert_string_equal(r->job_name, "load");
+	assert_int_equal(r->outcome, OUTCOME_SUCCEEDED);
+	assert_double_equal(r->ended_at, 1700000000.123, 0);
+	assert_double_equal(r->started_at, 1699999998.5, 0);
+	assert_double_equal(r->duration_seconds, 1.5, 0);
+	assert_double_equal(run_peak(r, "memory_peak_bytes"), 4096, 0);
+	assert_double_equal(run_mean(r, "cpu_cores"), 0.25, 0);
+	assert_double_equal(run_column(r, "cpu_cores")->p95, 0.001, 0);
+	assert_true(isnan(run_peak(r, "cpu_cores")) && isnan(r->exit_code));
+	assert_string_equal(r->vendor_id, "aws");
+	assert_int_equal(r->architecture, ARCHITECTURE_ARM64);
+	/* What is not there is unknown; the start is then that of the duration. */
+	assert_double_equal(r[1].started_at, 1700000098, 0);
+	assert_null(r[1].memory_source);
+	assert_string_not_equal(r->run_id, r[1].run_id);
+}
+
+static void parts_of_runs_are_left_out(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t runs, incomplete, collided;
+	} table[] = {
+		{MATRIX(""), 0, 0, 0},
+		/* Two numbers are expected, and one is there. */
+		{MATRIX(SERIES("duration_seconds", "failed", "", "[5,\"1\"]") "," SERIES("numbers",
+			 "failed", "", "[5,\"2\"]")),
+			0, 1, 0},
+		{MATRIX(SERIES("duration_seconds", "failed", "", "[5,\"1\"]")), 0, 1, 0},
+		/* The same sample of two replicas, and samples of two runs. */
+		{MATRIX(SERIES("duration_seconds", "failed", ",\"r\":\"a\"",
+			 "[5,\"1\"]") "," SERIES("duration_seconds", "failed", "",
+			 "[5,\"1\"]") "," SERIES("numbers", "failed", "", "[5,\"1\"]")),
+			1, 0, 0},
+		{MATRIX(SERIES("duration_seconds", "failed", "",
+			 "[5,\"1\"],[5,\"2\"]") "," SERIES("numbers", "failed", "", "[5,\"1\"]")),
+			0, 0, 1},
+		{MATRIX(SERIES("duration_seconds", "running", "", "[5,\"1\"]")), 0, 0, 0},
+		{MATRIX(SERIES("duration_seconds", "new", "", "[5,\"1\"]")), 0, 0, 0},
+		{MATRIX(SERIES("duration_seconds", "failed", "",
+			 "[5,\"NaN\"],[1e99,\"1\"],[5,1],7,[]")),
+			0, 0, 0},
+		{MATRIX("7,null,{},{\"metric\":{\"__name__\":\"up\"},\"values\":[[5,\"1\"]]}"), 0,
+			0, 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		AUTO(arena_done) struct arena arena = {0};
+		struct store_runs got = read_answer(table[i].text, &arena);
+
+		if (got.runs.n != table[i].runs || got.incomplete != table[i].incomplete ||
+			got.collided != table[i].collided)
+			fail_msg("row %zu: %zu %zu %zu", i, got.runs.n, got.incomplete,
+				got.collided);
+	}
+}
+
+static void another_answer_is_none(void **state)
+{
+	static const char *const texts[] = {"", "[]", "<html>",
+		"{\"status\":\"error\",\"errorType\":\"bad_data\",\"error\":\"invalid\"}",
+		"{\"status\":\"success\",\"data\":{\"resultType\":\"vector\",\"result\":[]}}",
+		"{\"status\":\"success\",\"data\":{\"resultType\":\"matrix\"}}"};
+
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		AUTO(arena_done) struct arena arena = {0};
+		struct store_runs got;
+		struct err e = {0};
+
+		assert_int_equal(store_runs_read(texts[i], strlen(texts[i]), &arena, &got, &e),
+			-EBADMSG);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_selector_matches_these_jobs_alone),
+		cmocka_unit_test(runs_are_put_together),
+		cmocka_unit_test(parts_of_runs_are_left_out),
+		cmocka_unit_test(another_answer_is_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
