@@ -47,7 +47,7 @@ struct forwarder {
 	struct download *download;
 	struct http_response answer;
 	struct history *history;
-	int64_t version;   /* history_version() when last no run was waiting */
+	int64_t version;   /* history_version() before the last round without an error; -1 = none */
 	unsigned failures; /* number of failed rounds in a row */
 	struct complaint complaint;
 	struct retry_list retry_list;
@@ -294,8 +294,9 @@ static int gather_batch(struct forwarder *f, const struct waiting_runs *w, struc
 	return code;
 }
 
-/* Marks the runs that the receiver took or refused for good, as far as its answer names the runs of the
- * batch in their order. Returns 1 when the answer settles no run. */
+/* Marks the runs that the receiver took or refused for good. The answer must name the runs in
+ * the order of the batch. Stops at the first run that it does not name, or that failed for
+ * another reason. Returns 1 when no run was marked. */
 static int settle_batch(struct forwarder *f, const struct outgoing_batch *b, struct err *e)
 {
 	json_t *o = json_loadb(buf_text(&f->answer.body), f->answer.body.len, 0, NULL);
@@ -324,8 +325,9 @@ static int settle_batch(struct forwarder *f, const struct outgoing_batch *b, str
 	return code ? code : n == 0;
 }
 
-/* Forwards the first waiting runs in one request. Returns 1 when they must go one by one: there are too
- * few of them, or the receiver is of a version that takes one run at a time. */
+/* Forwards the first waiting runs in one request. Returns 1 when they must go one by one: there
+ * are fewer than 2, or the answer settled none of them. A receiver of an older version takes
+ * only one run at a time. */
 static int forward_batch(struct forwarder *f, const struct waiting_runs *w, struct arena *arena,
 	struct err *e)
 {
@@ -412,7 +414,7 @@ static void count_waiting(struct forwarder *f)
 	atomic_store(&counts.stuck, retry_list_count_aside(&f->retry_list));
 }
 
-/* Forwards some waiting runs. Returns 1 when more may be waiting. */
+/* Forwards the runs of find_waiting. Returns 1 when more may be waiting. */
 static int forward_some(struct forwarder *f, struct err *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
@@ -451,8 +453,8 @@ static int forward_all(struct forwarder *f, struct err *e)
 	return code;
 }
 
-/* Returns the seconds to wait before the next round. Sets `*settled` to true when no run is
- * waiting. */
+/* Returns the seconds to wait before the next round. Sets `*settled` to true when the round had
+ * no error and no run waits for a retry. */
 static double attempt_round(struct forwarder *f, bool *settled)
 {
 	struct err e = {0};
