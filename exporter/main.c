@@ -59,7 +59,8 @@
  * --forward.timeout if that is shorter. */
 #define LAST_SECONDS 2.0
 
-/* Lines of the log wait at most so long for the line with the URL. */
+/* Log lines are held back for at most this many seconds, so that the line with the URL comes
+ * first. */
 #define LOG_HOLD_SECONDS 5.0
 
 /* Opens /dev/null for each closed standard stream. Otherwise a file of this program could become
@@ -277,7 +278,7 @@ static bool is_healthy(void *context)
 	return health_of(b->app, b->at).ok;
 }
 
-/* Answers without the catalogue work, so the server runs without it. */
+/* A catalogue that cannot be read is only a warning, because the other answers work without it. */
 static void warn_of_catalogue(struct app *app)
 {
 	AUTO(catalogue_use_done) struct catalogue_use use = {0};
@@ -288,7 +289,8 @@ static void warn_of_catalogue(struct app *app)
 			"err", e.text, NULL);
 }
 
-/* Stores where the page is, so that a wrapper of the same history can print a link to a run. */
+/* Stores the URL of this server's page in the history, so that a wrapper with the same history
+ * can print a link to its run. */
 static void note_page(const struct app *app, const struct identity *self, const struct http *http)
 {
 	struct history_page page = {.server = self->here};
@@ -305,7 +307,7 @@ static void note_page(const struct app *app, const struct identity *self, const 
 	historian_page(app->historian, &page);
 }
 
-/* Waits while the server's threads work, until a signal ends the server. */
+/* Waits while the server's threads work, until a signal or the end of the job ends the server. */
 static void wait_for_end(struct app *app, const sigset_t *set)
 {
 	warn_of_catalogue(app);
@@ -314,7 +316,8 @@ static void wait_for_end(struct app *app, const sigset_t *set)
 	shutdown_linger(app, set);
 }
 
-/* Writes the lines that wait after LOG_HOLD_SECONDS, because they may say why a start hangs. */
+/* After LOG_HOLD_SECONDS, writes the log lines that are held back, because they may say why a
+ * start hangs. */
 static double release_log(void *context)
 {
 	bool *waited = context;
@@ -421,7 +424,7 @@ static void warn_of_variable(const char *variable, const char *meant)
 		"variable", variable, "meant", meant, NULL);
 }
 
-/* Blocks the signals that end the server. shutdown_wait waits for them. */
+/* Blocks the signals that end the server or reload its rules. shutdown_wait waits for them. */
 static void hold_signals(sigset_t *set)
 {
 	sigemptyset(set);
@@ -622,8 +625,9 @@ static void check_directory(struct options *o, enum option_id option, const char
 	options_ignore(o, option, &e);
 }
 
-/* Checks the files and routes that the options name. Then logs which options are ignored. Returns
- * an exit code if the command must not start, else 0. */
+/* Checks the directories and the path of the metrics that the options name, and that a command
+ * is given. Logs which options are ignored. Returns an exit code if the command must not start,
+ * else 0. */
 static int check_run(struct options *o)
 {
 	struct err e = {0};

@@ -76,7 +76,8 @@ static struct split_step cheapest(const struct catalogue *c, const struct phase 
 	return (struct split_step){picks.pick[0], picks.currency};
 }
 
-/* Returns the demand of a single step that does the work of all parts. */
+/* Returns a single step that does the work of all parts of a split: the sum of their durations,
+ * and the largest demand of each resource. */
 static struct phase together(const struct phases *p)
 {
 	struct phase all = p->phase[0];

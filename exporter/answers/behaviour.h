@@ -9,17 +9,17 @@
 #include "exporter/answers/neighbourhood.h"
 #include "exporter/answers/result_cache.h"
 
-/* `runs`: at least one run of the job, newest first. `neighbours`: those of its sizing. `ret` points into `arena` and into the
- * catalogue of `use`. The caller zeroes `use` before the call and releases it after the last use of
- * `ret`. */
+/* `runs`: at least one run of the job, newest first. `neighbours`: the jobs from which the
+ * sizing of this job learns (neighbourhood.h). `ret` points into `arena` and into the catalogue
+ * of `use`. The caller zeroes `use` before the call and releases it after the last use of `ret`. */
 int behaviour_of(struct app *app, struct catalogue_use *use, const struct runs *runs,
 	const struct job_neighbours *neighbours, struct arena *arena, struct behaviour *ret,
 	struct err *e);
 
 #define PAST_PHASES 5 /* runs whose phases are read */
 
-/* The cached part of the behaviour, which depends only on ended runs. When the history is long,
- * computing this part is most of the work. */
+/* The cached part of the behaviour. It depends only on ended runs of the job and of its
+ * neighbours. When the history is long, computing this part is most of the work. */
 struct behaviour_past {
 	struct prospect prospect;
 	size_t n_phases;

@@ -13,8 +13,8 @@ const struct server *current_cost_find_server(const struct catalogue *c, const s
 		       NULL;
 }
 
-/* Returns options for pricing the current server. They use the allocation that the server really
- * has, and no deadline or cost limit. */
+/* Returns options for pricing the current server. They use the allocation of the server
+ * (on-demand if it is unknown), and no deadline or cost limit. */
 static struct pick_options own_options(const struct current_cost_question *q, const bool *regions)
 {
 	struct pick_options o = *q->options;

@@ -25,8 +25,8 @@ struct current_cost {
 	const struct server *server; /* entry in the catalogue; NULL = no entry */
 	/* false: there is no price. `current` has only the server, and `why` is the reason. */
 	bool priced;
-	/* true = `current` has the lowest price of all regions, because the region of the server is
-	 * unknown or has no price. */
+	/* true = the prices of all regions were compared, because the region of the server is
+	 * unknown or has no price. `current` then has the lowest of them. */
 	bool elsewhere;
 	struct pick current;
 	enum exclusion why;
@@ -36,7 +36,8 @@ struct current_cost {
 	 * unknown. */
 	double given_cores, given_memory_bytes;
 	bool given_all; /* true = no known request: the job gets the whole server */
-	double needless_cores, needless_memory_bytes, needless_share, needless_cost; /* per run */
+	/* `needless_share` is a share of the server, 0 to 1. `needless_cost` is the cost for one run. */
+	double needless_cores, needless_memory_bytes, needless_share, needless_cost;
 };
 
 struct current_cost_question {
@@ -53,7 +54,8 @@ void current_cost_of(const struct current_cost_question *q, struct arena *arena,
 
 /* Returns the server on which the job runs. This is the server of the newest run whose server is
  * known. It may differ from this machine. If a run has no recorded server, but was recorded on a
- * host with this machine's name, its server is this machine. */
+ * host with this machine's name, its server is this machine. If no run has a known server, the
+ * result has at least the host of the newest run. Without runs, the result is `here`. */
 struct machine current_cost_machine(const struct runs *runs, const struct machine *here);
 
 /* Returns what an ended run has cost on its server; NaN = unknown. Uses only `catalogue`, `here`

@@ -62,7 +62,8 @@ int answer_unknown_job(struct reply *reply, struct history *h, const char *job_n
 	char asked[JOB_TEXT_MAX];
 
 	for (size_t i = 0; i < n; i++) {
-		/* A client that asks about one namespace learns no names of others. */
+		/* A client that asks about one namespace does not learn the names of jobs in
+		 * other namespaces. */
 		if (*job_key_place(job_name) && !same_place(jobs[i].job_name, job_name))
 			continue;
 		names[known] = text_of_job(jobs[i].job_name, arena);
@@ -114,7 +115,8 @@ int job_runs(struct app *app, const char *job_name, size_t limit, bool open_stat
 	return job_runs_of(h, job_name, limit, open_stats, arena, ret, reply, e);
 }
 
-/* Adds the newest run whose memory limit differs, if the limits of all runs in `all` are alike. */
+/* If the successful runs in `all` have about the same memory limit, adds the newest successful
+ * run with another limit. */
 static int add_other_limit(struct history *h, const char *job_name, struct arena *arena,
 	struct runs *all, struct err *e)
 {

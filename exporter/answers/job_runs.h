@@ -45,18 +45,20 @@ int job_runs_of(struct history *h, const char *job_name, size_t limit, bool open
 	struct arena *arena, struct runs *ret, struct reply *reply, struct err *e);
 
 /* Reads the runs that an answer about a job looks at, newest first, into `arena`. Every answer that
- * sizes the job or forecasts a run uses it, so that all see the same runs. `measured` is the number of
- * measured successful runs to read; 0 = PEAKS_SEEN_MAX, as many as a strategy looks at. Reading ends at
- * the last of them, or after RUNS_PER_SUCCESS times as many runs. A history can keep 100,000 runs of a
- * job (--history.runs-per-job), and a run takes 5 KB.
+ * sizes the job or forecasts a run calls this function, so that all answers use the same runs.
+ * `measured` is the number of measured successful runs to read; 0 = PEAKS_SEEN_MAX, as many as a
+ * strategy looks at. Reading ends at the last of them, or after RUNS_PER_SUCCESS times as many runs
+ * of any outcome. This limits the memory: a history can keep 100,000 runs of a job
+ * (--history.runs-per-job), and a run takes 5 KB.
  *
- * If all limits of these runs are alike, the newest run under another limit comes last
- * (recommender/sizing/follower.h). */
+ * If the successful ones of these runs have about the same memory limit, the newest successful
+ * run with another limit is added as the last (recommender/sizing/follower.h). */
 #define RUNS_PER_SUCCESS 5
 int job_runs_to_size(struct history *h, const char *job_name, size_t measured, struct arena *arena,
 	struct runs *ret, struct err *e);
 
-/* Replies "unknown_job" with the names that are most similar. Returns 0, or a negative errno. */
+/* Replies "unknown_job" with the jobs that have this name in another namespace or cluster, or
+ * else with the most similar names. Returns 0, or a negative errno. */
 int answer_unknown_job(struct reply *reply, struct history *h, const char *job_name,
 	struct arena *arena, struct err *e);
 
@@ -100,10 +102,11 @@ struct span {
 	double from, to; /* seconds since 1970 UTC; NaN = no bound */
 };
 
-/* Opens the history and finds the run that the parameters select. Reads the run and its statistics
- * into `arena`. For an active run, the statistics include all samples until now. Returns 1 and
- * fills `h` and `ret`. Returns 0 with an error in `reply` when the run does not exist, or when
- * neither a run nor a job is given. The caller always closes `*h`. */
+/* Opens the history and finds the run that the parameters select. Reads the run and its
+ * statistics into `arena`. For an active run, the statistics include all samples until now.
+ * Returns 1 and fills `h` and `ret`. Returns 0 with an error in `reply` when the run does not
+ * exist, when the client may not see it, or when neither a run nor a job is given. Returns a
+ * negative errno when the history cannot be read. The caller always closes `*h`. */
 int answer_find_run(struct app *app, const struct arguments *a, struct history **h,
 	struct arena *arena, const struct run **ret, struct reply *reply, struct err *e);
 /* Does the same as answer_find_run, but the query `q` selects the run. */

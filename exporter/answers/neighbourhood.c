@@ -16,7 +16,9 @@
 
 /* Labels that divide jobs as namespaces do. */
 static const struct {
-	const char *system; /* NULL = any, if the job itself has no namespace and no cluster */
+	/* NULL = any system, but the label counts only if the job key has no namespace and no
+	 * cluster */
+	const char *system;
 	const char *label;
 } borders[] = {{NULL, "namespace"}, {NULL, "cluster"}, {"flyte", "project"}, {"flyte", "domain"}};
 
@@ -232,8 +234,8 @@ static void keep_table(struct neighbourhoods *c, struct neighbourhood_table *t)
 		shared_drop(&old->shared);
 }
 
-/* Returns the table before a failed reading, so that a bad row of another job does not fail this
- * job's answers. NULL = there is none. */
+/* Returns the previous table after a new reading failed, so that the failure does not reach this
+ * job's answer. NULL = there is none. */
 static struct neighbourhood_table *hold_previous(struct neighbourhoods *c)
 {
 	struct neighbourhood_table *t;

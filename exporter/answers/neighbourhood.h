@@ -1,16 +1,17 @@
-/* The other jobs from which the sizing of a job learns. All answers get them here, so that they
- * agree on the size.
+/* The neighbours of a job: the jobs of its namespace, itself included. The sizing of a job also
+ * learns from their runs. All answers get the neighbours here, so that the answers agree on the
+ * size.
  *
- * The neighbours of a job are the jobs of its namespace, itself included. The labels of a job's
- * newest run name its namespace: `namespace` (Kubernetes), `cluster` (Slurm), `project` and `domain`
- * (Flyte). Jobs without these labels are neighbours of each other. The need of a run is the peak
- * memory of its processes. Files in tmpfs, which the job's own sizing adds, are left out, because no
- * index has them.
+ * A job's key names its namespace and its cluster. If the key names neither, the labels `namespace`
+ * (Kubernetes) and `cluster` (Slurm) of the job's newest run do. The labels `project` and `domain`
+ * divide the jobs of Flyte further. Jobs without any of these are neighbours of each other. The
+ * need of a run is the peak memory of its processes. Files in tmpfs, which the job's own sizing
+ * adds, are left out, because no index of the history has them.
  *
- * Neighbours come from the jobs of the newest RECENT_RUNS ended runs, at most RECENT_JOBS jobs. The
- * job with the newest run is read first, and each job's newest NEIGHBOUR_RUNS_MAX runs are read. The
- * reading is bounded by NEIGHBOUR_JOBS_MAX jobs of one namespace, JOBS_READ_MAX jobs in total, and
- * NAMESPACES_MAX namespaces. */
+ * Neighbours come from the jobs of the newest RECENT_RUNS ended runs, at most RECENT_JOBS jobs.
+ * The job with the newest run is read first, and each job's newest NEIGHBOUR_RUNS_MAX runs are
+ * read. The reading is bounded by NEIGHBOUR_JOBS_MAX jobs of one namespace, JOBS_READ_MAX jobs
+ * in total, and NAMESPACES_MAX namespaces. */
 #ifndef EXPORTER_ANSWERS_NEIGHBOURHOOD_H
 #define EXPORTER_ANSWERS_NEIGHBOURHOOD_H
 

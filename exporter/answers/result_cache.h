@@ -1,6 +1,6 @@
-/* A cache of results that are computed from the runs of a job, because this computation is most of
- * the work of an answer. The newest results are stored. A result is used again as long as the runs
- * have not changed. Any thread. */
+/* A cache of results that are computed from the runs of a job, because this computation is most
+ * of the work of an answer. The cache keeps the most recently used results. A result is used
+ * again as long as the runs have not changed. Any thread. */
 #ifndef EXPORTER_ANSWERS_RESULT_CACHE_H
 #define EXPORTER_ANSWERS_RESULT_CACHE_H
 
@@ -42,7 +42,8 @@ void result_cache_tidy(struct result_cache *c, double seconds);
 struct result *result_find(struct result_cache *c, const char *key, const char *state,
 	double max_age_seconds);
 
-/* Stores `r` in place of the previous result of `key`. If `c` is NULL, does nothing. */
+/* Stores `r` in place of the previous result of `key`, with a reference of its own. `bytes` is
+ * the size of the result. Does nothing if `c` is NULL or if `bytes` exceeds RESULTS_BYTES_MAX. */
 void result_keep(struct result_cache *c, struct result *r, const char *key, const char *state,
 	size_t bytes);
 

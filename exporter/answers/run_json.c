@@ -125,7 +125,7 @@ static void put_words(json_t *o, const struct run *r)
 		json_decref(labels);
 }
 
-/* Writes a sentence, unless the uncertainty of the CPU time is negligible. */
+/* Adds a sentence about the uncertainty of the CPU time, unless it is negligible. */
 static void put_cpu_doubt(json_t *o, const struct run *r)
 {
 	struct buf words AUTO(buf_done) = BUF_MAX(CPU_DOUBT_MAX);

@@ -16,7 +16,7 @@ void series_csv_header(struct buf *out, const struct series *s)
 	buf_addc(out, '\n');
 }
 
-/* Writes seconds since 1970 UTC in the format %.3f, several times as fast as printf. */
+/* Writes seconds since 1970 UTC in the format %.3f, faster than printf. */
 static void add_time(struct buf *out, double at)
 {
 	double ms = nearbyint(at * 1e3);
@@ -111,8 +111,8 @@ void series_csv_peer_header(struct buf *out)
 	buf_addc(out, '\n');
 }
 
-/* Returns the growth in sample `i`. Adds the growth of the corrections that follow it. A correction
- * is a sample with duration 0. */
+/* Returns the growth in sample `i`. Adds the growth of the corrections that directly follow it.
+ * A correction is a sample with duration 0. */
 static double growth(const struct series *s, const double *v, size_t i)
 {
 	double sum = v[i];

@@ -13,7 +13,8 @@ void series_csv_header(struct buf *out, const struct series *s);
 void series_csv_rows(struct buf *out, const struct series *s);
 
 /* These functions write the format of resource-tracker. `s` may lack columns. A correction (a
- * sample with duration 0) gets no row. Its values are added to the row before. */
+ * sample with duration 0) gets no row, except as the first sample. Its growth is added to the
+ * row before. */
 void series_csv_peer_header(struct buf *out);
 void series_csv_peer_rows(struct buf *out, const struct series *s);
 

@@ -11,7 +11,8 @@
 #include "recommender/servers/filters.h"
 #include "recommender/sizing/strategy.h"
 
-#define ADDED_MOST 0.2 /* a note explains a bill of which the vendor's rule adds a larger share */
+/* A note explains the bill if the vendor's billing rule adds more than this share of it. */
+#define ADDED_MOST 0.2
 
 const struct server_cost_gap server_cost_gaps[SERVER_COST_GAPS] = {
 	{COST_LACKS_BILLING, "billing", NULL},
@@ -97,7 +98,7 @@ static void add_reasons(struct buf *b, const struct picks *p)
 		}
 }
 
-/* Returns the digits after the point of a number of GiB: "1.5", but not 1.024e+05. */
+/* Returns the number of decimals for a size in GiB: 1 for a fraction below 1000, else 0. */
 static int decimals(double gib)
 {
 	return gib < 1000 && floor(gib) < gib;
@@ -204,7 +205,8 @@ static bool vendor_fits(const struct server_answer *s, const char *vendor_id)
 	return false;
 }
 
-/* Names the regions whose prices were not read: a server without a price there may be rented out there. */
+/* Names up to 3 of the requested regions whose prices were not fetched, because their vendor may
+ * offer fitting servers there. */
 static void note_regions(json_t *notes, struct buf *b, const struct server_answer *s)
 {
 	const struct catalogue *c = s->use.catalogue;

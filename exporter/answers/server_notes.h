@@ -11,7 +11,8 @@
 extern const struct server_cost_gap {
 	unsigned bit; /* of enum cost_gap */
 	const char *name;
-	const char *priced; /* text for what has no known price; NULL = the reason is not a price */
+	/* words for the part if its price is unknown; NULL = a cost lacks the part for another reason */
+	const char *priced;
 } server_cost_gaps[SERVER_COST_GAPS];
 
 /* Returns what is doubtful about a price. NULL = nothing. */
@@ -20,11 +21,12 @@ const char *server_price_note(const struct pick *p);
 /* Returns the continent on which the job runs today. "" = unknown. */
 const char *server_todays_continent(const struct server_answer *s);
 
-/* Returns true if the price is of another continent than the server on which the job runs: its data
- * would move across an ocean, or to other laws. Both continents are known. */
+/* Returns true if the price is of another continent than the server on which the job runs: its
+ * data would move across an ocean, or to other laws. Returns false if one of the continents is
+ * unknown. */
 bool server_is_far(const struct server_answer *s, const struct pick *p);
 
-/* Returns an array of notes about the servers, or why there is none. The caller owns it. */
+/* Returns an array of notes about the servers, or about why no server fits. The caller owns it. */
 json_t *server_notes_json(const struct server_answer *s);
 
 #endif

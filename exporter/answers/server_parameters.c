@@ -203,8 +203,8 @@ static bool is_listed(const char *const *list, size_t n, const char *name)
 	return false;
 }
 
-/* Replies that `word` is not in the catalogue, and returns false. The reply lists all names, or only the
- * similar ones if there are many. */
+/* Replies that `word` is not in the catalogue, and returns false. The reply lists all names, or
+ * only the similar ones if there are many. */
 static bool refuse(const struct arguments *a, struct reply *r, const char *parameter,
 	const char *word, const struct catalogue *c,
 	const char *(*name)(const struct catalogue *c, size_t i))
@@ -355,7 +355,7 @@ static bool read_servers(const struct arguments *a, const struct catalogue *c,
 	return true;
 }
 
-/* The names of regions that their vendors' tools know, then those for people. */
+/* First the name of each region in its vendor's tools (or its id), then its display name. */
 static const char *region_name(const struct catalogue *c, size_t i)
 {
 	const struct region *r = c->region;
@@ -477,8 +477,8 @@ struct pick_options server_parameters_usual(const struct server_job *job)
 	bool known = job->architecture != ARCHITECTURE_UNKNOWN;
 	unsigned bits = known ? 1u << job->architecture : architectures[0].bits;
 
-	/* The user did not ask for this condition. A user's own table may lack the architectures; its
-	 * servers must fit a job all the same. */
+	/* This is a default, so it accepts servers of unknown architecture, too: a user's own
+	 * table of servers may not have the architectures. */
 	return (struct pick_options){.architectures = bits ? bits | 1u << ARCHITECTURE_UNKNOWN : 0,
 		.cpu_allocations = pick_usual_cpu_allocations(job->profile),
 		.reserve = system_reserves,

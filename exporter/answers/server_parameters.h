@@ -114,8 +114,9 @@ struct server_job {
 struct pick_options server_parameters_usual(const struct server_job *job);
 
 /* Converts arguments to options. Texts in `ret` live as long as the arguments. Other memory of
- * `ret` is in `arena` or in the catalogue. If `job` is NULL, there is no job. Returns false for an
- * unknown value, with an error in `r` that lists the known values. */
+ * `ret` is in `arena` or in the catalogue. If `job` is NULL, there is no job. Returns false with
+ * an error in `r` when a value is unknown (the error then lists known values) or when parameters
+ * contradict each other. */
 bool server_parameters_read(const struct arguments *a, const struct catalogue *c,
 	const struct server_job *job, struct arena *arena, struct pick_options *ret,
 	struct reply *r);

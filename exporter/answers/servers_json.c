@@ -22,7 +22,7 @@ static void put_known(json_t *o, const char *key, double v, json_t *(*number)(do
 		json_put(o, key, number(v));
 }
 
-/* Adds a text. An unknown text is a detail. */
+/* Adds a text. Adds an unknown text only with details. */
 static void put_text(json_t *o, const char *key, const char *s, bool details)
 {
 	if (details || (s && *s))
@@ -38,7 +38,8 @@ static double rate_of(const struct server_answer *a, const struct server *s)
 	return from && to ? catalogue_currency_rate(from, to) : (double)NAN;
 }
 
-/* Adds the names of a server. Its id is a detail if people use another name for it. */
+/* Adds the names of a server. If its vendor's tools use another name, adds its id only with
+ * details. */
 static void put_identity(json_t *o, const struct server *s, bool details)
 {
 	json_put(o, "vendor_id", known_text(s->vendor_id));
@@ -105,7 +106,7 @@ void server_answer_put_region(json_t *o, const struct region *r)
 	json_put(o, "region_name", known_text(r->display_name));
 }
 
-/* null = on demand or spot, and the source does not say which. */
+/* Writes null if the source does not say whether the price is on-demand or spot. */
 static json_t *allocation_json(const struct price *p)
 {
 	return json_text(p->allocation == ALLOCATION_ANY ?
@@ -191,7 +192,7 @@ static void put_region_note(json_t *o, const struct server_answer *s, const stru
 	json_put(o, "region_note", json_text(buf_text(&b)));
 }
 
-/* Writes the best server, and what a run saves there. Never negative. */
+/* Writes the best server, and what a run saves there. The saving is never negative. */
 static json_t *best_json(const struct server_answer *s, bool details)
 {
 	const struct best_server *b = &s->best;
@@ -418,7 +419,8 @@ static bool in_one_region(const struct catalogue *c, const struct server *s,
 	return true;
 }
 
-/* Explains from which region the price is, because the server's own region has none. */
+/* Explains from which region the price is, because the server's own region is unknown or has no
+ * price. */
 static void add_elsewhere(struct buf *b, const struct catalogue *c, const struct current_cost *t)
 {
 	const struct region *r = t->current.region;
@@ -463,7 +465,8 @@ static const char *not_priced(const struct current_cost *t)
 		       "The server has no price in the catalogue.";
 }
 
-/* Explains why the server has no price, or that its price is not from its own region. null = neither. */
+/* Explains why the server has no price, or that its price is not from its own region. null =
+ * neither. */
 static json_t *today_note_json(const struct server_answer *s)
 {
 	const struct current_cost *t = &s->current_cost;
@@ -530,7 +533,7 @@ static void add_rate(json_t *array, const struct server_answer *s, const struct 
 }
 
 /* Writes the exchange rates with which prices of this answer were converted. All rates are in US
- * dollars. The currency of the answer may have no price in the catalogue. */
+ * dollars. If the currency of the answer is not in the catalogue, its rate comes last. */
 static json_t *rates_json(const struct server_answer *s)
 {
 	const struct catalogue *c = s->use.catalogue;

@@ -16,7 +16,7 @@ static json_t *range_json(double low, double high, json_t *(*number)(double))
 	return o;
 }
 
-/* Adds a count. A count of 0 is a detail. */
+/* Adds a count. Adds a count of 0 only with details. */
 static void put_count(json_t *o, const char *key, size_t n, bool details)
 {
 	if (n || details)
@@ -277,7 +277,7 @@ static json_t *used_json(const struct runs *runs)
 {
 	static const struct {
 		const char *key, *column;
-		bool of_gpu; /* most jobs have none: the key is left out */
+		bool of_gpu; /* most jobs use no GPU: leave out the key if the value is unknown */
 	} rows[] = {{"cpu_cores", "cpu_cores", false}, {"memory_bytes", "memory_peak_bytes", false},
 		{"gpus", "gpus_used", true}, {"vram_bytes", "vram_bytes", true}};
 	json_t *o = json_object();

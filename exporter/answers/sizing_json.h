@@ -15,13 +15,15 @@ void sizing_json_put(json_t *o, const struct sizing *s, bool details);
 /* Adds the warnings, and whether a program may act on the answer without a person. */
 void sizing_json_put_warnings(json_t *o, const struct warnings *w);
 
-/* Does the same without sentences. `codes`: as warnings_codes returns them. */
+/* Adds the same keys, but only the code and the severity of each warning. `codes`: the result of
+ * warnings_codes. */
 void sizing_json_put_codes(json_t *o, uint32_t codes);
 
 /* Makes JSON of the whole numbers for a request. */
 json_t *sizing_json_resources(const struct resources *r);
 
-/* Makes JSON of a demand. A strategy or the parameters of the request set the demand. */
+/* Makes JSON of a demand. The demand comes from a strategy or from the parameters of the
+ * request. */
 json_t *sizing_json_demand(const struct demand *d);
 
 /* All data that an answer of /recommend contains: data of the job, and recommended servers. */
@@ -30,8 +32,8 @@ struct recommendation {
 	double generated_at;
 	const struct sizing *sizing;
 	const struct runs *runs; /* of the job, newest first */
-	/* The request in the format of the system that runs the job. `paste` NULL = it has no size
-	 * that is large enough. */
+	/* The request in the format of the system that runs the job. `paste` NULL = this system
+	 * has no size that is large enough. */
 	const char *paste_format, *paste;
 	const struct server_answer *servers;
 	bool details; /* also the keys that few clients read */

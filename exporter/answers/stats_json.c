@@ -167,7 +167,7 @@ static json_t *run_stats(const struct run *r)
 	return o;
 }
 
-/* Adds the values of a column. The absence of a value is a detail. */
+/* Adds the values of a column. Adds null only with details. */
 static void put_column(json_t *o, const char *key, json_t *take, bool details)
 {
 	if (details || !json_is_null(take))
@@ -219,7 +219,7 @@ static size_t runs_not_measured(const struct stats_window *w)
 	return n;
 }
 
-/* Writes a sentence, or null when the uncertainty of the CPU time is negligible. */
+/* Writes a sentence about the uncertainty of the CPU time, or null when it is negligible. */
 static json_t *cpu_doubt_json(const struct stats_window *w)
 {
 	AUTO(buf_done) struct buf words = BUF_MAX(CPU_DOUBT_MAX);

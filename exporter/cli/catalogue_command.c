@@ -22,7 +22,8 @@
 #define PROGRAM      "rightsize-exporter " COMMAND
 #define SEARCH_LINES 50
 #define TEXT_MAX     (16u << 20)
-/* In seconds. If the output is not a terminal, a line is printed only for a longer wait. */
+/* In seconds. If stderr is not a terminal, a line is printed only for a new step and for a wait
+ * of at least this time. */
 #define LONG_WAIT 10.0
 
 enum { EXIT_OK, EXIT_FAILED };
@@ -94,8 +95,8 @@ static void add_currency(struct buf *out, const struct currency *of)
 	buf_addf(out, "at %s USD (%s%s%s)", usd, of->source, *of->as_of ? " of " : "", of->as_of);
 }
 
-/* Prints which filters can find servers. If the catalogue has no prices by region, filters for
- * regions and countries find none. */
+/* Prints for how many regions and vendors the catalogue has the data that filters need. A filter
+ * for regions, countries or frameworks finds no servers of the others. */
 static void add_known(struct buf *out, const struct catalogue *c)
 {
 	size_t regions = 0, vendors = 0;

@@ -54,7 +54,7 @@ static void add_values(struct buf *words, const struct route *r, const char *nam
 			add_word(words, word);
 }
 
-/* A flag of the program, as it is worth giving: --no-NAME, if it is on by default. */
+/* A flag of the program as the shell offers it: --no-NAME for a switch that is on by default. */
 struct offered {
 	char name[FLAG_MAX]; /* without "--" */
 	bool needs_value;
@@ -242,8 +242,8 @@ static const char bash_end[] = "\twhile IFS= read -r word; do\n"
 			       "}\n"
 			       "complete -o nospace -F _rightsize_exporter " PROGRAM "\n";
 
-/* Prints the names of jobs and runs for the shell. Leaves out names that CSV quotes. Asks for the runs
- * of a few jobs only, because a person waits. */
+/* Prints the names of jobs and runs for the shell. Leaves out names that CSV quotes. Offers at
+ * most 20 runs of each of the first 20 jobs, because a person waits. */
 #define SHELL_JOBS                                                                                 \
 	PROGRAM " jobs --format=csv 2>/dev/null | tail -n +2 | grep -v '^\"' | cut -d , -f 1"
 #define SHELL_RUNS                                                                                 \
@@ -368,7 +368,7 @@ static void fish_query(struct buf *out, const struct route *r)
 	fish_options(out, r->command, COMMAND_QUERY);
 }
 
-/* As SHELL_JOBS, without single quotes. */
+/* The same command as SHELL_JOBS, written without single quotes. */
 #define FISH_JOBS                                                                                  \
 	PROGRAM " jobs --format=csv 2>/dev/null | tail -n +2 | grep -v \"^[\\\"]\" | cut -d , -f 1"
 

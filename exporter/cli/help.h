@@ -25,8 +25,8 @@ const struct help_command *help_command_find(const char *word);
 /* Returns the i-th command, routes included. NULL = there are no more. */
 const char *help_command_word(size_t i);
 
-/* The options and parameters that --help of a command shows, as flags have them. --help=all shows
- * every one. A NULL `word` ends the table. */
+/* The names of the options and parameters that --help of a command shows. --help=all shows all,
+ * and so does --help of a command that is not in the table. A NULL `word` ends the table. */
 #define HELP_USUAL_MOST 10
 struct help_usual {
 	const char *word, *names[HELP_USUAL_MOST + 1];

@@ -299,8 +299,8 @@ void manual_man(struct buf *out)
 
 /* ---- man page of the routes ---- */
 
-/* Adds an entry for each key of a body or an answer. `parent` is "" or the path of the object with a
- * dot. Only the keys of a body are told what they accept. */
+/* Adds an entry for each key of a body or an answer. `parent` is "" or the path of the object
+ * with a dot. Writes what a key accepts only for a body. */
 static void man_keys(struct buf *out, const struct json_key *keys, const char *parent, bool of_body)
 {
 	for (const struct json_key *k = keys; k->name; k++) {
@@ -427,7 +427,7 @@ bool manual_wanted(int argc, char **argv)
 
 #define OTHERS_MAX 2
 
-/* The arguments. */
+/* The command line: its first word, and the questions that its flags ask. */
 struct asked {
 	const char *word, *other[OTHERS_MAX]; /* `other`: the arguments that ask no question */
 	bool help, all, version;

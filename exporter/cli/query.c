@@ -51,8 +51,8 @@ static bool flag_parse(const char *argument, char name[NAME_MAX_BYTES], const ch
 	return true;
 }
 
-/* How the answer is written. These flags exist for every query, beside the parameters of the
- * route. */
+/* How the answer is written. A query has these flags besides the parameters of its route.
+ * is_of_route tells which query has which flag. */
 struct query_output {
 	const char *file;   /* NULL = stdout */
 	const char *format; /* value of --format; NULL = "text" on a terminal, else "json" */
@@ -113,7 +113,7 @@ static bool is_choice(const struct parameter *p, const char *word)
 	return false;
 }
 
-/* Returns the k-th word of a flag of every query. Returns NULL past the last. */
+/* Returns the k-th word that a flag of output_flags accepts. Returns NULL past the last. */
 static const char *output_word(const struct route *route, const char *name, size_t k)
 {
 	for (size_t f = 0; f < ARRAY_LEN(output_flags); f++) {
@@ -164,8 +164,9 @@ static size_t output_flag(const char *argument, const char **value)
 	return i;
 }
 
-/* argv[0] may be a parameter of the route. Returns the number of arguments that belong to it: 0 =
- * argv[0] is no parameter, 1 = only argv[0], 2 = the value is in argv[1]. */
+/* argv[0] may be a parameter of the route or a flag of output_flags. Returns the number of
+ * arguments that belong to it: 0 = argv[0] is neither, 1 = only argv[0], 2 = the value is in
+ * argv[1]. */
 static int parameter_length(const struct route *route, int argc, char **argv)
 {
 	char name[NAME_MAX_BYTES];
@@ -215,7 +216,7 @@ static bool has_flag(const struct route *route, const char *name)
 	return false;
 }
 
-/* Appends a flag of every query, or counts it as left out. */
+/* Appends the help of a flag of output_flags, or counts the flag as left out. */
 static void help_of_flag(struct buf *out, const char *const *names, const char *name,
 	const char *flag, const char *help, size_t *left_out)
 {
@@ -252,8 +253,8 @@ static void help_of_output(struct buf *out, const struct route *route, const cha
 		left_out);
 }
 
-/* Appends the words that a parameter accepts. A format of the route accepts those of every query,
- * too. */
+/* Appends what a parameter accepts. If it is also a flag of output_flags (--format), appends the
+ * words of both. */
 static void add_accepted(struct buf *out, const struct route *route, const struct parameter *p)
 {
 	const char *word;
@@ -341,8 +342,8 @@ static void reply_body_done(struct reply *r)
 	buf_done(&r->body);
 }
 
-/* Makes the error for a word that is not a flag. Suggests --job-name, because the word is usually
- * the name of a job. */
+/* Makes the error for a word that is not a flag. If the route has --job-name, suggests it,
+ * because the word is usually the name of a job. */
 static int no_flag(const struct route *route, const char *word, struct err *e)
 {
 	bool job = word[0] != '-' && route_parameter_find(route->parameters, "job_name");
@@ -429,8 +430,8 @@ static int refuse_format(const struct route *route, const char *format, const ch
 		buf_text(&accepted));
 }
 
-/* Reads --format. A word that output.h does not have is a parameter of the route, as in
- * --format=slurm of recommend. */
+/* Reads --format. A format that output.h does not have goes to the route, such as "slurm" in
+ * recommend --format=slurm. */
 static int read_format(const struct route *route, struct arguments *a, const struct query_output *o,
 	enum output *ret, struct err *e)
 {
@@ -464,7 +465,8 @@ static int read_colour(const char *word, enum screen_colour *ret, struct err *e)
 	return 0;
 }
 
-/* Decides how the answer is written: as text only where a person reads it, or asks for reasons. */
+/* Decides how the answer is written. Without --format, this is text on a terminal or with
+ * --explain, else JSON. */
 static int choose_output(const struct route *route, struct arguments *a,
 	const struct query_output *o, enum output *as, enum screen_colour *colour, struct err *e)
 {
@@ -473,7 +475,7 @@ static int choose_output(const struct route *route, struct arguments *a,
 	*as = show_find(route->command) && (read || o->explain) ? OUTPUT_TEXT : OUTPUT_JSON;
 	int code = o->format ? read_format(route, a, o, as, e) : 0;
 
-	/* The reasons are complete only among the details. */
+	/* Only an answer with details has all reasons. */
 	if (code == 0 && *as == OUTPUT_TEXT && o->explain &&
 		route_parameter_find(route->parameters, "details") && !argument_flag(a, "details"))
 		code = arguments_add(a, "details", "true", e);

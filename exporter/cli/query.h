@@ -15,9 +15,9 @@ const struct route *query_route(const char *command);
 int query_split(const struct route *route, int argc, char **argv);
 
 /* Writes the answer to stdout, or to FILE with -o FILE: as tables on a terminal, else as JSON;
- * --format chooses. Errors go to stderr. `argv` contains only arguments of the route and those of
- * every query: --job-name X or --job-name=X. Returns the exit code: 0 = done, 1 = no
- * answer, 2 = bad usage. */
+ * --format chooses. Errors go to stderr. `argv` contains only parameters of the route and flags
+ * of query_flag_at, as query_split collects them: --job-name X or --job-name=X. Returns the exit
+ * code: 0 = done, 1 = no answer, 2 = bad usage. */
 int query_main(struct app *app, const struct route *route, int argc, char **argv);
 
 /* Runs a command and writes its answer to the file at `path`, as -o does. `pairs` has parameters
@@ -43,9 +43,8 @@ bool query_flag_at(const struct route *route, size_t i, struct query_flag *ret);
  * the last, and if any text is accepted. */
 const char *query_flag_word(const struct route *route, const char *name, size_t k);
 
-/* Appends the parameters of a route that is a command for --help, and the flags of every query:
- * those of `names` (options_help_shows), or all of them if `names` is NULL. Returns the number of
- * those that were left out. */
+/* Appends to --help the parameters of a route and the flags of query_flag_at. Appends only those
+ * in `names` (options_help_shows), or all if `names` is NULL. Returns how many were left out. */
 size_t query_help(struct buf *out, const struct route *route, const char *const *names);
 
 #endif

@@ -1,5 +1,5 @@
-/* Prints errors about the command line: the message, and the --help that says more. Each function
- * returns the exit code for a wrong command line. */
+/* Prints errors about the command line: the message, and the --help that says more. A function
+ * that returns an int returns EXIT_USAGE, the exit code for a wrong command line. */
 #ifndef EXPORTER_CLI_USAGE_H
 #define EXPORTER_CLI_USAGE_H
 
@@ -19,7 +19,8 @@ void usage_add_words(struct buf *out, const char *(*word)(size_t i));
 /* Prints "Try rightsize-exporter COMMAND --help". */
 void usage_try(const char *command);
 
-/* Prints "rightsize-exporter COMMAND: TEXT". `command` is NULL for the program itself. */
+/* Prints "rightsize-exporter COMMAND: TEXT" and the line of usage_try. `command` is NULL for the
+ * program itself. */
 int usage_error(const char *command, const char *text);
 
 /* Prints that the command takes no argument `word`. `flag` is the option whose value was probably

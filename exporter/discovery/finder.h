@@ -43,7 +43,7 @@ void finder_settle(struct finder *f, const struct host *host, const struct snaps
 
 struct announcement {
 	pid_t pid;
-	bool helper;   /* the process is a helper, so no run begins; only `pid` is read */
+	bool helper; /* only declare a helper (finder_declare_helper), begin no run; only `pid` is read */
 	bool from_now; /* the run begins now, and not with its process; a later exporter does not
 			* continue it */
 	char job[JOB_KEY_MAX];          /* collectors/base/job_key.h */
@@ -68,9 +68,9 @@ int finder_announce(struct finder *f, const struct host *host, const struct anno
  * -ESRCH: no such process, or a thread. -ENOSPC: too many helpers. */
 int finder_declare_helper(struct finder *f, const struct host *host, pid_t pid, struct err *e);
 
-/* Ends a run with the given outcome. `reason`: struct run.end_reason; NULL or "" = unknown. An
- * earlier exporter may have left the run open. -ENOENT: this exporter has no open run with this
- * id. */
+/* Ends a run with the given outcome. `reason`: struct run.end_reason; NULL or "" = unknown. Also
+ * ends a run that an earlier exporter left open. -ENOENT: this exporter has no open run with
+ * this id. */
 int finder_finish(struct finder *f, const struct host *host, const char *run_id,
 	enum outcome outcome, double exit_code, const char *reason);
 

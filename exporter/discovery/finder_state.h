@@ -19,7 +19,7 @@ struct named_process {
 	struct recognised is;
 	char job[JOB_KEY_MAX];
 	bool from_now;    /* the run begins in the middle of its process's life */
-	size_t processes; /* number of processes in the process book */
+	size_t processes; /* number of processes in the process book that belong to this run */
 	bool begun;       /* the history has a record of the run */
 	/* True while this finder follows the run. False = the run has ended, was refused, or is
 	 * followed by its wrapper. */
@@ -62,9 +62,10 @@ struct process_finding {
 	char pod[POD_UID_MAX]; /* UID of the pod of a Kubernetes node that names it; "" = none */
 };
 
-/* Finds the job that a process names. Returns false in two cases: the process names no job, or its
- * command line has not changed since the last check. In the second case `p->program` does not
- * change either. A worker that changes its title is checked at every tick. */
+/* Finds the job that a process names. Returns false when the process names no job, is a helper
+ * or cannot be read, and when its command line has not changed since the last check. In the last
+ * case `p->program` does not change either. A worker that changes its title is checked at every
+ * tick. */
 bool identify_process(struct finder *f, struct booked_process *p, struct process_finding *ret);
 
 /* If the container that `r` names has an open run now, copies that run to `r`. Another process of

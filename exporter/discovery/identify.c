@@ -30,9 +30,9 @@ static uint64_t fingerprint(struct slice s)
 }
 
 /* Counts a process whose environment may not be read, once. Logs once which rights are needed to
- * read the environments of other users' processes, or that the exporter has these rights in vain.
- * Logs nothing in a pod, because the job name then comes from the pod and not from an
- * environment. */
+ * read the environments of other users' processes, or, if the exporter has these rights, why
+ * they are not enough. Logs nothing in a pod, because the job name then comes from the pod and
+ * not from an environment. */
 static void note_refused(struct finder *f, struct booked_process *p,
 	const struct process_facts *facts)
 {
@@ -253,8 +253,9 @@ static void complete_by_pod(const struct finder *f, const struct booked_process 
 
 /* A container may end before the next one of its pod starts. The kubelet needs a second or two
  * between an init container and the next container, and waits 10 s or more before it starts a
- * container that failed again (containerrestartpolicy of kubernetes.io). The first is one run, the
- * second is another attempt. */
+ * container that failed again (containerrestartpolicy of kubernetes.io). So an init container
+ * and the next container are one run, and a restarted container is another attempt with its own
+ * run. */
 #define BETWEEN_CONTAINERS_SECONDS 8
 
 bool identify_reads(struct slice variable)
@@ -323,8 +324,10 @@ static bool is_within_a_run(const struct finder *f, const struct booked_process 
 	return false;
 }
 
-/* Returns true if the pod is a job. Believes the user's own name first, then the owner, then the
- * form of the name. By its name alone, a pod on the host's network is taken for a DaemonSet's. */
+/* Returns true if the pod is a job. The first of these decides: the user's own name for the job,
+ * the class of the pod's owner, a system other than Kubernetes, the form of the pod's name. If
+ * the form is that of a Job, but not of a CronJob, a pod on the host's network is taken for a
+ * DaemonSet's. */
 static bool is_job(const struct finder *f, const struct booked_process *p,
 	const struct node_pod *pod, enum pod_class class, const struct recognised *r)
 {
@@ -367,9 +370,11 @@ static void note_exporter(const struct finder *f, const struct process_facts *fa
 		pod->recorded = true;
 }
 
-/* Names a process by its pod, if the pod is a job. All processes of the pod are one run. The owner is
- * asked for when the pod's first process, pause, is seen, about a second before the others. While
- * the owner is awaited, the process is checked at every tick. A later answer may still name it. */
+/* Names a process by its pod, if the pod is a job. All processes of the pod are one run. The
+ * owner is asked for when the pod's first process, pause, is seen, about a second before the
+ * others. While the owner is awaited, the process is checked at every tick. If no answer comes
+ * (POD_UNANSWERED), the process is checked again later, because a later answer may still name
+ * it. */
 static bool name_by_node_pod(const struct finder *f, struct booked_process *p,
 	const struct process_facts *facts, struct process_finding *ret)
 {
@@ -476,7 +481,8 @@ static bool is_helper(const struct finder *f, const struct booked_process *p,
 	       helpers_declared(f->host->helpers, p->pid, p->start_ticks);
 }
 
-/* Sets the namespace of the job. The process's pod has one on a Kubernetes node, and this pod has one
+/* Sets the namespace of the job. --jobs.namespace sets it. Else, with --jobs.pod-namespace, it
+ * is the namespace of the process's pod on a Kubernetes node, or that of the exporter's own pod
  * if the exporter is a sidecar. */
 static void take_space(const struct finder *f, const struct process_facts *facts,
 	struct recognised *r)
@@ -519,7 +525,7 @@ static bool read_and_name(struct finder *f, struct booked_process *p, struct pro
 }
 
 /* Finds the job of a process. If a file of the process could not be read in time, the process is
- * checked again soon, because the file may contain the job name. */
+ * checked again within LOOK_AGAIN_NS, because the file may contain the job name. */
 bool identify_process(struct finder *f, struct booked_process *p, struct process_finding *ret)
 {
 	uint64_t left_out = tree_waits(f->host->proc).left_out;

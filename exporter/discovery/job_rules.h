@@ -20,9 +20,9 @@
  * A name in braces, such as {flow}, stands for the text that the named group (?<flow>...) matched.
  * In job_name, dates and ids at the end of this text are dropped.
  *
- * A pattern that takes too many steps on a text does not match the text. It is counted in
- * rule_finding.gave_up. The rules never change after they were read, so several threads may use
- * them. */
+ * A pattern that takes too many steps or too much memory on a text does not match the text. It is
+ * counted in rule_finding.gave_up. The rules never change after they were read, so several threads
+ * may use them. */
 #ifndef EXPORTER_DISCOVERY_JOB_RULES_H
 #define EXPORTER_DISCOVERY_JOB_RULES_H
 
@@ -54,7 +54,8 @@ struct rule_finding {
 	size_t rule;          /* index of the rule that matched, from 0 */
 	bool ignored;         /* the rule has ignore: true */
 	struct recognised is; /* name and properties of the run; empty if `ignored` */
-	unsigned gave_up;     /* number of patterns that exceeded the step limit */
+	/* number of patterns that were given up, mostly because they took too many steps */
+	unsigned gave_up;
 };
 
 /* Matches a process against the rules. Returns false when no rule matches, or when the job name is

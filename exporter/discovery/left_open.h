@@ -26,8 +26,8 @@ struct left_open_run {
 struct left_open *left_open_read(struct app *app);
 void left_open_free(struct left_open *a);
 
-/* Finds the open run of a job whose root is this process, or returns NULL. job_name NULL = of any
- * job, unless another exporter that is still alive records it. */
+/* Finds the open run of a job whose root is the process `pid`, or returns NULL. If job_name is
+ * NULL, finds a run of any job, except a run that another living exporter records. */
 const struct left_open_run *left_open_find(const struct left_open *a, const char *job_name,
 	pid_t pid, uint64_t start_ticks);
 

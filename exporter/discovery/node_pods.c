@@ -13,7 +13,8 @@
 struct node_pods {
 	size_t n, room;
 	struct node_pod *pod;
-	int64_t checked, listed; /* times of these actions, monotonic ns; 0 = never */
+	/* when `here` was checked, and when the folders were listed, monotonic ns; 0 = never */
+	int64_t checked, listed;
 	bool here;
 };
 
@@ -103,7 +104,7 @@ static struct node_pod *of_uid(const struct node_pods *p, const char *uid)
 	return NULL;
 }
 
-/* Adds the pod of a folder NAMESPACE_NAME_UID. Neither part may contain "_". */
+/* Adds the pod of a folder NAMESPACE_NAME_UID. Namespace and name contain no "_". */
 static int add_folder(void *context, const char *folder)
 {
 	struct node_pods *p = context;

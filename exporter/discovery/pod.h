@@ -27,8 +27,9 @@ int pod_info_check(const char *folder, struct err *e);
  * thread may change the environment during the call. */
 void pod_own_space(char ret[static JOB_SPACE_MAX]);
 
-/* Finds the job of the pod, with its namespace. Fills `text` with the KEY=VALUE strings (struct process_text); the
- * caller calls buf_done for it. -ENOENT: the pod has no name, and `e` lists the ways to name it. */
+/* Finds the job of the pod, with its namespace. Fills `text` with the KEY=VALUE strings (struct
+ * process_text); the caller calls buf_done for it. -ENOENT: the pod has no name, and `e` lists
+ * the ways to name it. */
 int pod_recognise(const char *folder, struct buf *text, struct recognised *ret, struct err *e);
 
 #endif

@@ -39,7 +39,7 @@ struct forwarder {
 	struct endpoint endpoint;
 	struct http_response answer;
 	struct history *history;
-	int64_t version;   /* history_version() when last no run was waiting */
+	int64_t version;   /* history_version() before the last round without an error; -1 = none */
 	unsigned failures; /* number of failed rounds in a row */
 	struct complaint complaint, refusals;
 	struct retry_list retry_list;
@@ -340,7 +340,7 @@ static void count_waiting(struct forwarder *f)
 	atomic_store(&own_counters(f)->stuck, retry_list_count_aside(&f->retry_list));
 }
 
-/* Forwards some waiting runs. Returns 1 when more may be waiting. */
+/* Forwards the runs of find_waiting. Returns 1 when more may be waiting. */
 static int forward_some(struct forwarder *f, struct err *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
@@ -379,8 +379,8 @@ static int forward_all(struct forwarder *f, struct err *e)
 	return code;
 }
 
-/* Returns the seconds to wait before the next round. Sets `*settled` to true when no run is
- * waiting. */
+/* Returns the seconds to wait before the next round. Sets `*settled` to true when the round had
+ * no error and no run waits for a retry. */
 static double attempt_round(struct forwarder *f, bool *settled)
 {
 	struct err e = {0};

@@ -62,8 +62,9 @@ struct forwarder_options {
 /* The texts in `o` and the historian must live longer than the forwarder. */
 int forwarder_start(struct forwarder **ret, const struct forwarder_options *o, struct err *e);
 
-/* Sends the remaining runs for at most timeout_seconds, and then ends within a second. A signal
- * of signals_end ends the wait early; all threads must block these signals. `f` may be NULL.
+/* Sends the remaining runs for at most timeout_seconds. Then aborts, which takes less than a
+ * second unless the disk hangs. A signal of signals_end ends the wait early; all threads must block
+ * these signals. `f` may be NULL.
  *
  * Runs are sent only from the history. Call this function after historian_settle, so that all
  * runs are in the history, and before historian_stop.

@@ -3,11 +3,11 @@
  *
  * A run that probably causes its own failures is set aside, so that it does not block the runs
  * behind it. A run is set aside at once when the receiver answered but could not store the run. A
- * run is also set aside after a few failures of any kind, because the run may crash the receiver or
- * a proxy.
+ * run is also set aside after 3 failures of any kind in a row, because the run may crash the
+ * receiver or a proxy.
  *
- * The list is only in memory, so a restarted program tries every run again. Only one thread may use
- * a list. */
+ * The list is only in memory, so a restarted program tries every run again. Only one thread may
+ * use a list. */
 #ifndef EXPORTER_FORWARD_RETRY_LIST_H
 #define EXPORTER_FORWARD_RETRY_LIST_H
 

@@ -16,7 +16,7 @@
 
 extern const struct json_key run_message_keys[];
 
-/* Makes a message. Of the statistics, it has those that are read after the end of a run
+/* Makes a message. It has only the statistics that are read after the end of a run
  * (recommender/kept_statistics.h). */
 json_t *run_message(const struct run *r);
 
@@ -29,7 +29,7 @@ int run_message_read(struct run *ret, const char *text, size_t len, struct arena
 /* A run of a batch. */
 struct told_run {
 	struct run run;     /* valid when wrong.code is 0 */
-	const char *run_id; /* as in the message; NULL = the message has none */
+	const char *run_id; /* as in the message; NULL = the message has no valid id */
 	struct err wrong;   /* as run_message_read returns it */
 };
 struct run_batch {

@@ -12,7 +12,7 @@
 #include "exporter/core/log.h"
 #include "exporter/core/worker.h"
 
-/* The awaited thread is checked this many times before the deadline. */
+/* The awaited thread (exit_deadline_works) is checked this many times before the deadline. */
 #define SLICES 10
 
 struct exit_deadline {

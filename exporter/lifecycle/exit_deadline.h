@@ -1,6 +1,6 @@
-/* Limits the time that the program takes to exit. A thread may hang in a disk access or in a kernel
- * file, and joining such a thread would delay the exit without limit. Call these functions on the
- * main thread. */
+/* Limits the time that the program takes to exit. A thread may hang in a disk access or in a
+ * kernel file, and joining such a thread would delay the exit without limit. Call these
+ * functions on the main thread; only exit_deadline_leave may be called on another thread. */
 #ifndef EXPORTER_LIFECYCLE_EXIT_DEADLINE_H
 #define EXPORTER_LIFECYCLE_EXIT_DEADLINE_H
 
@@ -8,7 +8,8 @@
 
 #include "exporter/core/app.h"
 
-/* A little more than http_stop may take (HTTP_LEAVE_SECONDS). */
+/* Default of exit_plan.seconds. It is a little more than http_stop may take
+ * (HTTP_LEAVE_SECONDS). */
 #define EXIT_DEADLINE_SECONDS 6
 
 struct exit_deadline;
@@ -31,9 +32,9 @@ void exit_deadline_reached(struct exit_deadline *l); /* NULL does nothing */
 /* From this call on, the deadline restarts whenever `thread` uses CPU time. */
 void exit_deadline_works(struct exit_deadline *l, pthread_t thread); /* NULL does nothing */
 
-/* Ends the program by _exit(2) without joining its threads. Before that, the historian writes its
- * queue. If this takes less than HISTORIAN_STOP_SECONDS, l->last runs, too. Call it from one thread
- * only. */
+/* Ends the program by _exit(2) without joining its threads. Before that, the historian writes
+ * its queue. If this takes less than HISTORIAN_STOP_SECONDS, l->last runs, too. Any thread, but
+ * never two threads at a time. */
 _Noreturn void exit_deadline_leave(const struct exit_plan *l);
 
 #endif

@@ -37,7 +37,7 @@ static const struct {
 	{CAP_DAC_READ_SEARCH, NEED_ALWAYS, "dac_read_search"},
 	/* needed to receive exit events of processes (taskstats, proc connector) */
 	{CAP_NET_ADMIN, NEED_ALWAYS, "net_admin"},
-	/* ports below 1024 */
+	/* needed to listen on ports below 1024 */
 	{CAP_NET_BIND_SERVICE, NEED_ALWAYS, "net_bind_service"},
 	/* needed to write a history, socket or cache that belongs to another user, for example to
 	 * the user of the wrappers */
@@ -99,8 +99,8 @@ static int keep_capabilities(uint64_t wanted, uint64_t *ret)
 	/* Clear the ambient set, because executed programs inherit it. Ignore errors, because Linux
 	 * before 4.3 has no ambient set. */
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	/* Call capset(2) only if there is something to drop. Our systemd unit forbids capset(2),
-	 * and grants only the capabilities that are kept. */
+	/* Call capset(2) only if a capability must be dropped or made effective. Our systemd
+	 * unit forbids capset(2), and grants only the capabilities that are kept. */
 	return more && syscall(SYS_capset, &head, half) < 0 ? -errno : 0;
 }
 

@@ -82,8 +82,8 @@ static struct last_sight look_at_runs(struct app *app)
 	return ret;
 }
 
-/* Waits for the end of the job. In a pod, the job has received the same signal as this server. A
- * second signal ends the wait. */
+/* Waits for the end of the job. In a pod, the job has received the same signal as this server.
+ * The wait ends at a second signal, or after SHUTDOWN_GRACE_SECONDS. */
 static void wait_for_end_of_job(struct app *app, const sigset_t *signals)
 {
 	struct mono begin = now_read().mono;
@@ -132,7 +132,8 @@ static const char *wait_for_pod(struct app *app, const sigset_t *signals)
 {
 	struct tree *proc = NULL;
 
-	/* Process 1 of a container cannot see other containers, so the pod must not wait for it. */
+	/* An exporter that is process 1 sees no other container and no job. It ends at once, so
+	 * that it does not keep the pod running. */
 	if (app->self->pid == 1)
 		return "no other container can be seen";
 	if (tree_open(&proc, app->options->procfs, NULL))

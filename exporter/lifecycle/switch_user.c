@@ -47,8 +47,8 @@ static int find_user(struct user_account *ret, const char *user, struct err *e)
 	return 0;
 }
 
-/* Gives a file to the user. Skips a file with several links. A former owner of the folder may have
- * made it as a link to a file of root. */
+/* Gives a regular file of root to the user. Skips a file with more than one hard link: a former
+ * owner of the folder may have made the name as a link to another file of root. */
 static int give_file(int folder, const char *name, const struct user_account *a)
 {
 	AUTO(closep) int fd = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -63,8 +63,8 @@ static int give_file(int folder, const char *name, const struct user_account *a)
 	return fchownat(fd, "", a->uid, a->gid, AT_EMPTY_PATH) < 0 ? -errno : 0;
 }
 
-/* Returns true when the folder has other files. A shared folder such as /tmp or /var/lib must not
- * be given away. */
+/* Returns true when the folder has files whose names do not begin with `file`, or when it cannot
+ * be read. A shared folder such as /tmp or /var/lib must not be given away. */
 static bool has_others(int folder, const char *file)
 {
 	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -85,8 +85,8 @@ static bool has_others(int folder, const char *file)
 	return ret;
 }
 
-/* Makes the user the owner of the folder and of SQLite's files in it. SQLite must be able to create
- * files in the folder. */
+/* Makes the user the owner of the folder and of SQLite's files in it, if root owns them. SQLite
+ * must be able to create files in the folder. */
 static int give_folder(int folder, const char *file, const struct user_account *a, struct err *e)
 {
 	static const char *const beside[] = {"", "-wal", "-shm", "-journal"};

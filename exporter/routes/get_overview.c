@@ -157,8 +157,8 @@ static double cost_of_job(const struct job_brief *j, struct overview_prices *p)
 	return NAN;
 }
 
-/* Returns a request of the newest run that has it; NaN = no run has. `offset` is that of a double in
- * struct run_brief. */
+/* Returns a request of the newest run that has it; NaN = no run has. `offset` is the offset of a
+ * double in struct run_brief. */
 static double newest_request(const struct job_brief *j, size_t offset)
 {
 	for (size_t i = 0; i < j->n; i++) {
@@ -238,7 +238,8 @@ static void overview_done(struct overview *v)
 	arena_done(&v->arena);
 }
 
-/* Returns the advice for the i-th job. Makes it in `room` where the server has none. NULL = there is none. */
+/* Finds the advice for the i-th job. If the server has none and the request has the parameter
+ * advise, computes it in `room` for the first ADVISED_MAX jobs. *ret NULL = no advice. */
 static int advice_of(struct overview *v, size_t i, struct job_advice *room,
 	const struct job_advice **ret, struct err *e)
 {

@@ -14,8 +14,8 @@ static const struct parameter parameters[] = {RUN_PARAMETERS, {0}};
 
 extern const struct route route_series, route_runs, route_recommend;
 
-/* Calls a route and writes its reply to `r`. If the route replies with an error, the body stays
- * empty. This happens for example before the first successful run. */
+/* Calls a route and writes its reply to `r`. If the route replies with an error, empties the
+ * body. This happens for example before the first successful run. */
 static int ask_route(struct app *app, const struct route *route, const char *const pairs[][2],
 	struct reply *r, struct err *e)
 {

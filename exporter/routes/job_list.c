@@ -179,7 +179,8 @@ static size_t show_of(const char *word)
 	return i;
 }
 
-/* Moves the jobs that match to the front of `all`, counts them, and returns their number. */
+/* Copies the jobs that match search and show to `all`, and returns their number. Counts in
+ * `list` the jobs that match search. */
 static size_t keep(const struct arguments *a, const struct job_advice_table *advice,
 	struct job_head *head, size_t n, struct listed *all, struct job_list *list)
 {

@@ -16,7 +16,7 @@ const char *job_list_sort_word(size_t i);
 
 static_assert(JOBS_MAX == 1000, "the help of show says so");
 
-/* The parameters of such a list. `most` is the default of `limit`. */
+/* The parameters of such a list. `limit_default` is the default of the parameter limit. */
 /* clang-format off */
 #define JOB_LIST_PARAMETERS(limit_default) \
 	{.name = "search", .kind = PARAMETER_TEXT, .least = 1, .most = JOB_SEARCH_MAX, \
@@ -51,7 +51,7 @@ struct job_list {
 	double saving_a_month; /* US dollars */
 };
 
-/* Reads the list that JOB_LIST_PARAMETERS in `a` ask for, into `arena`. `advice` may be NULL. */
+/* Reads the page that JOB_LIST_PARAMETERS in `a` select, into `arena`. `advice` may be NULL. */
 int job_list_read(struct history *h, const struct arguments *a,
 	const struct job_advice_table *advice, struct arena *arena, struct job_list *ret,
 	struct err *e);

@@ -76,7 +76,7 @@ static int reply_batch(struct reply *r, const struct run_addition *a)
 	return reply_json(r, 200, o);
 }
 
-/* Replies only after the runs are on disk, because the sender forgets them when it gets the
+/* Replies only after the runs are on disk, because the sender does not send them again after the
  * reply. */
 static int keep_runs(struct app *app, const struct run_batch *batch, struct arena *arena,
 	struct reply *r)
@@ -94,7 +94,8 @@ static int keep_runs(struct app *app, const struct run_batch *batch, struct aren
 	return reply_json(r, a.known[0] ? 200 : 201, told_json(batch->told, a.known[0]));
 }
 
-/* Gives the runs the namespace of the token that the client shows. A run of another one is refused. */
+/* If the client's token is for one namespace, gives this namespace to runs without one, and
+ * refuses runs of other namespaces. */
 static void take_spaces(const struct arguments *args, const struct run_batch *batch,
 	struct arena *arena)
 {

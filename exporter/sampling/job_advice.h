@@ -24,13 +24,13 @@ struct job_advice {
 	double runs_a_month;        /* as runs_a_month returns it */
 };
 
-/* Returns the saving of a month in US dollars, and whether the job requests less memory than it needs.
- * `j` may be NULL. */
+/* Returns the saving of a month in US dollars, and whether the job requests less memory than is
+ * recommended. `j` may be NULL. */
 double job_advice_saving_a_month(const struct job_advice *j);
 bool job_advice_too_small(const struct job_advice *j);
 
-/* Replaces all rows by a copy of these rows, which have different names. `hidden`: number of other jobs,
- * which have no row. */
+/* Replaces all rows by a copy of these rows, whose names are all different. `hidden`: number of
+ * other jobs, which have no row. */
 void job_advice_publish(const struct job_advice *row, size_t n, size_t hidden);
 void job_advice_clear(void); /* removes all rows; call it when the thread ends */
 
@@ -39,7 +39,8 @@ struct job_advice_table;
 struct job_advice_table *job_advice_get(void);         /* NULL before the first rows */
 void job_advice_done(struct job_advice_table **table); /* for AUTO; drops the reference */
 
-/* Returns the row of a job. NULL = it is not one of the JOBS_MAX jobs of /metrics. `t` may be NULL. */
+/* Returns the row of a job. NULL = the job has no row: it has no ended run, or it is not one of
+ * the JOBS_MAX newest jobs. `t` may be NULL. */
 const struct job_advice *job_advice_find(const struct job_advice_table *t, const char *job_name);
 
 /* Returns the codes of a job's warnings. Returns WARNING_NOT_SIZED alone if the job has no
@@ -48,7 +49,8 @@ uint32_t job_advice_codes(const struct job_advice *j);
 /* Does the same for a job of the table, which may be NULL. */
 uint32_t job_advice_warnings(const struct job_advice_table *t, const char *job_name);
 
-/* Their metrics are absent when there are no rows. Always on, so they are not in all_collectors. */
+/* Their metrics are absent before the first rows are published. Always on, so they are not in
+ * all_collectors. */
 extern const struct collector collector_warnings, collector_sizes;
 
 #endif

@@ -24,8 +24,9 @@
 #include "exporter/history/read_failed.h"
 
 #define LOOK_SECONDS 15.0
-/* The thread rests for so many times the duration of a look: where runs of hundreds of jobs end between
- * two looks, it uses at most a tenth of a CPU. */
+/* After each check of the jobs, the thread rests for at least this many times the duration of
+ * the check. It therefore uses at most a tenth of a CPU, even when runs of hundreds of jobs end
+ * between two checks. */
 #define LOOK_REST 9
 
 /* A run whose cost is included in the total of its job. */
@@ -277,7 +278,8 @@ static void keep_offers(struct costed_job *j, const struct job_cost *found,
 	j->as_of = keep_text(&j->memory, c->as_of);
 }
 
-/* Computes the size, the warnings and, unless `catalogue` is NULL, the costs of a job from its runs. */
+/* Computes the size, the warnings and, unless `catalogue` is NULL, the costs of a job from its
+ * runs. */
 static int advise(struct app *app, struct history *h, const struct catalogue *catalogue,
 	const struct machine *here, const char *job_name, const struct runs *runs,
 	struct arena *arena, struct job_advice *ret, struct job_cost *cost, struct err *e)
@@ -416,9 +418,10 @@ static void list_jobs(struct job_costs *c, const struct job_row *rows, size_t n)
 	drop_unlisted(c);
 }
 
-/* Computes the sizes, the warnings and the costs of each job with a run that began or ended since the
- * last check. `all`: computes every job. Without a catalogue, leaves out the costs and returns the error
- * of the catalogue; the costs are computed as soon as there is one. */
+/* Computes the sizes, the warnings and the costs of each job with a run that began or ended
+ * since the last check. `all`: computes the costs of every job again. Without a catalogue,
+ * leaves out the costs and returns the error of the catalogue; the costs are computed as soon as
+ * there is one. */
 static int look_at_jobs(struct job_costs *c, struct history *h, const struct job_row *rows,
 	size_t n, bool all, struct err *e)
 {

@@ -115,7 +115,7 @@ static int64_t used_ns(const struct sampler *s)
 
 /* The timeout of a request. */
 struct patience {
-	double seconds;          /* the sampler may use no CPU for so long; INFINITY = no timeout */
+	double seconds; /* no CPU use of the sampler for so long ends the wait; INFINITY = no timeout */
 	const sigset_t *signals; /* the wait ends when one of these is pending; NULL = none */
 };
 
@@ -127,11 +127,12 @@ static bool is_pending(const sigset_t *signals)
 	       !sigisemptyset(&both);
 }
 
-/* Waits until `r` is done or the timeout ends. Returns true when the timeout ended, that is, the
- * sampler thread used no CPU time for p.seconds. The caller holds the lock.
+/* Waits until `r` is done, a signal of p.signals is pending, or the timeout ends. Returns true when
+ * the timeout ended, that is, the sampler thread used no CPU time for p.seconds. The caller holds
+ * the lock.
  *
- * The timeout is divided into slices. If this process is stopped (SIGSTOP), only the current slice
- * ends. The sampler still has the time of the following slices. */
+ * The timeout is divided into slices. If this process is stopped (SIGSTOP), only the current
+ * slice ends. The sampler still has the time of the following slices. */
 static bool is_silent(struct sampler *s, const struct sampler_request *r, struct patience p)
 {
 	int64_t used = -1;
@@ -193,8 +194,8 @@ static int do_patiently(struct sampler *s, struct sampler_request *r, double sec
 
 /* ---- runs ---- */
 
-/* A request with copies of the caller's texts. The caller may give up, and free its texts, before
- * the request runs. */
+/* A request with copies of run_id and job_name. The caller may give up, and free these texts,
+ * before the request runs. */
 struct follow_request {
 	struct sampler_request request;
 	struct run_spec spec;

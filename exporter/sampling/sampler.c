@@ -67,11 +67,11 @@ double cpu_limit_slowdown(double limit, double used, double look)
 	return fmin(1 / (left * left), CPU_LIMIT_STRETCH_MAX);
 }
 
-/* Logs missing rights once, or that the exporter has these rights in vain. To read the files io,
- * smaps_rollup, environ, fd and root of a process, the exporter needs PTRACE_MODE_READ (ptrace(2)).
- * It has this right with the same user and group as the process, or with CAP_SYS_PTRACE. io,
- * environ and fd belong to the user of the process, so to read them as another user the exporter
- * also needs CAP_DAC_READ_SEARCH. */
+/* Logs once which rights are missing, or, if the exporter has them, why they are not enough. To
+ * read the files io, smaps_rollup, environ, fd and root of a process, the exporter needs
+ * PTRACE_MODE_READ (ptrace(2)). It has this right with the same user and group as the process,
+ * or with CAP_SYS_PTRACE. io, environ and fd belong to the user of the process, so to read them
+ * as another user the exporter also needs CAP_DAC_READ_SEARCH. */
 void rights_note(bool *logged, const struct snapshot *s)
 {
 	for (size_t i = 0; i < s->n_runs && !*logged; i++) {
@@ -234,9 +234,9 @@ static void put_off_row(struct sampler *s, int64_t until, int64_t interval)
 	s->next_row.ns = until;
 }
 
-/* Takes a tick for a history row and sets the time of the next row. The next row usually comes one
- * interval later. It is postponed if this tick took much CPU time, or if a CPU time limit slows
- * sampling down. When CPU_LIMIT_SHARE of the limit is used up, this row is skipped. */
+/* Takes a tick for a history row and sets the time of the next row. The next row usually comes
+ * one interval later. It is postponed if this tick took much CPU time, or if a CPU time limit
+ * slows sampling down. When sampler_slowdown is INFINITY, this row is skipped. */
 static void row_tick(struct sampler *s, enum tick_purpose purpose)
 {
 	int64_t interval = (int64_t)(s->app->options->sample_interval * 1e9);
@@ -362,8 +362,8 @@ static void *sampler_loop(void *context)
 
 /* ---- start and stop ---- */
 
-/* The owner of a new pod is known. Its runs begin now rather than at the next row, because they may
- * be short. */
+/* Called when the owner of a new pod has become known. Makes the sampler tick at once and not
+ * only at the next row, because the pod's runs may be short. */
 static void look_soon(void *sampler)
 {
 	struct sampler *s = sampler;

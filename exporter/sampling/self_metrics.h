@@ -20,8 +20,8 @@ struct self_sources {
 		*grafana_url; /* URLs of this exporter and of Grafana; NULL = unknown */
 };
 
-/* Sets the sources of the history's metrics, which are absent before this call. `state` comes from
- * collector_self.start. */
+/* Sets the sources of the metrics about the history and of the links. These metrics are absent
+ * before this call. `state` comes from collector_self.start. */
 void self_metrics_watch(void *state, const struct self_sources *sources);
 
 #endif

@@ -54,7 +54,7 @@ static size_t byte_unit(double bytes, double *factor)
 	size_t u = 0;
 
 	*factor = 1;
-	/* 1,023.95 would be printed as 1024. */
+	/* 1,023.5 and more would be printed as 1024, so use the next unit. */
 	for (; bytes / *factor >= 1023.5 && u + 1 < sizeof byte_units / sizeof *byte_units; u++)
 		*factor *= 1024;
 	return u;

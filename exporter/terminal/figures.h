@@ -7,14 +7,15 @@
 
 /* 0.0123, 1.23, 12.3, 123, 12345: three significant digits, but no digit before the point is lost. */
 void figure_number(struct buf *out, double v);
-/* At most two digits after the point, and none that is 0: 4, 0.5, 2.25. */
+/* At most two digits after the point, without zeros at the end: 4, 0.5, 2.25. */
 void figure_short(struct buf *out, double v);
 void figure_bytes(struct buf *out, double bytes);     /* "2.31 GiB" */
-void figure_seconds(struct buf *out, double seconds); /* "4.2 s", "42.1 min", "3.07 h", "2.1 d" */
+void figure_seconds(struct buf *out, double seconds); /* "4.20 s", "42.1 min", "3.07 h", "2.10 d" */
 void figure_cpus(struct buf *out, double cpus);       /* "1 CPU", "4 CPUs", "0.5 CPUs" */
 /* "12 %"; below 10 with one digit after the point. `ratio` 1 = 100 %. */
 void figure_percent(struct buf *out, double ratio);
-/* Writes the change from `from` to `to`: "-50 %", "+25 %", "0 %". */
+/* Writes the change from `from` to `to`: "-50 %", "+25 %", "0 %". Writes nothing if it is
+ * unknown. */
 void figure_change(struct buf *out, double from, double to);
 /* Writes "10.1/16 GiB": both numbers in the unit of the larger one. */
 void figure_bytes_of(struct buf *out, double used, double requested);

@@ -121,7 +121,8 @@ static void add_blanks(struct buf *out, int n)
 		buf_addc(out, ' ');
 }
 
-/* Appends the first `width` - 1 characters of `text`, and "…". */
+/* Appends the first `width` - 1 characters of `text`, and "…", or "~" on a screen without block
+ * characters. */
 static void add_shortened(struct buf *out, const struct screen *s, enum style style,
 	const char *text, int width)
 {

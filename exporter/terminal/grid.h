@@ -1,7 +1,7 @@
-/* A table for a terminal. Cells are added row by row. Then the table is written within the width of
- * the screen. A column of names is shortened, with "…" at its end. If that is not enough, columns
- * that may be left out are left out. A column without any text is not shown. Numbers are never cut.
- * One thread. */
+/* A table for a terminal. Cells are added row by row. Then the table is written within the width
+ * of the screen. If the screen is too narrow, the texts of the first column are shortened, with
+ * "…" at the end. If that is not enough, columns whose `drop` is not 0 are left out. A column
+ * without any text is not shown. Numbers are never cut. One thread. */
 #ifndef EXPORTER_TERMINAL_GRID_H
 #define EXPORTER_TERMINAL_GRID_H
 

@@ -8,7 +8,7 @@
 
 #include "collectors/base/job_key.h"
 
-/* Member of an object. NaN or "" = it is absent, null or of another type. */
+/* Returns a member of an object. NaN or "" = the member is absent, null or of another type. */
 static inline double member_number(const json_t *o, const char *key)
 {
 	const json_t *v = json_object_get(o, key);
@@ -26,7 +26,8 @@ static inline const char *member_text(const json_t *o, const char *key)
 	return member_as_text(json_object_get(o, key));
 }
 
-/* Makes the key of the job that the object is of. */
+/* Writes the job key (collectors/base/job_key.h) made of the object's job_name, namespace and
+ * cluster, and returns it. */
 static inline const char *member_job(const json_t *o, char ret[static JOB_KEY_MAX])
 {
 	job_key_write(member_text(o, "job_name"), member_text(o, "namespace"),

@@ -13,7 +13,8 @@ extern const char *const output_name[OUTPUTS]; /* "json", "text", "yaml", "csv" 
 /* Returns false if `name` is no output. */
 bool output_find(const char *name, enum output *ret);
 
-/* Appends a JSON document as YAML 1.2. Texts that YAML could read as something else are quoted. */
+/* Appends a JSON document as YAML 1.2. All texts are quoted as in JSON, so that YAML reads none
+ * of them as another type. */
 void output_yaml(struct buf *out, const json_t *document);
 
 /* Appends the objects of an array as CSV (RFC 4180): the keys of all objects are the columns, in the

@@ -8,7 +8,8 @@
 #include "exporter/terminal/figures.h"
 #include "exporter/terminal/members.h"
 
-/* Appends a paragraph that is wrapped to the screen, with its other lines indented by `indent`. */
+/* Appends `head` in `style` and then `text`, wrapped to the screen. The lines after the first
+ * are indented by the width of `head`. */
 static void add_paragraph(struct buf *out, const struct screen *s, enum style style,
 	const char *head, const char *text)
 {
@@ -140,7 +141,8 @@ void paragraphs_alternatives(struct buf *out, const json_t *answer, const struct
 		buf_addf(&b, " %s %s", member_text(one, "currency"),
 			isnan(cost) ? "an hour" : "a run");
 		if (percent > 0) {
-			/* Another saving of this screen is that of the best against today's. */
+			/* The screen may also show what the best server saves against today's.
+			 * Say what this saving is compared with. */
 			buf_adds(&b, ", ");
 			figure_percent(&b, percent / 100);
 			buf_adds(&b, " below the best");
@@ -150,7 +152,7 @@ void paragraphs_alternatives(struct buf *out, const json_t *answer, const struct
 	}
 }
 
-/* Quotes a name for the shell if it has other characters than these. */
+/* Quotes a name for the shell if it is empty or has characters that are not in `plain`. */
 static void add_shell_word(struct buf *out, const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -11,7 +11,7 @@
 
 /* Appends a text, wrapped. */
 void paragraphs_text(struct buf *out, const struct screen *s, const char *text);
-/* Appends "NAME           text": the text begins in column 15, and so do its other lines. */
+/* Appends "NAME           text": the text begins after 15 columns, and so do its other lines. */
 void paragraphs_line(struct buf *out, const struct screen *s, const char *name, const char *text);
 /* Appends the warnings of an answer, one paragraph each, at most `most` of them. */
 void paragraphs_warnings(struct buf *out, const json_t *answer, const struct screen *s,

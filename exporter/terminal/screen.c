@@ -48,7 +48,8 @@ static int columns_of(int fd)
 	return n < SCREEN_COLUMNS_MOST ? (int)n : SCREEN_COLUMNS_MOST;
 }
 
-/* A terminal may not know its height. It then has the height of most terminals. */
+/* Returns 0 if `fd` is no terminal. A terminal of unknown or smaller height counts as
+ * SCREEN_ROWS_LEAST rows, the height of most terminals. */
 static int rows_of(int fd)
 {
 	struct winsize size = {0};

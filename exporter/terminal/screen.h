@@ -20,9 +20,9 @@ struct screen {
 enum screen_colour { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER, COLOURS };
 extern const char *const screen_colour_name[COLOURS]; /* "auto", "always", "never" */
 
-/* Describes the terminal behind the descriptor `fd`. If `fd` is no terminal, the width is that of
- * the variable COLUMNS, or the least width. With COLOUR_AUTO, colours are on if `fd` is a terminal,
- * NO_COLOR is empty (https://no-color.org), and TERM is not "dumb". */
+/* Describes the terminal behind the descriptor `fd`. If `fd` is no terminal, the width is that
+ * of the variable COLUMNS, or the least width. With COLOUR_AUTO, colours are on if `fd` is a
+ * terminal, NO_COLOR is empty (https://no-color.org), and TERM is set and is not "dumb". */
 struct screen screen_of(int fd, enum screen_colour colour);
 
 /* Styles of a text. They only repeat what the text says, so nothing is lost without colours. */
@@ -32,7 +32,7 @@ enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_GOOD, STYLE_WARN, STYLE_B
  * a screen without colours. */
 void screen_style(struct buf *out, const struct screen *s, enum style style);
 
-/* Appends `text` in this style, without control characters, because names come from outside. */
+/* Appends `text` in this style. Control characters become "?", because names come from outside. */
 void screen_text(struct buf *out, const struct screen *s, enum style style, const char *text);
 
 /* Appends a bar of `width` columns. `share` of it is filled, from 0 to 1. `mark` is a share at

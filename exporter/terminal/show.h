@@ -10,7 +10,7 @@
 
 struct shown {
 	const char *command; /* command of the route: "recommend" */
-	/* Another route whose answer is shown instead; NULL = the route of `command`. */
+	/* Command of another route, whose answer is shown as text instead; NULL = none. */
 	const char *from;
 	/* Appends the answer. `explain`: with the reasons. */
 	void (*show)(struct buf *out, const json_t *answer, const struct screen *s, bool explain);

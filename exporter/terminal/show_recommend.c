@@ -16,8 +16,9 @@
 /* A blank line, the line that names the flags, and the prompt of the shell. */
 #define LINES_BELOW 3
 
-/* How much of each part is shown. An answer takes the first of these that fits the screen. The line
- * to paste is cut last: half of it is of little use. The first warning is always shown. */
+/* How much of each part is shown. An answer uses the first row that fits the screen, or else the
+ * last row. The lines to paste are cut last, because half of them are of little use. The first
+ * warning is always shown. */
 static const struct room {
 	size_t alternatives, warnings, paste;
 } rooms[] = {

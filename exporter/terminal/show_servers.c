@@ -20,8 +20,8 @@ static void add_amount(struct grid *g, double v)
 	grid_take(g, STYLE_PLAIN, &b);
 }
 
-/* Adds the columns from the region on. They are the same for the current server. `cost` is the cost
- * of a run. */
+/* Adds the cells of a row from the column REGION on, for a recommended server or the current
+ * one. `cost` is the cost of a run. */
 static void add_offer(struct grid *g, const json_t *server, const char *region, double cost,
 	double saving)
 {
@@ -82,7 +82,8 @@ static void add_today(struct grid *g, const json_t *today)
 		member_number(today, "cost_per_run"), NAN);
 }
 
-/* Says what the "?" behind names means: each doubt once. */
+/* Explains the "?" behind names: writes each different note once, with the first server that has
+ * it. */
 static void add_doubts(struct buf *out, const json_t *servers, const struct screen *s)
 {
 	for (size_t i = 0; i < json_array_size(servers); i++) {

@@ -137,7 +137,8 @@ void fork_losses_make_good(const struct fork_losses *l)
 	if (!l->death_signal)
 		return;
 	prctl(PR_SET_PDEATHSIG, l->death_signal, 0, 0, 0);
-	/* The parent ended before the call of prctl, so the kernel does not send the signal. */
+	/* If the parent ended before the call of prctl, the kernel does not send the signal.
+	 * Send it here. */
 	if (getppid() != l->parent)
 		kill(getpid(), l->death_signal);
 }

@@ -35,10 +35,10 @@ size_t inherited_parse_children(struct scan text, pid_t **ret);
  * Returns the number of children. The caller frees `*ret`. */
 size_t inherited_children(pid_t **ret);
 
-/* Marks all descriptors from 3 on as close-on-exec, except the inherited ones. The command must not
- * get other descriptors, and libraries in the wrapper may open descriptors that are not
+/* Marks all descriptors from 3 on as close-on-exec, except the inherited ones. The command must
+ * not get other descriptors, and libraries in the wrapper may open descriptors that are not
  * close-on-exec. Call in the child of a fork. Async-signal-safe. Has no effect before Linux
- * 5.11. */
+ * 5.11, or if fds_known is false. */
 void inherited_keep_only(const struct inherited *i);
 
 /* Has the layout of struct sched_attr of sched_getattr(2). The kernel's header with that struct

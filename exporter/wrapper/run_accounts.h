@@ -23,7 +23,8 @@ int run_accounts_open(struct run_accounts *ret, struct app *app, struct err *e);
 /* Keeps the control group if the command is in it (`in_cgroup`), else keeps the task clock. Closes
  * the source that is not kept, because one exact source is enough. Call after the start. */
 void run_accounts_started(struct run_accounts *a, bool in_cgroup);
-/* Closes the task clock unless the sampler uses it. Call in the thread of run_accounts_open. */
+/* Closes the task clock unless the sampler uses it. Call in the thread that called
+ * run_accounts_open. */
 void run_accounts_followed(struct run_accounts *a, bool uses_clock);
 void run_accounts_close(struct run_accounts *a);
 

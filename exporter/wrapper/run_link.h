@@ -10,7 +10,8 @@
 #define RUN_LINK_MS 200
 
 /* Adds the URL of the run's page to `out`. Adds nothing unless the server's process is alive on
- * this machine and its address accepts a connection now. Returns a negative errno when the history cannot be read. */
+ * this machine and its address accepts a connection now. Returns a negative errno when the
+ * history cannot be read. */
 int run_link_add(struct buf *out, struct history *h, const struct run_root *here,
 	const char *run_id, struct err *e);
 

@@ -76,8 +76,8 @@ static bool is_of_job(const struct signal_route *r, pid_t pid)
 
 /* Returns true when the sender still runs, although the default action of the signal would have
  * ended it. The sender then did not send the signal to its own process group. Returns false for
- * signals that write a core. Returns false for an exiting process, because it may have removed its
- * handlers, as Python does. */
+ * all signals except SIGHUP, SIGINT and SIGTERM. Returns false for an exiting process, because
+ * it may have removed its handlers, as Python does. */
 static bool survived(const uint64_t field[STAT_FIELDS], int number)
 {
 	uint64_t prepared = field[STAT_BLOCKED] | field[STAT_IGNORED] | field[STAT_CAUGHT];

@@ -1,4 +1,4 @@
-/* Prints the summary of `run` to stderr at its end. */
+/* Prints the summary of a run to stderr when the command run ends. */
 #ifndef EXPORTER_WRAPPER_SUMMARY_H
 #define EXPORTER_WRAPPER_SUMMARY_H
 

@@ -2,10 +2,10 @@
  * 128+n if signal n ended the command, 127 if the command does not exist, and 126 if it cannot be
  * executed.
  *
- * The job comes first: it runs even if the history or the web address is not available. Such a
- * failure is logged. The job inherits standard streams, other descriptors, environment, working
- * directory, process group and ignored signals unchanged. It inherits no state of the wrapper
- * itself.
+ * The job comes first: unless --strict is given, it runs even if the history or the web address is
+ * not available. Such a failure is logged. The job inherits standard streams, other descriptors,
+ * environment, working directory, process group and ignored signals unchanged. It inherits no state
+ * of the wrapper itself.
  *
  * Signals sent to the wrapper are forwarded. Signals of the terminal reach the job directly. A
  * signal that a program sends to a whole process group or control group (timeout(1),
