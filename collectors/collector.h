@@ -4,8 +4,9 @@
  * 	const struct collector collector_NAME = { .name = "NAME", ... };
  *
  * Add machine/NAME to the list in collectors/CMakeLists.txt, and put the kernel files that the
- * collector reads into tests/fixtures/node. Flags (--collector.NAME, --no-collector.NAME), /metrics,
- * health metrics, the manual, and the tests of all tables need no further change. */
+ * collector reads into tests/fixtures/node. Nothing else needs a change: flags (--collector.NAME,
+ * --no-collector.NAME), /metrics, health metrics, the manual and the tests of all tables are made
+ * from the struct. */
 #ifndef COLLECTORS_COLLECTOR_H
 #define COLLECTORS_COLLECTOR_H
 

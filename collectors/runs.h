@@ -171,7 +171,7 @@ struct run_reading {
 	char run_id[RUN_ID_MAX];
 	const char *job_name; /* the snapshot's arena owns the text */
 	struct wall started_at;
-	bool ended; /* this is the last reading, because all processes have ended */
+	bool ended; /* the run has ended, so this is its last reading */
 	double value[RUN_N_METRICS];
 };
 

@@ -56,7 +56,8 @@ struct snapshot {
 	size_t n_blocks;
 	struct block *blocks; /* one per collector, in the order of the collectors */
 	size_t n_runs;
-	const struct run_reading *runs; /* tracked runs, and ended runs until they are dropped */
+	/* followed runs, and ended runs until jobs_drop_ended removes them */
+	const struct run_reading *runs;
 };
 
 /* Adds a point of the collector's metric number `id`. Copies the labels, removes invalid characters

@@ -26,11 +26,11 @@
 #define WORTH_NAMING         1.001
 #define WORTH_NAMING_SECONDS 0.01
 #define CLOCK_TRIES          3 /* maximum number of attempts to attach the clock */
-#define CLOCK_CHECK_LOOKS    3 /* samples at which check_clock looks for processes without a clock */
+#define CLOCK_CHECK_LOOKS    3 /* check_clock does nothing after more samples than this */
 /* Largest pid on any machine (PID_MAX_LIMIT of include/linux/threads.h). */
 #define PID_MAX_LIMIT 4194304
-/* A new process belongs to the run if one of its ancestors does. At most this many ancestors are
- * checked. */
+/* A process belongs to the run if it or one of its ancestors is in the tree. At most this many
+ * processes are checked: the process itself and 15 ancestors. */
 #define GENERATIONS_MAX 16
 /* A container runtime may use this many CPU seconds in the group before the run begins. Such a
  * small use does not count as the use of an earlier job. */
@@ -90,9 +90,13 @@ struct account {
 	size_t clock_members; /* number of members that began no later than clock_ticks */
 	double before_clock;  /* CPU seconds that the run had used when `attached` began */
 	struct task_clock_total counted;
-	double clock_births; /* processes created on the machine when `clock` began */
-	double clock_ends;   /* most processes of the run that ended; NaN = not counted */
-	double clock_missed; /* most CPU seconds that `clock` lacks from before it began */
+	/* number of processes and threads created on the machine before `clock` began */
+	double clock_births;
+	/* upper bound of the number of process ends in the run; NaN = not counted */
+	double clock_ends;
+	/* upper bound of the CPU seconds that the run used before `clock` began and that `clock`
+	 * lacks */
+	double clock_missed;
 	double stolen; /* share of recent CPU time that the host took from this virtual machine */
 	bool steal_known; /* `stolen` was read at least once */
 	/* CPU time of the root that is not part of the run: the time before exec, or before the
@@ -106,10 +110,13 @@ struct account {
 	struct missed_cpu missed;
 	struct machine_cpu machine; /* CPU time of the machine at the last sample */
 	bool machine_known;
-	double machine_cpus, machine_memory_bytes; /* the most since the run began */
+	/* `machine_cpus`: the most since the run began. `machine_memory_bytes`: at the begin of the
+	 * run. */
+	double machine_cpus, machine_memory_bytes;
 	double exporter_seconds;
-	double stolen_before;      /* stolen time of the machine when the run began */
-	double births;             /* processes created on the machine when the run began */
+	double stolen_before; /* stolen time of the machine when the run began */
+	/* number of processes and threads created on the machine before the run began */
+	double births;
 	double peak_process_bytes; /* peak of the run's largest process */
 	double oom_kills;          /* OOM kills in the run's own group */
 	struct memory_kills kills; /* OOM kills in the nearest group that counts them */
@@ -136,9 +143,9 @@ void accounts_free(struct accounts *a)
 }
 
 /* Returns the number of processes and threads that our PID namespace has created since the first
- * call. If /proc/loadavg cannot be read, returns the last number; 0 = it was never read. Outside the
- * initial PID namespace, this number replaces the count in /proc/stat, which is for the whole
- * machine. */
+ * call. If /proc/loadavg cannot be read, returns the last number; 0 = it was never readable.
+ * Outside the initial PID namespace, this number replaces the count in /proc/stat, which is for the
+ * whole machine. */
 static uint64_t births_here(struct accounts *a, const struct host *h)
 {
 	uint64_t last = process_last_pid(h);
@@ -197,9 +204,9 @@ struct family {
 	const struct process_tree *tree;
 };
 
-/* Returns true if the process or one of its ancestors is in the tree. Returns false for helpers and
- * their descendants. The ancestors are checked because the tree may not contain the newest children
- * of its members yet. */
+/* Returns true if the process or one of its ancestors is in the tree, or if it has ended. Returns
+ * false for helpers (process/helpers.h) and their descendants. The ancestors are checked because
+ * the tree may not contain the newest children of its members yet. */
 static bool is_member(const void *context, pid_t pid)
 {
 	const struct family *f = context;
@@ -227,10 +234,10 @@ static bool counts_cpu(const struct cgroup *c)
 }
 
 /* Finds the CPU time that the run's own group counted before the run began. An earlier step
- * (ExecStartPre of a unit) or an earlier job in the same group may have used it.
- * `unknown` is CPU time of the group that the tree does not explain. `most` is the CPU time that
- * all CPUs together can have spent since the root began. If `unknown` exceeds `most`, all of
- * `unknown` counts as older than the run. */
+ * (ExecStartPre of a unit) or an earlier job in the same group may have used it. `unknown` is CPU
+ * time of the group that the tree does not explain. `most` is the CPU time that all CPUs together
+ * can have spent since the root began. If `unknown` exceeds `most` by more than OLDER_SECONDS, all
+ * of `unknown` counts as older than the run. */
 static void find_older(struct account *a, const struct host *h, const struct process_tree *tree)
 {
 	double used = cgroup_cpu_seconds(&a->own, h);
@@ -308,8 +315,8 @@ static void begin_events(struct account *a, const struct host *h, const struct a
 	struct accounts *shared = a->shared;
 	uint64_t living_ns = 0, clock_ns;
 
-	/* Subscribe to process events only for a run that needs them. A subscription wakes this
-	 * exporter for every process on the machine. */
+	/* Subscribe to process events only for a run that needs them. While subscribed, this
+	 * exporter wakes up whenever a process starts or ends on the machine. */
 	if (!h->own_pid_namespace || spec->from_now || (spec->ours && counts_cpu(&a->own)))
 		return;
 	/* -EAGAIN means that no thread could be started. In this case, try again for the next
@@ -343,9 +350,9 @@ static double as_command(const struct account *a, double seconds)
 }
 
 /* Returns true if no other source counts children that nobody waits for. The clock costs the run
- * 0.5 us at each context switch and 10 us at each fork, so only a run without such a source gets a
- * clock. The source may still lose data later, for example if a record is lost.
- * `cpu_missed_seconds` covers that loss. */
+ * 0.5 us at each context switch and 10 us at each fork, so a run with such a source gets no clock.
+ * If that source loses data later, for example an exit record, `cpu_missed_seconds` includes the
+ * loss. */
 static bool needs_clock(const struct account *a)
 {
 	return !counts_cpu(&a->own) && !a->has_events;
@@ -384,7 +391,8 @@ static double births_of(const struct account *a)
 
 /* Opens a task clock for a run that this exporter did not start. A process that is created during
  * the opening may get no clock. Therefore the clocks are opened again if the number of processes or
- * threads changes during the opening. */
+ * threads changes during the opening, up to CLOCK_TRIES times. If it changes each time, no clock
+ * stays attached. */
 static void attach_clock(struct account *a, const struct host *h, struct process_tree *tree)
 {
 	struct tree_now before, now;
@@ -415,7 +423,8 @@ static void attach_clock(struct account *a, const struct host *h, struct process
 		before = now;
 	}
 	/* Read the clock after the tree. CPU time between these two readings is then never counted
-	 * twice. Stolen time that an earlier clock counted is already subtracted. */
+	 * twice. known[SOURCE_CLOCK] lacks the stolen time of the earlier clock, and look_at_clock
+	 * subtracts that time again, so add it here. */
 	if (a->clock && task_clock_read(a->clock, &ns) == 0)
 		a->before_clock = fmax(as_command(a, (double)process_tree_cpu_ns(tree) / 1e9),
 					  fmax(a->known[SOURCE_CLOCK], 0)) +
@@ -425,7 +434,8 @@ static void attach_clock(struct account *a, const struct host *h, struct process
 	a->clock_births = births_of(a);
 	a->clock_ticks = (uint64_t)now_read().mono.ns / (NS_PER_S / (uint64_t)h->ticks_per_second);
 	a->clock_members = members_until(tree, a->clock_ticks);
-	/* /proc rounds the user time and the system time of each member down to whole ticks. */
+	/* In our own PID namespace, exact CPU clocks are read. In another PID namespace, /proc
+	 * rounds the user time and the system time of each member down to whole ticks. */
 	a->clock_error = h->own_pid_namespace ?
 				 0 :
 				 2 * (double)a->clock_members / (double)h->ticks_per_second;
@@ -440,7 +450,7 @@ static double look_at_clock(struct account *a)
 }
 
 /* A process that was forked while the clocks were attached may have no clock. If the tree now
- * contains such a process, all clocks are attached again, unless all processes have ended. */
+ * contains such a process, or if no clock is attached, all clocks are attached again. */
 static void check_clock(struct account *a, const struct host *h, struct process_tree *tree)
 {
 	if (!a->clock_wanted || a->looks > CLOCK_CHECK_LOOKS ||
@@ -453,8 +463,10 @@ static void check_clock(struct account *a, const struct host *h, struct process_
 		a->known[SOURCE_CLOCK] = look_at_clock(a);
 	detach_clock(a);
 	attach_clock(a, h, tree);
-	/* If the run has ended, a clock that counted what /proc shows, up to process ends, lacked
-	 * no process. Without a clock, nobody counts what living processes start. */
+	/* No clock could be attached. If a process of the run lives, no clock counts the processes
+	 * that it starts. If all have ended, the last clock lacked none of them if it counted at
+	 * least the CPU time that /proc shows. In all other cases, the missing CPU time is
+	 * unknown. */
 	if (!a->clock &&
 		(any_lives(tree) || !(a->known[SOURCE_CLOCK] + WORTH_NAMING_SECONDS >= shown))) {
 		missed = INFINITY;
@@ -625,8 +637,8 @@ static double look_at_group(struct account *a, const struct host *h,
 }
 
 /* Returns the larger of `before`, which is the last value, and `growth`, which is the growth since
- * the run began. A negative `growth` means that a new group counts from 0. In this case, returns
- * `before`. */
+ * the run began. A negative `growth` means that a new group counts from 0, and NaN means that the
+ * group is gone. In both cases, returns `before`. */
 static double at_least(double before, double growth)
 {
 	return growth >= 0 ? fmax(before, growth) : before;
@@ -789,15 +801,17 @@ static enum cpu_source source_of(const struct account *a)
 }
 
 /* Returns an upper bound of the CPU time that process ends cost the run since it began (lineage.h).
- * If the clock does not count the ends, assumes that all processes of the machine belong to the run.
- * Assumes that each process had as many pages as the run's largest process, because a forked child
- * has all pages of its parent, even if it never touches them. */
+ * If the clock does not count the ends, assumes that all processes that were created on the machine
+ * during the run belong to the run. Assumes that each process had as many pages as the run's
+ * largest process, because a forked child has all pages of its parent, even if it never touches
+ * them. */
 static double ends_seconds(const struct account *a)
 {
 	double births = births_of(a) - a->births, pages = a->peak_process_bytes / 4096;
 	double ends = isnan(a->clock_ends) ? births : a->clock_ends;
 
-	/* The first reading of /proc/loadavg during the run restarted the count (births_here). */
+	/* The number is negative if /proc/loadavg became readable only during the run, because
+	 * births_here then restarts the count. */
 	if (ends < 0)
 		return NAN;
 	return ends * (LINEAGE_END_NS + pages * LINEAGE_END_PAGE_NS) / 1e9;

@@ -1,8 +1,9 @@
 /* Finds the CPU time of a run from the best source available, and an upper bound of the CPU time
  * that this source lacks. Also reads the kernel's numbers for the run's own control group.
  *
- * Every source gives a lower bound of the true CPU time. The largest value is reported. If a source
- * fails, the next source replaces it:
+ * Every source is meant as a lower bound of the true CPU time. `cpu_foreign_seconds` bounds by how
+ * much it may be too high. The largest value is reported. `cpu_source` names the first source of
+ * this list that explains nearly all of that value:
  *
  * 	cgroup      the kernel's account of the run's own group, minus earlier use by others
  * 	taskstats   exit accounting on a privileged host, plus the cost of ends (exit_cost.h)
@@ -42,10 +43,11 @@ struct account_spec {
 	const struct task_clock *clock;
 	double forked_seconds;         /* CPU time of the root before exec; not part of the run */
 	const struct cpu_quota *quota; /* CPU quota before the run began; NULL = not read */
-	/* True if the run begins in the middle of the root's life. Kernel counters that cover the
-	 * root's whole life are not used for such a run. */
+	/* True if the run begins in the middle of the root's life. For such a run, the numbers of
+	 * the control group and the exit records are not used, because they cover the root's whole
+	 * life. */
 	bool from_now;
-	bool ours;      /* a wrapper waits for the run's processes */
+	bool ours;      /* this process is the wrapper that waits for the run's processes */
 	bool own_group; /* the wrapper made a group, and the root is the first process in it */
 };
 
@@ -72,16 +74,16 @@ void account_look(struct account *a, const struct host *h, const struct process_
 void account_end(struct account *a, const struct host *h, const struct process_tree *tree,
 	double value[RUN_N_METRICS]);
 
-/* Sets the run's final CPU time, which the parent got from wait4(2). `total_seconds` is the time of
- * the whole run. */
+/* Enters `total_seconds`, the CPU time of the whole run that the parent got from wait4(2). Raises
+ * the run's total to this value. A larger total stays. */
 void account_waited(struct account *a, double total_seconds);
 
 struct account_note {
 	const char *cpu_source; /* see the list at the top of this file */
-	/* Upper bound of the missing CPU time; NaN = unknown. The bound does not cover all children
-	 * that nobody waits for. It lacks such a child if no sample saw its parent, or if its
-	 * parent set SA_NOCLDWAIT (sigaction(2)). The kernel reports the CPU time of such a child
-	 * to nobody. */
+	/* Upper bound of the missing CPU time; NaN = unknown. In a wrapper, the bound may lack a
+	 * child that nobody waits for: if no sample saw that the child's parent ignored SIGCHLD, or
+	 * if the parent set SA_NOCLDWAIT (sigaction(2)). The kernel adds the CPU time of such a
+	 * child to no process. */
 	double cpu_missed_seconds;
 	/* Upper bound of the CPU time in cpu_seconds that other processes may have used; NaN =
 	 * unknown, 0 only when proved. */
@@ -90,10 +92,12 @@ struct account_note {
 	double machine_cpus, machine_memory_bytes;
 	/* Memory of all GPUs of the machine, filled in by jobs_note; NaN = unknown. */
 	double machine_vram_bytes;
-	const char *disk_source; /* see collectors/followed/run_disk.h */
-	bool not_shown; /* host->proc does not show the run, so only its CPU time is known */
+	const char *disk_source; /* see collectors/followed/run_disk.h; filled in by jobs_note */
+	/* filled in by jobs_note: host->proc does not show the run, so only its CPU time is
+	 * known */
+	bool not_shown;
 	double cpu_seconds;
-	/* Source of the memory peak; NULL = no peak.
+	/* Source of the memory peak, filled in by jobs_note; NULL = no peak.
 	 * - "vmhwm": the kernel's peak of one process, plus the memory of all other processes
 	 *   of the run in the samples before and after this peak.
 	 * - "samples": the sum of all processes at one sample.
@@ -101,16 +105,18 @@ struct account_note {
 	 * - "limit": the memory limit at which a process of the run was killed, minus the memory of
 	 *   foreign processes in the group. */
 	const char *memory_source;
-	double peak_told_at_ends;  /* largest peak in exit records, bytes; NaN = no records */
+	/* largest peak in the exit records so far, bytes; NaN = the run gets no exit records */
+	double peak_told_at_ends;
 	double peak_told_by_limit; /* peak found by account_end, bytes; NaN = no kill */
 	/* OOM kills since the run began. `oom_kills`: in the run's own group. `shared_oom_kills`:
 	 * in the nearest group that counts kills or, if there is no such group, on the whole
 	 * machine. NaN = unknown. */
 	double oom_kills, shared_oom_kills;
-	/* limits of the run's group and the groups above; NaN = no limit */
+	/* The lowest limit of the run's group and the groups above it; NaN = no limit. */
 	double memory_limit_bytes, cpu_limit_cores;
-	bool uses_clock; /* the clock is needed to count children that nobody waits for */
-	/* Filled in by collectors/followed/run_place.h. NULL = unknown. */
+	/* the clock must stay open, because it counts children that nobody waits for */
+	bool uses_clock;
+	/* See collectors/followed/run_place.h; filled in by jobs_note. NULL = unknown. */
 	const char *network_source, *architecture, *cpu_level;
 	/* See collectors/followed/run_addresses.h; filled in by jobs_note. NaN = no limit, or
 	 * unknown. */

@@ -10,7 +10,8 @@
 
 struct clock_threads {
 	size_t n;
-	pid_t thread[CLOCK_THREADS_MAX]; /* as in our PID namespace; 0 = unknown there */
+	/* thread ids in our PID namespace; 0 = the id is unknown */
+	pid_t thread[CLOCK_THREADS_MAX];
 	bool too_many;
 };
 

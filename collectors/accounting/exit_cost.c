@@ -125,10 +125,10 @@ static void begin_measuring(struct exit_cost_group *g, struct exit_events *x, co
 }
 
 /* Measures the cost of process ends: the growth of the group's usage minus the growth of the
- * recorded CPU time. Returns false if this difference cannot be the cost. A difference below half
- * of the estimated cost means that a process of the group ran in another group. A difference above
- * the elapsed time of the ends means that a process entered and left the group between two
- * ticks. */
+ * recorded CPU time. Returns false if no process ended, or if this difference cannot be the cost. A
+ * difference below half of the estimated cost means that a process of the group ran in another
+ * group. A difference above the elapsed time of the ends means that a process entered and left the
+ * group between two ticks. */
 static bool measure_ends(const struct exit_cost_group *g, const struct lineage_group *now,
 	struct measured *ret)
 {

@@ -5,7 +5,7 @@
  * all ends in the group is the group's usage minus the recorded CPU time of all its processes. Each
  * run gets a share of this cost. The shares are in proportion to the estimated costs of the runs.
  *
- * If the time cannot be measured, the estimate is used. The estimate is also used while a process
+ * If the time cannot be measured, the run's estimated cost is used. It is also used while a process
  * may have entered or left the group unseen. */
 #ifndef COLLECTORS_ACCOUNTING_EXIT_COST_H
 #define COLLECTORS_ACCOUNTING_EXIT_COST_H

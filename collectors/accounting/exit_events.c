@@ -16,14 +16,15 @@
 #include "collectors/base/thread.h"
 
 /* Size of the receive buffer of each socket. The kernel doubles this size. The buffer uses memory
- * only while messages wait. It has room for 14,000 records of 2.3 KiB. This is enough for a burst
- * of short processes while this thread does not run for 1 or 2 s. */
+ * only while messages wait. A waiting record takes 2.3 KiB, of which its own bytes are about 600,
+ * so 14,000 records fit. This is enough for a burst of short processes while this thread does not
+ * run for 1 or 2 s. */
 #define QUEUE_BYTES (16 << 20)
 #define READ_SIZE   16384 /* bytes of one datagram; a record has about 600 */
 #define PAUSE_MS    10
 #define ANSWER_MS   200
-/* Maximum number of ended processes in the lineage. If the lineage has more, the thread calls
- * exit_events_settle without waiting for the next tick. */
+/* If the lineage has more ended processes than this, the thread removes them with
+ * exit_events_settle, without waiting for the next tick. */
 #define ENDED_MANY  4096
 #define RECORDS_MAX 20000 /* maximum number of received records that wait for earlier events */
 

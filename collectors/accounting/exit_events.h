@@ -24,9 +24,9 @@ struct exit_events;
 int exit_events_start(struct exit_events **ret, struct err *e);
 void exit_events_stop(struct exit_events *x); /* NULL does nothing */
 
-/* Any thread may call the functions below. The functions up to exit_events_compare need the lock.
- * The caller owns the lineage from exit_events_lock to exit_events_unlock. All pids are pids in
- * this exporter's PID namespace. */
+/* Any thread may call the functions below. The caller of exit_events_book, _update, _settle and
+ * _compare must hold the lock. From exit_events_lock to exit_events_unlock, no other thread uses
+ * the lineage. All pids are pids in this exporter's PID namespace. */
 void exit_events_lock(struct exit_events *x);
 void exit_events_unlock(struct exit_events *x);
 

@@ -1,6 +1,7 @@
-/* CPU time and memory of helpers (process/helpers.h). They must be subtracted from a run's figures,
- * because a helper is not part of the run. Figures of single processes need no subtraction. Sampler
- * thread only. */
+/* CPU time and memory of helpers (process/helpers.h), which are not part of the run. This use is
+ * subtracted from the numbers of the control group, the exit records and the task clock, which
+ * include helpers. The sums over the tree need no subtraction, because they leave helpers out.
+ * Sampler thread only. */
 #ifndef COLLECTORS_ACCOUNTING_HELPER_USE_H
 #define COLLECTORS_ACCOUNTING_HELPER_USE_H
 
@@ -8,15 +9,15 @@
 #include "collectors/runs.h"
 
 /* Maximum number of helpers that are remembered when a clock is attached. The clock does not count
- * helpers that run at that time. If there are more helpers, their later CPU time is subtracted from
- * the clock all the same, so the result is too low. */
+ * helpers that run at that time. For each further helper, the CPU time that it uses later is
+ * subtracted from the clock, although the clock does not contain it. The result is then too low. */
 #define UNCLOCKED_MAX 16
 
 struct helper_use {
 	double seconds, system_seconds; /* CPU time of all helpers */
 	double unclocked_seconds;       /* CPU time of helpers that the clock does not count */
 	double unsure_seconds;          /* see helpers_unsure_ns of struct process_tree */
-	bool unseen;                    /* see struct process_tree */
+	bool unseen;                    /* see helper_unseen of struct process_tree */
 	/* Helpers that were alive when the clock was attached. The clock does not count them.
 	 * `cpu_ns` is the last reading of each. */
 	size_t n_unclocked;
@@ -36,9 +37,9 @@ void helper_use_look(struct helper_use *u, const struct process_tree *tree);
  * group's peak is unknown, so the peak becomes unknown. */
 void helper_use_leave_out_memory(const struct process_tree *tree, double value[RUN_N_METRICS]);
 
-/* Returns the most seconds of CPU time that the run's total may contain although helpers used them.
- * A helper that ended may have used CPU time after it was read for the last time. `beyond`: the
- * run's total minus the CPU time that was read from its processes. */
+/* Returns an upper bound of the CPU seconds of helpers that the run's total may contain. A helper
+ * that ended may have used CPU time after it was read for the last time. `beyond`: the run's total
+ * minus the CPU time that was read from its processes. */
 double helper_use_foreign(const struct helper_use *u, double beyond);
 
 #endif

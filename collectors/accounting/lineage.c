@@ -177,8 +177,9 @@ static bool is_within(const struct lineage *l, unsigned run, unsigned outer)
 	return run == outer;
 }
 
-/* Puts `run` inside `outer`. If both runs share a group, the group's sums count the ended processes
- * of `run` twice from now on. break_group marks these sums as not comparable with earlier sums. */
+/* Puts `run` inside `outer`. If `run` was inside another run before, that run keeps the growth of
+ * `run` up to now. If both share a group, the group's sums count this growth twice from now on.
+ * break_group marks these sums as not comparable with earlier sums. */
 static void put_into(struct lineage *l, unsigned run, unsigned outer)
 {
 	struct run_book *r = &l->run[run];
@@ -309,8 +310,8 @@ void lineage_lost(struct lineage *l)
 /* Usual cost of a process end, measured: 60 us, plus 0.45 us for each page. */
 #define END_NS      60000
 #define END_PAGE_NS 450
-/* If a process end takes more than USUAL_MAX times the usual time, another task interrupted it. Its
- * own cost is then unknown. */
+/* If a process end takes more than USUAL_MAX times the usual time, it was probably interrupted by
+ * another task. The usual cost is then assumed. */
 #define USUAL_MAX  3
 #define USUAL_STEP (1.0 / 32)
 /* Longest time from the exit event until the process is gone. */

@@ -74,13 +74,14 @@ struct lineage_tally {
 	uint64_t voluntary, involuntary; /* context switches of ended threads */
 	/* Upper bound of the cost of process ends that cpu_ns and ends_ns do not contain. One end
 	 * is assumed to cost at most LINEAGE_END_NS, plus LINEAGE_END_PAGE_NS for each 4 KiB of the
-	 * process's memory (measured: 0.1 ms and 0.45 us). */
+	 * process's memory (an ordinary end costs 60 us plus 0.45 us for each). */
 	uint64_t unseen_ns;
 	/* Numbers of processes since the run began. `born`: processes seen in a fork event.
 	 * `ended`: processes found gone. */
 	uint64_t born, ended;
-	/* For exit_cost.c. `ends_weight_ns`: estimated cost of the process ends. `ends_most_ns`:
-	 * elapsed time from the exit records to the exit events. */
+	/* For exit_cost.c. `ends_weight_ns`: estimated cost of the process ends; an end whose time
+	 * is unknown counts with the usual cost. `ends_most_ns`: upper bound of this cost: the time
+	 * from each exit record until the process is gone. */
 	uint64_t ends_weight_ns, ends_most_ns;
 	bool whole; /* no event or record is known to be lost */
 	/* Exit status of the ended root, in the format of wait(2). */
@@ -92,8 +93,8 @@ struct lineage_tally {
 void lineage_living(const struct lineage *l, unsigned run, void (*each)(void *context, pid_t pid),
 	void *context);
 
-/* Returns the tally of a run at the time of the last lineage_settle. Each function below also
- * returns values of that time. */
+/* Returns the tally of a run at the time of the last lineage_settle. lineage_group also returns
+ * values of that time. */
 void lineage_tally(const struct lineage *l, unsigned run, struct lineage_tally *ret);
 
 /* Returns the number of processes in the book that have an exit record. If the number is high, call
@@ -102,10 +103,10 @@ size_t lineage_ended(const struct lineage *l);
 
 /* ---- control groups that runs share ----
  *
- * Makes a set for the foreign processes of a group, and returns the number of the set. The set is
- * kept like a run without a root. A foreign process moves to the run that claims it.
- * All runs of the group and its foreign processes together are the whole group. The cost of process
- * ends is the group's usage minus the CPU time of all these processes. */
+ * Makes a set for the foreign processes of a group, which belong to no run, and returns the number
+ * of the set. The set is kept like a run without a root. A foreign process moves to the run that
+ * claims it. All runs of the group and its foreign processes together are the whole group. The cost
+ * of process ends is the group's usage minus the CPU time of all these processes. */
 unsigned lineage_begin_others(struct lineage *l);
 /* Puts the run into the control group whose foreign processes have the number `others`. The run
  * stays there until it is forgotten. Forget all runs of a group before `others`. */
@@ -119,7 +120,7 @@ struct lineage_listing {
 
 enum lineage_change {
 	LINEAGE_SAME,
-	LINEAGE_OTHERS_CHANGED, /* processes of no run entered or left the group */
+	LINEAGE_OTHERS_CHANGED, /* foreign processes entered or left the group */
 	LINEAGE_RUN_ELSEWHERE,  /* a process of a run is outside the group */
 };
 

@@ -8,7 +8,8 @@
 #include "collectors/cgroup/cpu_quota.h"
 #include "collectors/kernel_file.h"
 
-/* The kernel charges pages in batches, so it kills a little before the group reaches its limit. */
+/* A peak within 1 % of the limit counts as the limit, because the kernel charges pages in batches
+ * and kills slightly before the group reaches its limit. */
 #define AT_LIMIT 1.01
 
 /* ---- kernel counters ---- */
@@ -72,8 +73,8 @@ static bool is_one_of(const struct memory_kills *k, pid_t pid)
 	return false;
 }
 
-/* Returns the resident bytes of the foreign processes in the group. Returns NaN if other foreign
- * processes are in the group than at the start of the run. */
+/* Returns the resident bytes of the foreign processes in the group. Returns NaN if they are not the
+ * same processes as at the start of the run. */
 static double others_bytes(const struct memory_kills *k, const struct group_members *m,
 	const struct host *h)
 {

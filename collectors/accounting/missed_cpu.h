@@ -1,7 +1,8 @@
 /* Upper bound of the CPU time that a run used but no source counted. The bound grows in an interval
  * if two things happen: processes were created or ended, and the machine and the run's group used
- * more CPU time than was counted. The bound falls when missed CPU time later appears in the times
- * of a parent. It is never below 0. */
+ * more CPU time than was counted. If orphans of the run may be hidden, one creation or end since
+ * the run began is enough. The bound falls when missed CPU time later appears in the times of a
+ * parent. It is never below 0. */
 #ifndef COLLECTORS_ACCOUNTING_MISSED_CPU_H
 #define COLLECTORS_ACCOUNTING_MISSED_CPU_H
 

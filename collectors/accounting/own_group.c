@@ -268,8 +268,8 @@ static bool send_home(const struct own_group *g, int home)
 	return any;
 }
 
-/* Removes empty child groups and moves processes out of the group. Returns false if nothing changed,
- * because another attempt is then useless. */
+/* Removes empty child groups and moves processes out of the group. Returns false if nothing
+ * changed, because another attempt is then useless. */
 static bool clear_out(const struct own_group *g, int home)
 {
 	size_t removed = remove_empty(g->self, is_not_of_living_maker, DEPTH_MAX);

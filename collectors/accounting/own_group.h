@@ -36,7 +36,8 @@ struct own_group {
 #define OWN_GROUP_NONE ((struct own_group){-1, -1, -1, -1, 0, ""})
 
 /* Returns true if a process in this group may make groups below it. `directory` is the path of the
- * group, `mount` the length of its mount point. `under_systemd`: systemd is the init process. */
+ * group. Its first `mount` bytes are the path of the mount point. `under_systemd`: systemd is the
+ * init process. */
 bool own_group_allowed(const char *directory, size_t mount, bool under_systemd);
 
 /* Makes the group "rightsize-PID-RANDOM" in `directory` and removes leftover groups of ended
@@ -53,8 +54,9 @@ bool own_group_enter(const struct own_group *g);
 int own_group_cpu_ns(const struct own_group *g, uint64_t *ret);
 
 /* Moves the remaining processes to the parent group, removes the group and the empty groups below
- * it, and closes all files. If a group below it is in use, the group stays. After this exporter has
- * ended, own_group_make of a later exporter removes the group. */
+ * it, and closes all files. The group stays if a group below it is in use, or if processes are
+ * still in it after 100 attempts. After this exporter has ended, own_group_make of a later exporter
+ * removes the group. */
 void own_group_remove(struct own_group *g);
 
 #endif

@@ -18,9 +18,9 @@ struct run_group {
 	/* `looks`: number of samples since a process was last created. `all_looks`: number of
 	 * samples that are not among the first MOVE_LOOKS after a creation. */
 	unsigned looks, all_looks;
-	uint64_t births; /* processes created on the machine, at the last sample */
-	/* Values of the group before the run began. They are subtracted. NaN = the value is not
-	 * reported for this run. */
+	uint64_t births; /* argument of the last run_group_due */
+	/* Values of the group before the run began, which are subtracted. NaN = this value is not
+	 * reported for the run. */
 	double before[CGROUP_VALUES];
 };
 
@@ -28,9 +28,10 @@ void run_group_open(struct run_group *ret, const struct cgroup *own, const struc
 void run_group_close(struct run_group *g); /* does nothing if `g` is zeroed */
 
 /* Returns true if the group's list of processes must be read. `births` is the number of processes
- * and threads created since boot; 0 = unknown. A new process may be moved into the group a moment
- * after its creation, so the list is read at the next few samples after each creation. It is also
- * read at every 10th sample, to find processes that are moved into the group later. */
+ * and threads created since boot. If it is 0 (unknown), returns true. A new process may be moved
+ * into the group a moment after its creation, so the list is read at the first 3 samples after each
+ * creation. It is also read at every 10th of the other samples, to find processes that are moved
+ * into the group later. */
 bool run_group_due(struct run_group *g, uint64_t births);
 
 /* Call if earlier jobs used the group. From then on, `cpu_seconds` and the current counts of the

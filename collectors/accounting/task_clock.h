@@ -1,7 +1,7 @@
 /* CPU time of threads and of all processes that they create later. The threads are either running
  * already, or the calling thread is about to start a command. The source is the kernel's software
- * task clock with inheritance (perf_event_open(2)). Children count even if no parent waits for
- * them.
+ * task clock with inheritance (perf_event_open(2)). Processes that the threads create count even if
+ * no parent waits for them.
  *
  * The clock needs no privilege if kernel.perf_event_paranoid is 2 or less. Debian, Ubuntu and the
  * default seccomp filter of containers refuse perf_event_open.
@@ -10,8 +10,9 @@
  * Linux 6.16 the clock also misses the end of each process: do_exit() stops the counter before
  * exit_mm() (kernel commit "perf: Fix sample vs do_exit()").
  *
- * The number of ended threads bounds the CPU time of those ends. It costs each new thread of the run
- * 2 us for each CPU of the machine, so it is counted only for few threads on machines with few CPUs.
+ * The number of ended threads bounds the CPU time of those ends. Counting them costs each new
+ * thread of the run 2 us for each CPU of the machine. Therefore they are counted only if the number
+ * of threads times the number of CPUs is at most TASK_CLOCK_BUFFERS.
  *
  * The clock is too high in one case. On a virtual machine, it continues while the host takes the
  * CPU away (steal in /proc/stat). On a busy host it was 10 % too high. */
@@ -50,10 +51,10 @@ void task_clock_close(struct task_clock *c);
  * 0 or a negative errno. */
 int task_clock_read(const struct task_clock *c, uint64_t *ret);
 
-/* Returns the largest possible number of threads that ended so far and were counted by the clock.
- * `cpus` is the number of CPUs that the machine has now; NaN = unknown. Any thread may call it. NaN =
- * unknown: the clock was opened for so many threads that threads x CPUs exceed TASK_CLOCK_BUFFERS,
- * the kernel refused the buffers, or a CPU came into use later. */
+/* Returns an upper bound of the number of threads that ended so far and that the clock counted.
+ * `cpus` is the number of CPUs that the machine has now; NaN = unknown. Any thread may call it. NaN
+ * = unknown: the clock was opened for so many threads that threads x CPUs exceed
+ * TASK_CLOCK_BUFFERS, the kernel refused the buffers, or a CPU came into use later. */
 double task_clock_ends(const struct task_clock *c, double cpus);
 
 struct task_clock_total {

@@ -1,5 +1,5 @@
-/* Library functions that must not be used. This folder has a safe replacement for each. CMake
- * includes this header in every C file of the project. */
+/* Library functions that must not be used: a use of one does not compile. Use scan.h, buf.h, err.h
+ * and clock.h instead. CMake includes this header in every C file of the project. */
 #ifndef COLLECTORS_BASE_BANNED_H
 #define COLLECTORS_BASE_BANNED_H
 

@@ -1,4 +1,4 @@
-/* Only this file reads the system's clocks. */
+/* Reads the system's clocks. */
 #include "collectors/base/clock.h"
 
 #include <stdio.h>

@@ -51,7 +51,9 @@ static inline double wall_seconds(struct wall w)
  * (years 1677 to 2262). NaN becomes 1970. */
 static inline struct wall wall_from_seconds(double seconds)
 {
-	const double most = (double)INT64_MAX / 1e9 - 1; /* minus 1: no double equals INT64_MAX */
+	/* minus 1, because INT64_MAX as a double is rounded up to 2^63, which does not fit into
+	 * int64_t */
+	const double most = (double)INT64_MAX / 1e9 - 1;
 	double near = seconds > most ? most : seconds < -most ? -most : seconds;
 
 	return (struct wall){.ns = near == near ? (int64_t)(near * 1e9) : 0};

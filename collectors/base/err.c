@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Ends a text of `length` bytes that did not fit with "...". Otherwise a list in it would look complete. */
+/* If the text was cut, replaces its end by "...". Otherwise a list in it would look complete.
+ * `length` is the length of the whole text. */
 static void mark_cut(struct err *e, int length)
 {
 	size_t at = sizeof e->text - sizeof "...";

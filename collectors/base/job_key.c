@@ -9,7 +9,7 @@ static size_t length_of_part(const char *at)
 	return strcspn(at, (const char[]){JOB_KEY_SEPARATOR, '\0'});
 }
 
-/* Copies the text up to the next separator, and returns the text behind it. */
+/* Copies the text up to the next separator, and returns the text after that separator. */
 static const char *take_part(const char *at, char *ret, size_t size)
 {
 	size_t len = length_of_part(at);

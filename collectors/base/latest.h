@@ -8,7 +8,8 @@
 
 struct shared {
 	atomic_uint holders;
-	void (*release)(struct shared *); /* called after the last reader dropped the value */
+	/* called when the last holder, a reader or struct latest, has dropped the value */
+	void (*release)(struct shared *);
 };
 
 static inline void shared_init(struct shared *s, void (*release)(struct shared *))

@@ -1,6 +1,6 @@
-/* All files in /proc, /sys and below the root file system are read through a tree. A tree is a real
- * directory in production and for --path.procfs fixtures. Tests also use trees in memory and trees
- * that fail (tests/support/).
+/* Collectors read files in /proc, in /sys and below the root file system through a tree. A tree is
+ * a real directory in production and for --path.procfs fixtures. Tests also use trees in memory and
+ * trees that fail (tests/support/).
  *
  * Several threads may use a tree of tree_open at the same time. Any other tree may be used by only
  * one thread at a time. Paths are relative, without a leading slash; "" is the root itself. Return
@@ -28,8 +28,8 @@ struct tree_space { /* space of a file system, in bytes and inodes */
 /* A file whose path a process chose. The process may have put anything there: a link to a secret, a
  * device, a file system that does not answer. */
 struct foreign {
-	/* The start of the path, such as "7/cwd" or "7/root". tree_foreign may block, like
-	 * tree_space. Therefore call tree_answers first. */
+	/* The start of the path, such as "7/cwd" or "7/root". Opening it may block on a dead file
+	 * system. A guarded tree (collectors/base/tree_guard.h) therefore opens it on a thread. */
 	const char *folder;
 	const char *path; /* below `folder`; links are not followed, ".." is -ENOENT */
 	uint64_t uid;     /* user of the process */
@@ -96,13 +96,14 @@ static inline int64_t tree_get(struct tree *t, const struct tree_request *r)
  * the file does not fit: the text is never cut. */
 ssize_t tree_read(struct tree *t, const char *path, char *buf, size_t size);
 
-/* Like tree_read, but saves one system call. It may be used only for files whose records are not
- * longer than TREE_RECORD_MAX. The kernel fills a page with whole records (fs/seq_file.c).
- * Therefore a read that leaves room for one more record has reached the end.
+/* Like tree_read, but saves one system call. It may be used for a file that is one record, and for
+ * a list whose records are not longer than TREE_RECORD_MAX. The kernel fills a page with whole
+ * records (fs/seq_file.c). Therefore a read that leaves room for one more record has reached the
+ * end.
  *
  * A record is the text that the kernel prints at once. In a list, each line is a record. In most
- * files of /proc and of control groups, the whole text is one record, of any length. The mount
- * table may have longer lines. */
+ * files of /proc and of control groups, the whole text is one record, of any length. Do not use
+ * this function for the mount table, which may have lines longer than TREE_RECORD_MAX. */
 #define TREE_RECORD_MAX 1024
 ssize_t tree_read_records(struct tree *t, const char *path, char *buf, size_t size);
 

@@ -15,7 +15,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/number.h"
 
-/* Maximum number of folders in a path. Each folder costs some system calls, and folders of jobs are
+/* Maximum number of folders in a path. Each folder costs 6 system calls. The folders of jobs are
  * less deep. */
 #define FOREIGN_DEPTH_MAX 64
 

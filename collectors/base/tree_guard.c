@@ -25,7 +25,7 @@
 /* Maximum number of threads of a process that is_calm checks, at some microseconds each. */
 #define THREADS_MAX 256
 
-/* Time spent waiting in the current second, at most TREE_GUARD_SHARE. */
+/* Time spent waiting in the current second. From TREE_GUARD_SHARE on, the budget is spent. */
 struct budget {
 	struct mono second; /* start of the second */
 	double waited_seconds;
@@ -35,7 +35,7 @@ struct budget {
 enum way {
 	DIRECTLY,
 	BY_THREAD, /* the read may block */
-	NOT_NOW,   /* the read would block, so it is skipped */
+	NOT_NOW,   /* the read is skipped, because it may block or the budget is spent */
 };
 
 struct guard {
@@ -195,7 +195,8 @@ static int find_waiting(void *context, const char *name)
 	return waits || ++t->n > THREADS_MAX;
 }
 
-/* Returns true if no thread of the process is in state D. */
+/* Returns true if no thread of the process is in state D. Returns false if this is unknown, or if
+ * the process has more than THREADS_MAX threads. */
 static bool is_calm(const struct guard *g, pid_t pid)
 {
 	char folder[PATH_SIZE];
@@ -242,8 +243,7 @@ static bool is_of_its_files(const struct tree_request *r, const char *file)
 }
 
 /* Decides how `file` of the process is read. Several files of a process are usually read in a row.
- * Therefore the decision is kept for one tick of CLOCK_MONOTONIC_COARSE, which is some
- * milliseconds. */
+ * Therefore the decision is kept for one tick of CLOCK_MONOTONIC_COARSE, which is 1 to 10 ms. */
 static enum way way_to(struct guard *g, pid_t pid, const char *file)
 {
 	static const char *const harmless[] = {"statm", "status", "cgroup", "comm", "schedstat",
@@ -272,8 +272,8 @@ static enum way way_to(struct guard *g, pid_t pid, const char *file)
 }
 
 /* Reads the file on a thread. If all threads are busy or the budget is spent, an extra thread reads
- * the file. If no thread can be started, the caller itself reads the file. Both happen only if the
- * process has no thread in state D. */
+ * the file. If no thread can be started, the caller itself reads the file. An extra thread or the
+ * caller reads the file only if the process has no thread in state D. */
 static int64_t read_held(struct guard *g, pid_t pid, const struct tree_request *r)
 {
 	int64_t n;

@@ -16,8 +16,9 @@
  * mount table shows (chroot(2) in a user namespace, an overlay on a FUSE). A thread always reads
  * these files.
  *
- * A skipped read returns -ETIMEDOUT. A later read may succeed. If no thread can be started,
- * processes that do not seem blocked are read directly. */
+ * A skipped read returns -ETIMEDOUT. A later read may succeed. If no thread can be started, the
+ * caller itself reads files that may wait for a lock, but only if no thread of the process is in
+ * state D. */
 #ifndef COLLECTORS_BASE_TREE_GUARD_H
 #define COLLECTORS_BASE_TREE_GUARD_H
 
@@ -28,13 +29,15 @@
  * threads that wait for file systems. */
 #define TREE_GUARD_THREADS 8
 /* Maximum number of extra threads. They are used when TREE_GUARD_THREADS threads already wait for
- * locks. They read only files of processes that have no thread in state D. */
+ * locks, or when the budget for locks is spent (TREE_GUARD_SHARE). They read only files of
+ * processes that have no thread in state D. */
 #define TREE_GUARD_CALM 4
 /* Seconds without progress after which a read by a thread is given up. */
 #define TREE_GUARD_SECONDS 0.1
 /* Seconds of waiting that are allowed in each second. Locks of processes and file systems each have
  * this budget. When the budget for locks is spent, only reads of processes without a thread in
- * state D may wait. When the budget for file systems is spent, no read may wait. */
+ * state D may wait. When the budget for file systems is spent, no read through exe, root or cwd is
+ * tried. */
 #define TREE_GUARD_SHARE 0.25
 
 /* Guards a directory of this machine, usually /proc. */

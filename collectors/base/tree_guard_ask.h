@@ -24,11 +24,13 @@ void asks_done(struct asks *a);
  *
  * - -ETIMEDOUT: no answer in time.
  * - -EBUSY: an earlier read of this process still hangs.
- * - -ENOSPC: TREE_GUARD_THREADS reads hang. If `calm` is true, TREE_GUARD_CALM more reads may hang.
+ * - -ENOSPC: TREE_GUARD_THREADS reads of this kind hang. If `calm` is true, the extra threads are
+ *   used too: TREE_GUARD_THREADS + TREE_GUARD_CALM reads hang.
  * - -EAGAIN: no thread can be started.
  *
- * `idle_seconds` is the part of the elapsed time in which the thread used no CPU. The functions
- * `each` and `allows` of the request run on the thread of the caller. */
+ * `idle_seconds` is the part of the elapsed time in which the thread used no CPU or, after an
+ * error, the whole elapsed time. The functions `each` and `allows` of the request run on the thread
+ * of the caller. */
 int asks_do(struct asks *a, enum asks_kind kind, bool calm, pid_t pid, const struct tree_request *r,
 	int64_t *ret, double *idle_seconds);
 

@@ -32,8 +32,9 @@ enum cgroup_value {
 	CGROUP_SWAP_BYTES,
 	CGROUP_MEMORY_HIGH_EVENTS, /* reclaims caused by memory.high; v2 only */
 	CGROUP_MEMORY_MAX_EVENTS,  /* times that the group reached its limit */
-	CGROUP_MEMORY_OOM_EVENTS, /* times that no memory could be reclaimed at the limit; v2 only */
-	CGROUP_OOM_KILLS,         /* processes killed by the OOM killer; v1: of this group only */
+	/* times that an allocation was about to fail at the limit; v2 only */
+	CGROUP_MEMORY_OOM_EVENTS,
+	CGROUP_OOM_KILLS, /* processes killed by the OOM killer; v1: of this group only */
 	CGROUP_TASKS,
 	CGROUP_TASKS_PEAK, /* exists since Linux 6.1 */
 	CGROUP_IO_READ_BYTES,

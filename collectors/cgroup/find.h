@@ -54,8 +54,8 @@ static inline const struct cgroup_place *cgroup_cpu_place(const struct cgroup *c
 }
 
 /* Finds the group of a process. `pid` is "self" or a number. Returns -ENOENT without a message if
- * this machine has no control groups, or if the group is not visible here. Example: a sibling
- * container's group is not visible from inside a cgroup namespace. */
+ * the process is gone, if this machine has no control groups, or if the group is not visible here.
+ * Example: a sibling container's group is not visible from inside a cgroup namespace. */
 int cgroup_find(struct cgroup *ret, const struct host *host, const char *pid, struct err *e);
 
 /* Returns true if at least one directory of the group exists. */

@@ -5,8 +5,9 @@
  * of all threads. The process stays in the run even if its parent changes later. A process is
  * identified by pid and start time.
  *
- * CPU time never falls, because only the growth of each process is added. If a process ended
- * between two readings, its CPU time is found in the `cutime` of its parent.
+ * CPU time never falls: a smaller reading leaves it unchanged. If a process ended between two
+ * readings, its CPU time is found in the `cutime` of the parent that waited for it.
+ * collectors/accounting/README.md explains the other cases.
  *
  * Sampler thread only. Reads through host->proc. */
 #ifndef COLLECTORS_FOLLOWED_JOBS_H
@@ -67,7 +68,8 @@ void jobs_free(struct jobs *j);
  * -ESRCH: there is no such process.
  * -EEXIST: the run id is already followed.
  * -ENOSPC: too many runs are followed. Ended runs do not count, because they are removed first.
- * -EDQUOT: too many processes are followed. */
+ * -EDQUOT: too many processes are followed, or the root is in MEMBER_LIMIT_NESTED_MAX other runs.
+ * -ENXIO: `own_numbers` is true, and host->proc does not show the process. */
 int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *spec,
 	struct err *e);
 

@@ -1,8 +1,8 @@
 /* The processor that a run needs: its architecture and its lowest CPU level. Both are read from the
- * ELF header of one executable, which is that of the process with the most CPU time. If this
- * program is an emulator of qemu's user mode, the architecture is the emulated architecture. A file
- * on a network file system or FUSE is not opened, because the file system may never answer. Our own
- * architecture is assumed for such a file. A file that does not answer
+ * first 4096 bytes of one ELF executable: the program of the process with the most CPU time. If
+ * this program is an emulator of qemu's user mode, the architecture is the emulated architecture. A
+ * file on a network file system or FUSE is not opened, because the file system may never answer.
+ * Our own architecture is assumed for such a file. A file that does not answer
  * (collectors/base/tree_guard.h) is read later.
  *
  * Sampler thread only. */
@@ -31,9 +31,9 @@ void run_binary_look(struct run_binary *b, const struct host *h, const struct pr
 const char *run_binary_architecture(const unsigned char *head, size_t len);
 
 /* Returns the x86-64 psABI level that an executable states in its first bytes: "x86-64",
- * "x86-64-v2", "x86-64-v3" or "x86-64-v4". Returns NULL when the executable states no level. Some
- * programs, such as numerical libraries, check the processor at run time. They state the lowest
- * level. */
+ * "x86-64-v2", "x86-64-v3" or "x86-64-v4". Returns NULL when the executable states no level. A
+ * program that chooses its code by the processor at run time, as numerical libraries do, states the
+ * lowest level. */
 const char *run_binary_cpu_level(const unsigned char *head, size_t len);
 
 /* Returns the architecture that an emulator emulates: "arm64" for "/usr/bin/qemu-aarch64-static".

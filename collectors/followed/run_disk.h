@@ -58,7 +58,9 @@ struct run_disk {         /* zeroed memory = nothing read yet */
 	double fallen; /* bytes by which used space fell below its earlier lowest value */
 	double written, cancelled; /* values of the last call; `cancelled` excludes `of_others` */
 	double of_others;          /* cancelled bytes that other processes had written */
-	double grown; /* `grown` + `written` = growth at the last reading + bytes written since then */
+	/* `grown` + `written` is the growth at the last reading plus the bytes written since
+	 * then. */
+	double grown;
 	double most_written, most_grown, most; /* largest values so far, in bytes */
 	const char *source;                    /* "written", "growth" or "own"; NULL = unknown */
 	bool incomplete;                       /* some writes of the run are unknown */
@@ -66,7 +68,7 @@ struct run_disk {         /* zeroed memory = nothing read yet */
 
 /* Returns the most disk space that the run has used so far, in bytes. Returns NaN if it is unknown
  * at this tick. `pid` is a live process of the run; 0 = there is none. `outside` is the parent of
- * the run; 0 = unknown. */
+ * the run's root; 0 = unknown. */
 double run_disk_look(struct run_disk *d, const struct host *h, pid_t pid, pid_t outside,
 	struct run_disk_writes writes);
 

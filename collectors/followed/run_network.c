@@ -6,7 +6,8 @@
 #include "collectors/machine/interfaces.h"
 #include "collectors/process/process.h"
 
-/* A process rarely changes its namespace. Check at ticks 1, 2, 4, ... 64 and at every 64th tick. */
+/* A process rarely changes its namespace. Check it at ticks 1, 2, 3, 5, 9, 17, 33 and 65, then at
+ * every 64th tick, and whenever another process is read. */
 #define LOOKS_MAX 64
 
 struct traffic {

@@ -1,6 +1,6 @@
-/* Parser of /proc/PID/fdinfo/FD for a DRM descriptor: the work time of each GPU engine for the
- * client, and the client's GPU memory. https://docs.kernel.org/gpu/drm-usage-stats.html describes
- * the keys. Each driver gives only some of them. */
+/* Parser of /proc/PID/fdinfo/FD for a DRM descriptor: the time that each GPU engine worked for the
+ * client (device.h), and the client's GPU memory. https://docs.kernel.org/gpu/drm-usage-stats.html
+ * describes the keys. Each driver gives only some of them. */
 #ifndef COLLECTORS_GPU_DRM_FDINFO_H
 #define COLLECTORS_GPU_DRM_FDINFO_H
 

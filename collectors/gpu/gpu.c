@@ -66,9 +66,9 @@ static const struct {
 	{0x80, "power_brake"},
 };
 
-/* A process that is not in the table may be a new user of a GPU if it started at most this many
- * seconds before the table. NVML lists a process from its first context on. Its start, and CUDA's,
- * come before that. */
+/* A process that is not in the table may be a new user of a GPU if it started after the table was
+ * made, or at most this many seconds before. NVML lists a process from its first context on. The
+ * process and CUDA start earlier. */
 #define CUDA_START_SECONDS 2.0
 
 /* A process of the latest NVML table, with its pid in host->proc. */
@@ -263,8 +263,8 @@ static void add_member(struct gpus *g, const struct host *h, const struct member
 {
 	bool nvml = nvml_is_there(g);
 	/* In a container with its own PID namespace, older drivers list no processes. Therefore
-	 * check whether each process has an NVIDIA device open. The GPU use of a process that has
-	 * one, but is not listed, is unknown. */
+	 * check whether each process has /dev/nvidia-uvm open. The GPU use of a process that has it
+	 * open, but is not listed, is unknown. */
 	bool check = nvml && !gpu_pids_are_same(&g->pids, h);
 	bool listed = nvml && add_nvml(g, h, m);
 	bool doubtful = nvml && !listed && (check || is_new_to_table(g, h, m));

@@ -31,7 +31,8 @@ struct gpu_use gpus_of_run(struct gpus *g, const struct host *h, const struct pr
  * unknown. */
 double gpus_vram_bytes(const struct gpus *g, const struct host *h);
 
-/* Waits for an NVML table that is newer than this call. Returns false after `seconds`. */
+/* Waits for an NVML table that is newer than this call. Returns false after `seconds`. Returns true
+ * at once if NVML is not used. */
 bool gpus_wait(struct gpus *g, double seconds);
 
 extern const struct collector collector_gpu;

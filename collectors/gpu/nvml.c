@@ -264,10 +264,11 @@ int nvml_list_processes(const struct nvml *n, void *device, enum nvml_kind kind,
 
 /* ---- utilization ---- */
 
-/* Most microseconds by which a sample may be in the future. An H100 with driver 580 is 12 ms ahead. */
+/* A sample may be in the future by at most this many microseconds. An H100 with driver 580 is 12 ms
+ * ahead. */
 #define AHEAD_US 1000000
 
-/* Takes the newest sample of each process. A new driver returns one sample for each process, the
+/* Takes the newest sample of each process. Some drivers return one sample for each process, the
  * mean since `since_us`. */
 static void take_samples(const struct nvml_sample *sample, size_t n, uint64_t since_us,
 	struct nvml_processes *p)

@@ -20,7 +20,7 @@ enum nvml_code { /* nvmlReturn_t; other values are possible */
 	NVML_NOT_FOUND = 6,
 	NVML_TOO_SMALL = 7,
 	NVML_NO_DRIVER = 9,
-	NVML_NO_FUNCTION = 13, /* also returned here when the library lacks the function */
+	NVML_NO_FUNCTION = 13, /* this program also uses it when the library lacks a function */
 	NVML_LOST = 15,        /* the GPU fell off the bus or is unreachable */
 	NVML_UNKNOWN = 999,
 };
@@ -142,7 +142,8 @@ void nvml_processes_done(struct nvml_processes *p);
  *
  * The real size of a record may differ from the size in the API. Some drivers of the 535 series
  * wrote 32 bytes instead of 24 through the _v3 function. The real size is found from the bytes that
- * were written. If the size remains unclear, the _v2 function is called. */
+ * were written. If the size remains unclear, the _v2 function is called. If it is unclear there
+ * too, 24 bytes are assumed. */
 int nvml_list_processes(const struct nvml *n, void *device, enum nvml_kind kind,
 	struct nvml_processes *p);
 
@@ -151,10 +152,11 @@ int nvml_list_processes(const struct nvml *n, void *device, enum nvml_kind kind,
  * samples, which are slow to search. */
 #define NVML_SAMPLES_WINDOW_US 2500000
 
-/* Sets the utilization of each process in `p` from the samples that are new since *newest_us; 0 =
- * the process did not work on the device. Sets *newest_us to the time of the newest sample, for the
- * next call, so that each sample counts once. If no sample is new, or *newest_us is 0, the samples
- * of NVML_SAMPLES_WINDOW_US count. Both times are in microseconds since the Unix epoch. */
+/* Sets the utilization of each process in `p` from its newest sample since *newest_us; 0 = there is
+ * no such sample, so the process did not work on the device. If no process has a sample since
+ * *newest_us, or *newest_us is not within the last NVML_SAMPLES_WINDOW_US (0 in the first call),
+ * the samples of this window are used. Sets *newest_us to the time of the newest sample, for the
+ * next call. Both times are in microseconds since the Unix epoch. */
 int nvml_read_utilization(const struct nvml *n, void *device, uint64_t now_us, uint64_t *newest_us,
 	struct nvml_processes *p);
 

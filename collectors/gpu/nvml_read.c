@@ -17,7 +17,8 @@ struct nvml_reading {
 	struct nvml_progress *progress;
 	struct nvml_table *table;
 	struct nvml_processes processes;
-	bool lost, answered; /* the GPU that is read now fell off the bus; it answered a call */
+	/* `lost`: the GPU that is read now fell off the bus. `answered`: it answered a call. */
+	bool lost, answered;
 };
 
 static void about_to(struct nvml_reading *r, const char *call_name)

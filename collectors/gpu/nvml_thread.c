@@ -16,10 +16,11 @@
 #define PAUSE_SECONDS      1.0
 #define PAUSE_MOST_SECONDS 5.0
 #define PAUSE_LEAST        0.75
-/* A table is made shortly before the tick that uses it: this many seconds, and twice the time that
- * the last one took. */
+/* A reading starts this many seconds, plus twice the duration of the last reading, before the tick
+ * that uses it. */
 #define LEAD_SECONDS 0.05
-/* Seconds without an answer after which the library is restarted. */
+/* Seconds without an answer after which the library is restarted. Also the pause before another try
+ * if the library could not be started. */
 #define RESTART_SECONDS 60.0
 /* Seconds for which gpu_nvml_stop waits for a call to return. */
 #define STOP_SECONDS 1.0

@@ -1,8 +1,8 @@
 /* A thread that reads NVIDIA GPUs and their processes. If a call of NVML hangs or fails, only the
  * GPU numbers have a gap. Other threads never wait for NVML.
  *
- * The thread publishes a table about once a second, shortly before the next tick. Any thread may
- * take the latest table at any time. The times at which a table is taken are the ticks. */
+ * The thread publishes a table every 1 to 5 s, shortly before a tick. Any thread may take the
+ * latest table at any time. The calls of gpu_nvml_table tell the thread when the ticks are. */
 #ifndef COLLECTORS_GPU_NVML_THREAD_H
 #define COLLECTORS_GPU_NVML_THREAD_H
 
@@ -39,14 +39,15 @@ struct gpu_nvml;
 int gpu_nvml_start(struct gpu_nvml **ret, const char *library, struct err *e);
 
 /* Gets the latest table. The caller releases it with gpu_nvml_table_drop. Returns -ENOENT if there
- * is no driver or no GPU, and -EINPROGRESS if the thread started recently and has no answer yet.
- * Any other error code comes with a message, because NVML does not answer or answers with an
- * error. */
+ * is no driver or no GPU, and -EINPROGRESS if the thread started at most NVML_STALE_SECONDS ago and
+ * has no table yet. Any other error code comes with a message, because NVML does not answer or
+ * answers with an error. */
 int gpu_nvml_table(struct gpu_nvml *w, struct mono now, const struct nvml_table **ret,
 	struct err *e);
 void gpu_nvml_table_drop(const struct nvml_table *t); /* NULL does nothing */
 
-/* Requests a new table and waits for it. Returns false after `seconds`. */
+/* Requests a new table and waits for it. Returns false after `seconds`. Returns true without a new
+ * table if the thread has ended. */
 bool gpu_nvml_wait(struct gpu_nvml *w, double seconds);
 
 /* Stops the thread. Returns within about 1 s, even if a call of NVML hangs. In that case the thread
@@ -66,8 +67,8 @@ struct nvml_progress {
 	atomic_uint device;
 };
 
-/* The energy counter is read once in this many readings. On an H100 with driver 580 the call keeps a
- * CPU busy for 4 ms, longer than all other calls together. */
+/* The energy counter is read once in this many readings. On an H100 with driver 580, the call keeps
+ * a CPU busy for 4 ms, longer than all other calls together. */
 #define NVML_ENERGY_READINGS 5
 
 struct nvml_gpu {

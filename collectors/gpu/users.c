@@ -14,19 +14,22 @@
 /* Maximum number of DRM clients of one process. */
 #define CLIENTS_MAX 64
 
-/* Minimum GPU memory, in bytes, of an idle client that counts as a user of the GPU. ROCm opens all
- * GPUs of the machine, so a client with less memory may not use the GPU at all. */
+/* A client for which no engine has ever worked counts as a user of the GPU only if it has at least
+ * this many bytes of GPU memory. ROCm opens all GPUs of the machine, so a client with less memory
+ * may not use the GPU at all. */
 #define IDLE_VRAM_BYTES (16.0 * 1024 * 1024)
 
-/* Pauses between two searches of the descriptors of a process. CHANGED: the number of descriptors
- * has changed. RAN: the process has run. SLEPT: the process has slept. */
+/* Pauses between two searches of the descriptors of a process. CHANGED: if the number of
+ * descriptors has changed since the last search. RAN: if the process ran at this tick. SLEPT: in
+ * all other cases. */
 #define SEARCH_CHANGED_SECONDS 1
 #define SEARCH_RAN_SECONDS     5
 #define SEARCH_SLEPT_SECONDS   60
-/* A process opens its GPUs soon after its start. Until this age, it is searched at each tick in which
- * it ran. */
+/* A process opens its GPUs soon after its start. Until this age in seconds, it is searched at each
+ * tick in which it ran. */
 #define NEW_SECONDS 5.0
-/* A client that is idle is read only once in this many seconds while its process sleeps. */
+/* A client for which no engine worked at the last reading is read only once in this many seconds
+ * while its process sleeps. */
 #define READ_IDLE_SECONDS 5
 /* Shortest interval over which utilization is computed, because two scrapes may come close
  * together. */

@@ -20,8 +20,8 @@ void gpu_users_begin(struct gpu_users *u);
 
 /* Adds the use of the GPUs in `d` by one process to `sum`. `d` may be NULL. `first` is the index in
  * `sum` of the first GPU of `d`. All descriptors of the process are searched when the process is
- * new, or when it may have opened more descriptors. At other times only the known descriptors are
- * read.
+ * new or may have opened more descriptors. They are also searched every 5 s while the process runs,
+ * and every 60 s while it sleeps. At other times only the known descriptors are read.
  *
  * Returns true when the process has opened /dev/nvidia-uvm, which CUDA needs. Only NVML reports the
  * GPU work of such a process. */

@@ -1,7 +1,7 @@
 /* The machine's network namespace is the network namespace of process 1 in the PID namespace that
- * /proc shows. The exporter is usually in the machine's network namespace, too. It is not there in
- * a DaemonSet with hostPID, because the pod has its own network namespace. That namespace counts
- * only the exporter's traffic.
+ * /proc shows. The exporter is usually in the machine's network namespace, too. An exporter in a
+ * DaemonSet with hostPID is not, because its pod has its own network namespace. The namespace of
+ * the pod counts only the exporter's traffic.
  *
  * The namespace of process 1 can be read with SYS_PTRACE or by the same user (ptrace(2), "read").
  * If it cannot be read, the exporter's own namespace counts as the machine's. */
@@ -21,7 +21,8 @@ int machine_network_space(const struct host *h, char ret[NAMESPACE_NAME_MAX]);
  * machine's interfaces. A mounted sysfs shows only the namespace in which it was mounted. If no
  * open tree shows the machine's interfaces, `ret` becomes a tree without interfaces. Another
  * namespace's tree is not used, because it may have network cards with the same names. The tree is
- * borrowed. */
+ * borrowed. Returns 0, or a negative errno without setting `ret` if the mount table of process 1
+ * cannot be read. */
 int machine_network_sys(const struct host *h, struct tree **ret);
 
 #endif

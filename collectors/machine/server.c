@@ -1,5 +1,5 @@
-/* Reports facts about the machine, such as its CPU model. Also reports the CPUs and the memory that this
- * exporter may use under its CPU affinity and control group. */
+/* Reports facts about the machine, such as its CPU model. Also reports the CPUs and the memory that
+ * this exporter may use under its CPU affinity and control group. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static const struct metric server_metrics[] = {SERVER_METRICS(METRIC_ROW)};
 #define COMPILED_ARCH ""
 #endif
 
-/* Limits and online CPUs may change while the exporter runs, but rarely. */
+/* Pause between two readings of the limits and the online CPUs, which rarely change. */
 #define LOOK_SECONDS 30
 
 /* /proc/cpuinfo has 1 to 2 KB for each CPU. The text of 150 or more CPUs does not fit into

@@ -1,7 +1,8 @@
 /* Detects the end of processes, which need not be our children. A pidfd becomes readable when its
  * process ends. On Linux 6.15 and later (PIDFD_GET_INFO) the wait status is known after the parent
  * has waited. One epoll descriptor covers all watched processes. It wakes the sampler as soon as
- * one of them ends, because its last counters can be read only until its parent waits. */
+ * one of them ends, because the last counters of a process can be read only until its parent waits
+ * for it. */
 #ifndef COLLECTORS_PROCESS_EXIT_WATCH_H
 #define COLLECTORS_PROCESS_EXIT_WATCH_H
 
@@ -37,8 +38,9 @@ void exit_watches_done(struct exit_watches *e); /* call it last, when no watch i
 
 struct exit_watch {
 	int pidfd; /* descriptor of the process; -1 = the process is not watched */
-	/* `ended`: the process has ended. `waited_for`: its parent has waited for it. Both are
-	 * false if the process is not watched. */
+	/* `ended`: the process has ended. `waited_for`: nothing more is expected, because its
+	 * parent has waited for it or the kernel does not report the status. Both are false if the
+	 * process is not watched. */
 	bool ended, waited_for;
 	enum exit_status known;
 	int status;               /* as in wait(2); set when known is EXIT_STATUS_KNOWN */

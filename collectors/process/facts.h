@@ -1,6 +1,6 @@
 /* Facts about a process, for job rules and job recognition. Texts are stored in the reader's
- * buffers and are valid until the reader's next use. If we lack the permission to read a fact, it
- * is empty and `refused` is set. */
+ * buffers and are valid until the reader's next use. A fact that we may not read is empty.
+ * `refused` is set if we may not read the environment. */
 #ifndef COLLECTORS_PROCESS_FACTS_H
 #define COLLECTORS_PROCESS_FACTS_H
 
@@ -26,12 +26,13 @@ struct process_facts {
 	struct process_text text;
 	struct slice executable, working_directory; /* targets of /proc/PID/exe and cwd */
 	/* Path of the process's control group in cgroup v2. Without cgroup v2, the path of the
-	 * memory controller in v1 or, if there is none, the first path. */
+	 * memory controller in v1 or, if there is none, the first path. The path "/" is used only
+	 * if there is no other. */
 	struct slice cgroup;
 	char user[USER_NAME_MAX]; /* user name of the real uid, or the uid if it has no name */
-	/* Container id in the cgroup path: 32 to 64 hexadecimal digits. */
+	/* The last container id in the cgroup path: 32 to 64 hexadecimal digits; "" = none. */
 	char container[CONTAINER_ID_MAX];
-	/* The process belongs to another user: environment and links are unreadable. */
+	/* We may not read the environment: the process belongs to another user. */
 	bool refused;
 };
 

@@ -39,8 +39,8 @@ struct helpers {
 	} declared[HELPERS_MAX];
 };
 
-/* Reads the code size of this program. A copy of this program under another name is recognised by
- * this size. */
+/* Reads the code size of this program. A process that executes this program's file under another
+ * name (a link) is recognised by this size and its link /proc/PID/exe. */
 void helpers_begin(struct helpers *ret, const struct host *h);
 
 /* Declares the process as a helper until it ends. Returns 0; -ESRCH: there is no such process;

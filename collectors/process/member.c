@@ -124,7 +124,7 @@ static void read_status(struct member *m, const struct host *h)
 	m->swap_bytes = s.swap_bytes;
 	m->kinds_known = s.kinds_known;
 	memcpy(m->kind_bytes, s.kind_bytes, sizeof m->kind_bytes);
-	/* The status file counts only one thread. */
+	/* The status file has the context switches of only one thread. */
 	if (m->threads == 1 && !m->thread && !(h->delays && delay_reader_has_switches(h->delays)))
 		take_switches(m, s.voluntary_switches, s.involuntary_switches);
 	uint64_t peak = m->old_mark_bytes && s.peak_bytes <= m->old_mark_bytes ? m->rss_bytes :

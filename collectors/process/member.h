@@ -1,8 +1,9 @@
 /* One process of a run, with its state from tick to tick.
  *
  * Cost: a process whose CPU clock has not moved since the last tick has not run. Its files are not
- * read at this tick, with one exception: its memory is read every STALE_LOOKS ticks, because other
- * processes can change it. Most processes of a big tree sleep. */
+ * read at this tick, with two exceptions. Its memory and its parent are read every STALE_LOOKS
+ * ticks, because other processes can change them. Its waiting times are read once more if it ran
+ * after their last reading. Most processes of a big tree sleep. */
 #ifndef COLLECTORS_PROCESS_MEMBER_H
 #define COLLECTORS_PROCESS_MEMBER_H
 
@@ -13,8 +14,8 @@
 #include "collectors/process/helpers.h"
 #include "collectors/process/process.h"
 
-/* A member is read in full once in this number of ticks. For a sleeping process, only its memory is
- * read. */
+/* A member that runs is read in full once in this number of ticks. For a sleeping member, only its
+ * memory and its parent are read. */
 #define STALE_LOOKS 64
 /* The waiting times of a running process are read at ticks 1, 2, 4, 8 and then at every 8th
  * tick. */
@@ -134,7 +135,8 @@ static inline pid_t member_shown_by(const struct member *m)
 	return m->thread ? m->thread : m->pid;
 }
 
-/* Call it when the counters that the process has got from its children until now are settled. */
+/* Marks the counters that the process has got from its children until now as settled:
+ * process_tree_settle has decided which ended children they belong to. */
 static inline void member_credit(struct member *m)
 {
 	m->credited_faults = m->waited_faults;

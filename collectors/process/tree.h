@@ -21,8 +21,8 @@
 
 struct process_tree {
 	size_t n, room;
-	/* The first member is the reaper, if there is one. A parent comes before the children that
-	 * it had when they were found. */
+	/* The first member is the reaper (`reaper_pid` of process_tree_begin), if there is one. A
+	 * parent comes before the children that it had when they were found. */
 	struct member *member;
 	struct pid_map index; /* index of each member by pid */
 	/* Counters of vanished members for which no parent waited. The counters that the reaper had
@@ -68,9 +68,9 @@ struct process_tree {
 	bool children_ignored; /* at least one member ignored SIGCHLD at some time */
 	bool no_children_file; /* the kernel lacks CONFIG_PROC_CHILDREN: scan /proc instead */
 	/* Maximum number of passes in one tick. A pass reads the ancestors of vanished members
-	 * again. If more members vanish during a pass, another pass follows. After the last pass,
-	 * members that still vanish are dropped. Their counters appear at the next tick in the
-	 * parents that waited for them. */
+	 * again. If more members vanish during a pass, another pass follows. If members still
+	 * vanish in the last pass, their own counters are dropped. At the next tick, these counters
+	 * appear in the parents that waited for them. */
 	unsigned passes_max;
 };
 
@@ -86,8 +86,8 @@ struct tree_now {
 	 * estimated from RSS. */
 	bool pss_known;
 	bool kinds_known;
-	/* number of processes whose PSS is due, but was not read, because reading it would exceed the
-	 * budget of CPU time */
+	/* Number of processes whose PSS is due, but was not read, because reading it would exceed
+	 * the budget of CPU time. */
 	size_t pss_deferred;
 	double pss_age_seconds; /* age of the oldest reading of PSS */
 	bool open_fds_known;

@@ -10,7 +10,7 @@
 /* ---- possible heirs: ancestors that may have got the counters of a vanished member ---- */
 
 /* `left_*`: faults and CPU time of the vanished members. `got_*`: faults and CPU time that members
- * got from children by waiting for them. */
+ * got by waiting for children since process_tree_settle last ran (member_credit). */
 struct balance {
 	uint64_t left_faults, left_ns, got_faults, got_ns;
 };
@@ -40,10 +40,11 @@ static size_t parent_of(const struct process_tree *t, size_t i)
 }
 
 /* Finds the heir of member `i`: its nearest ancestor that has not vanished. Uses the parents that
- * were read last. If there is no such ancestor, the heir is the topmost ancestor in the tree, or one
- * member of the circle if the parents form a circle. This vanished heir is also its own heir. Nobody
- * in the tree can have its counters, but its counters may include those of the members below it.
- * All vanished members on the way get the same heir, so that a long chain is followed only once. */
+ * were read last. If there is no such ancestor, the heir is the topmost ancestor in the tree,
+ * although it has vanished. If the parents form a circle, the heir is one member of the circle.
+ * Such a vanished heir is also its own heir: no other member can have got its counters, but its
+ * counters may include those of the members below it. All vanished members on the way get the same
+ * heir, so that a long chain is followed only once. */
 static void find_heir(const struct process_tree *t, struct burial *b, size_t i)
 {
 	size_t heir = i;
@@ -407,8 +408,9 @@ static bool any_to_settle(const struct process_tree *t)
 
 /* When a parent waits for a zombie, the kernel first adds the zombie's times to the parent and then
  * removes the zombie (wait_task_zombie() in kernel/exit.c). If both are read between these two
- * steps, the times would count twice. In this case, the new zombie does not count at this tick. The
- * parent keeps its credit until the next tick, when the zombie has vanished. */
+ * steps, the times would count twice. If this may have happened, the new zombie does not count at
+ * this tick. What its parent got by waiting stays unsettled until the next tick, when the zombie
+ * has vanished. */
 static void hold_credits(struct process_tree *t)
 {
 	for (size_t i = 0; i < t->n; i++)
@@ -420,8 +422,8 @@ static void hold_credits(struct process_tree *t)
 		if (!m->zombie || m->was_zombie)
 			continue;
 		/* If the parent is a zombie too, its own parent may already have got the times of
-		 * both. Hold the credit of every ancestor up to the first one that is not a
-		 * zombie. */
+		 * both. Therefore do not call member_credit for any ancestor up to the first one
+		 * that is not a zombie. */
 		for (size_t steps = 0; steps <= t->n && t->member[heir].zombie; steps++) {
 			heir = parent_of(t, heir);
 			if (heir == PROCESS_TREE_NONE)
