@@ -21,8 +21,8 @@
 /* An error lists the known parameters if all names together fit into this number of bytes. */
 #define KNOWN_SHOWN 160
 
-/* Returns true when `name` means the parameter key `key`. In a flag, "-" may replace "_". A
- * parameter that may repeat may end with "[]". */
+/* Returns true when `name` means the parameter key `key`. `name` may have "-" in place of "_". If
+ * the parameter repeats, `name` may end with "[]". */
 static bool is_key(const struct parameter *p, const char *key, const char *name)
 {
 	for (; *key && (*name == *key || (*name == '-' && *key == '_')); name++)
@@ -267,7 +267,8 @@ int arguments_add(struct arguments *a, const char *name, const char *value, stru
 	return store(a, p, value, e);
 }
 
-/* Writes the key of the job. The place without a name would be ignored, so it is an error. */
+/* Writes the key of the job into a->job. A namespace or a cluster without a job name is an error,
+ * because it would be ignored. */
 static int make_key(struct arguments *a, struct err *e)
 {
 	const char *name, *space, *cluster;

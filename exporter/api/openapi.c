@@ -100,8 +100,8 @@ static void put_range(json_t *o, double least, double most)
 		json_put(o, "maximum", json_num(most));
 }
 
-/* `least` and `most` are bytes; most = 0: any text. A text of `most` characters may have more bytes,
- * which is refused. */
+/* `least` and `most` are bytes; `most` 0 = any text. A schema counts characters, so it also accepts
+ * a text with more than `most` bytes, which a route refuses. */
 static json_t *text_schema(double least, double most, bool or_null)
 {
 	json_t *o = typed("string", or_null);
@@ -372,7 +372,7 @@ static void put_answer(json_t *responses, int status, const struct route *route)
 	json_put(responses, key, o);
 }
 
-/* Returns the list of codes of an error response, which it makes if there is none yet. */
+/* Returns the list of codes of an error response. Makes the list if the response has none yet. */
 static json_t *error_codes(json_t *content)
 {
 	json_t *media = json_object_get(content, "application/json"), *codes = json_array();
@@ -455,9 +455,9 @@ static json_t *operation_id(const char *method, const char *path)
 	return json_text(buf_text(&id));
 }
 
-/* Lists the accepted proofs of identity. The empty object means that a request may need none: root and
- * the user of the exporter need none for a change over the Unix socket, and nobody needs one with
- * --web.allow-changes and without a token file. */
+/* Lists the accepted proofs of identity. The empty object means that a request may need none.
+ * Examples are a change by root over the Unix socket, and every change with --web.allow-changes and
+ * without a token file. */
 static json_t *security_json(const char *method)
 {
 	if (strcmp(method, "post") == 0)

@@ -125,8 +125,9 @@ struct parameter_name route_parameter_flag(const char *name);
 void arguments_begin(struct arguments *a, const struct parameter *parameters);
 int arguments_add(struct arguments *a, const char *name, const char *value, struct err *e);
 int arguments_finish(struct arguments *a, struct err *e); /* sets defaults, checks required ones */
-/* Limits the arguments to jobs of a namespace, after arguments_finish. A job without a namespace becomes
- * that of the namespace. Returns -EACCES if they name another namespace. */
+/* Limits the arguments to jobs of the namespace `space`. Call it after arguments_finish. If the
+ * request names a job without a namespace, the job of this name in `space` is meant. Returns
+ * -EACCES if the request names another namespace. */
 int arguments_limit(struct arguments *a, const char *space, struct err *e);
 /* Returns true if the client may see this job. */
 bool argument_may_see(const struct arguments *a, const char *job);
@@ -160,7 +161,7 @@ int reply_error_list(struct reply *r, int status, const char *code, const char *
 
 struct json_key; /* exporter/core/json_key.h */
 
-#define ROUTE_ERROR_TEXT "text/plain" /* in place of the code of a reply that is plain text */
+#define ROUTE_ERROR_TEXT "text/plain" /* stands for the code of a reply in plain text */
 /* An error that a route replies with (reply_error). A NULL `code` ends a table. */
 struct route_error {
 	int status;

@@ -42,7 +42,8 @@ static unsigned differences(const char *shown, const char *token)
 	return found;
 }
 
-/* Returns 1 if the token of the file is shown, 0 if it is not. */
+/* Returns 1 if `authorization` has the token in the file, 0 if it does not, or a negative errno if
+ * the file cannot be read. */
 static int is_shown(const char *path, const char *authorization, struct err *e)
 {
 	static const char scheme[] = "Bearer ";

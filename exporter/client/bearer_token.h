@@ -15,11 +15,12 @@ int bearer_token_read(const char *path, char ret[TOKEN_MAX], struct err *e);
  * it is any other text or NULL. The time of the comparison does not depend on the token. */
 int bearer_token_matches(const char *path, const char *authorization, struct err *e);
 
-/* Finds the namespace whose token is shown. `folder` has a file with the token of each namespace, which is
- * named like the namespace, as a Secret of Kubernetes is mounted. Files whose names begin with "." are
- * no tokens. Returns 0, -EACCES when `authorization` is no such token, and another negative errno when
- * a file cannot be read or the folder has more than TOKEN_NAMESPACES_MAX files. All files are read, so
- * that the time does not tell which token is nearly right. */
+/* Finds the namespace whose token `authorization` has. `folder` has one file for each namespace.
+ * The file is named like the namespace and contains its token, as in a mounted Secret of
+ * Kubernetes. Files whose names begin with "." are skipped. Returns 0, -EACCES when `authorization`
+ * is no such token, and another negative errno when a file cannot be read or the folder has more
+ * than TOKEN_NAMESPACES_MAX files. All files are read, so that the time does not depend on which
+ * token matches. */
 #define TOKEN_NAMESPACES_MAX 1000
 int bearer_token_namespace(const char *folder, const char *authorization,
 	char ret[static JOB_SPACE_MAX], struct err *e);

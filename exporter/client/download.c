@@ -16,9 +16,10 @@
 #define BEARER_MAX    (16u << 10)
 /* A transfer is aborted when its speed is below 1 byte/s for this number of seconds. */
 #define IDLE_SECONDS 15L
-/* Options by their numbers, because older headers lack the new names, and newer headers warn of the
- * old names: CURLOPT_QUICK_EXIT (7.87), CURLOPT_PROTOCOLS_STR and CURLOPT_REDIR_PROTOCOLS_STR (7.85),
- * and their forerunners CURLOPT_PROTOCOLS and CURLOPT_REDIR_PROTOCOLS, which take bits. */
+/* These macros give options of libcurl by their numbers, because older headers lack the new names,
+ * and newer headers warn of the old names. The options are CURLOPT_QUICK_EXIT (7.87),
+ * CURLOPT_PROTOCOLS_STR and CURLOPT_REDIR_PROTOCOLS_STR (7.85), and their forerunners
+ * CURLOPT_PROTOCOLS and CURLOPT_REDIR_PROTOCOLS, which take bits. */
 #define QUICK_EXIT      ((CURLoption)(CURLOPTTYPE_LONG + 322))
 #define PROTOCOLS_STR   ((CURLoption)(CURLOPTTYPE_OBJECTPOINT + 318))
 #define REDIR_STR       ((CURLoption)(CURLOPTTYPE_OBJECTPOINT + 319))
@@ -128,7 +129,8 @@ static bool set_protocols(struct download *d)
 	       set(d->curl, REDIR_PROTOCOLS, HTTP_AND_HTTPS) == CURLE_OK;
 }
 
-/* Sets the options of every transfer. Refuses a libcurl that lacks one of the options. */
+/* Sets the options of every transfer. Refuses a libcurl that lacks one of the options in the long
+ * condition below. */
 static int set_options(struct download *d, struct err *e)
 {
 	const struct download_options *o = d->options;
@@ -150,8 +152,9 @@ static int set_options(struct download *d, struct err *e)
 		set(c, CURLOPT_NOPROGRESS, 0L) || set(c, CURLOPT_ERRORBUFFER, d->reason) ||
 		(o->ca_file && set(c, CURLOPT_CAINFO, o->ca_file)))
 		return err_set(e, -ENOSYS, "this libcurl is too old: 7.61 is needed");
-	/* The file stands instead of all that the system trusts. Most builds of libcurl have a folder
-	 * of authorities beside their file. A TLS library without such folders refuses the option. */
+	/* ca_file replaces all certificates that the system trusts. Most builds of libcurl also
+	 * trust a folder of certificates, so remove the folder. Ignore an error: a TLS library
+	 * without such folders refuses the option. */
 	if (o->ca_file)
 		set(c, CURLOPT_CAPATH, NULL);
 	/* Do not wait for libcurl's resolver thread after a transfer. If the name server does not

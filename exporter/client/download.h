@@ -1,6 +1,6 @@
 /* Sends GET and POST requests over HTTP and HTTPS. download_open loads libcurl, which takes 5 MB of
- * memory. A handle belongs to one thread. TLS certificates are always verified. Follows at most
- * three redirects, and only to http and https. */
+ * memory. A handle belongs to one thread. TLS certificates are always verified. Only download_get
+ * follows redirects: at most three, and only to http and https. */
 #ifndef EXPORTER_CLIENT_DOWNLOAD_H
 #define EXPORTER_CLIENT_DOWNLOAD_H
 
@@ -22,7 +22,8 @@ struct download_options {
 	const atomic_bool *stop;
 };
 
-/* Returns -ENOSYS when libcurl is missing or older than 7.61, of 2018. `o` and its texts must outlive the handle. */
+/* Returns -ENOSYS when libcurl is missing or older than 7.61 (2018). `o` and its texts must outlive
+ * the handle. */
 int download_open(struct download **ret, const struct download_options *o, struct err *e);
 void download_close(struct download *d);
 
@@ -32,7 +33,7 @@ struct http_response {
 	char etag[256];                               /* ETag; "" = none */
 	double max_age_seconds;                       /* max-age; 0 = do not cache */
 	double retry_after_seconds;                   /* Retry-After, cut to one day */
-	double rate_limit, rate_cost, rate_remaining; /* credits of X-RateLimit-* */
+	double rate_limit, rate_cost, rate_remaining; /* X-RateLimit-Limit, -Cost and -Remaining */
 	double total_count;                           /* value of X-Total-Count */
 	struct buf body; /* owned by the caller, who calls buf_done; reused by each transfer */
 };
@@ -48,9 +49,9 @@ void response_headers_read(struct http_response *a, const char *line, size_t len
 int download_get(struct download *d, const char *url, const char *etag, struct http_response *ret,
 	struct err *e);
 
-/* Gets a document that needs a right. `bearer` is the token for the header Authorization, `accept`
- * the value of the header Accept. Follows no redirect, because another host must not get the token.
- * Otherwise as download_get. */
+/* Gets a document for which the server requires a token. `bearer` is the token for the header
+ * Authorization, `accept` the value of the header Accept. Follows no redirect, because another host
+ * must not get the token. Otherwise as download_get. */
 int download_get_as(struct download *d, const char *url, const char *bearer, const char *accept,
 	struct http_response *ret, struct err *e);
 

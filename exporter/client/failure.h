@@ -32,8 +32,8 @@ void url_host(const char *url, char ret[HOST_MAX]);
  * -EIO           anything else, such as a connection that ended within the answer */
 int failure_set(const struct failure *f, struct err *e);
 
-/* Returns true when the same transfer may succeed soon. *why (may be NULL) receives two or three
- * words for a line of progress. */
+/* Returns true for -ECONNREFUSED, -ETIMEDOUT and -EIO, after which the same transfer may succeed
+ * later. *why (may be NULL) then receives the reason in at most four words. */
 bool failure_passes(int code, const char **why);
 
 #endif

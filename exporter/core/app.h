@@ -33,10 +33,10 @@ struct app {
 	struct sampler *sampler;               /* may be NULL */
 	struct historian *historian;           /* may be NULL */
 	struct this_server *machine;           /* NULL = only options name the server */
-	struct pod_owners *pod_owners;         /* NULL = nobody is asked who owns a pod */
+	struct pod_owners *pod_owners;         /* NULL = owners of pods are not looked up */
 	struct run_forecasts *run_forecasts;   /* may be NULL */
 	struct result_cache *results;          /* NULL = no cache; freed by app_caches_done */
-	struct progress *progress;             /* of a command; NULL = nobody looks */
+	struct progress *progress;             /* shown by a command; NULL = not shown */
 	struct neighbourhoods *neighbourhoods; /* NULL = no cache; freed by app_caches_done */
 	/* Number of listening sockets from systemd (exporter/lifecycle/systemd.h). */
 	size_t n_sockets;

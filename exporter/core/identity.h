@@ -39,7 +39,8 @@ void identity_read(struct identity *ret);
  * to another PID namespace. */
 uint64_t identity_start_ticks(pid_t pid);
 
-/* Returns true while the process with this start time exists. The function can be used as
+/* Returns true while the process with this start time exists. If /proc belongs to another PID
+ * namespace, any process with this pid counts. The function can be used as
  * historian_config.alive. */
 bool identity_is_alive(void *context, pid_t pid, uint64_t start_ticks);
 

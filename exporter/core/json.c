@@ -226,14 +226,14 @@ static void write_member(struct buf *out, const char *key, const json_t *v, size
 	write_value(out, v, indent, one_line);
 }
 
-/* The end of the text that is written, to put more members on the same line. */
+/* The last line of the text so far. More members are put on this line while they fit. */
 struct filled_line {
 	size_t len;     /* length of the last line, bytes; SIZE_MAX = nothing may follow on it */
 	size_t at_most; /* largest length of a line, bytes */
 };
 
-/* Writes a member of a value that does not fit on one line. Numbers and texts share a line while there
- * is room. Objects and arrays begin a line. */
+/* Writes a member of a value that does not fit on one line. Numbers and texts share a line while
+ * they fit. Each object and each array begins a new line. */
 static void write_filled(struct buf *out, struct filled_line *line, const char *key,
 	const json_t *v, size_t indent)
 {

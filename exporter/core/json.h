@@ -14,13 +14,14 @@
 
 json_t *json_num(double v); /* NaN and infinity become null; whole numbers get no point */
 
-/* Numbers in a unit, rounded: more digits are noise. A rounded value keeps at least the significant
- * digits and the decimals that are named here. */
-json_t *json_bytes(double v);   /* whole bytes */
-json_t *json_seconds(double v); /* whole milliseconds, and 4 digits */
-json_t *json_cores(double v);   /* whole thousandths, and 3 digits */
-json_t *json_money(double v);   /* 6 digits; for prices, costs and savings */
-json_t *json_ratio(double v);   /* 4 digits; for shares, percentages, factors and mean counts */
+/* These functions round a number in a unit, because more digits are noise. Where two roundings are
+ * named, the finer one is used. json_money is for prices, costs and savings. json_ratio is for
+ * shares, percentages, factors and mean counts. */
+json_t *json_bytes(double v);   /* to whole bytes */
+json_t *json_seconds(double v); /* to milliseconds, or to 4 significant digits */
+json_t *json_cores(double v);   /* to thousandths, or to 3 significant digits */
+json_t *json_money(double v);   /* to whole units, or to 6 significant digits */
+json_t *json_ratio(double v);   /* to whole units, or to 4 significant digits */
 /* Rounds by the unit that the key names, such as "memory_bytes", "cpu_seconds", "cpu_cores". A key
  * without a unit counts as a ratio. */
 json_t *json_by_key(const char *key, double v);
@@ -28,8 +29,8 @@ json_t *json_by_key(const char *key, double v);
 json_t *json_text(const char *s);       /* NULL becomes null; invalid UTF-8 becomes U+FFFD */
 json_t *json_time(double unix_seconds); /* "2026-11-21T08:45:12.123Z"; NaN becomes null */
 
-/* Returns true when `v` is a number from `least` to `most`. Integers are not converted to double for
- * the comparison, because no double is 10^18 + 1. */
+/* Returns true when `v` is a number from `least` to `most`. An integer is also compared with `most`
+ * as an integer, because a double cannot hold every integer above 2^53. */
 bool json_is_in_range(const json_t *v, double least, double most);
 
 /* Add `take` to an object or an array, which becomes the owner of `take`. If memory is short

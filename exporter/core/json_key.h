@@ -19,7 +19,7 @@ enum json_key_kind {
 	KEY_CORES,  /* double, least..most: a number of CPUs, or a text such as "500m" */
 	KEY_BYTES,  /* double, least..most: whole bytes, or a text such as "4Gi" */
 	KEY_FLAG,   /* bool */
-	KEY_CHOICE, /* const char *: a word of `choice`, spelled as there */
+	KEY_CHOICE, /* const char *: a word of `choice` in the same case */
 	KEY_OBJECT, /* json_t *, borrowed */
 	KEY_LIST,   /* only of answers: an array */
 	KEY_TIME,   /* only of answers: a time as RFC 3339 in UTC */

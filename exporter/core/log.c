@@ -172,7 +172,7 @@ void log_release(void)
 	hold.lines = BUF_MAX(0);
 	hold.on = false;
 	pthread_mutex_unlock(&hold.lock);
-	/* The lines go out one by one, because each line is a single write. */
+	/* Write the lines one by one, so that each line is a separate write. */
 	for (char *p = lines.data, *end; p && (end = strchr(p, '\n')); p = end + 1) {
 		struct buf line AUTO(buf_done) = BUF_MAX(LOG_LINE_MAX);
 
@@ -181,8 +181,8 @@ void log_release(void)
 	}
 }
 
-/* Returns true if the line now waits for log_release. An error ends the wait of all lines, because the
- * program may end after it. */
+/* Returns true if the line now waits for log_release. A full buffer ends the wait of all lines. An
+ * error also ends it, because the program may end after the error. */
 static bool hold_line(enum log_level level, const struct buf *line)
 {
 	bool held = false;

@@ -17,7 +17,8 @@
 
 /* Memory that the program needs even when it has no clients: code and libraries (7 MiB), threads,
  * the latest snapshot and kernel memory. OWN_BYTES is subtracted from the memory limit. malloc may
- * use 5/8 of the result. The other 3/8 are for fragmentation and sockets. */
+ * use 5/8 of the result. The other 3/8 are for fragmentation and sockets. If the limit is at most
+ * twice OWN_BYTES, malloc may use a quarter of it. */
 #define OWN_BYTES ((uint64_t)(16 * MIB))
 
 #define STACKS_BYTES ((uint64_t)(24 * MIB))
@@ -25,14 +26,15 @@
 /* Most answers from the history do not fit into a memory limit below this value. */
 #define ENOUGH_BYTES ((uint64_t)(32 * MIB))
 
-/* All socket buffers together, in both directions, take at most 1/SOCKETS_PART of the memory limit.
- * The kernel doubles each size for its bookkeeping (socket(7)). */
+/* The buffers are sized so that SOCKETS_USUAL connections take at most 1/SOCKETS_PART of the memory
+ * limit in both directions together. No buffer is smaller than SOCKET_LEAST. The kernel doubles
+ * each size for its bookkeeping (socket(7)). */
 #define SOCKETS_PART  4
 #define SOCKET_LEAST  ((size_t)16 << 10)
 #define SOCKET_USUAL  ((size_t)2 << 20) /* larger sizes are not set: the kernel's default is used */
 #define SOCKETS_USUAL 512               /* default of --web.max-connections */
 
-/* The soft limit of open files is raised to this number. A server never needs more open files. */
+/* The soft limit of open files is raised to this number, or to the hard limit if that is lower. */
 #define DESCRIPTORS_ENOUGH 65536
 
 /* Free heap is given back to the kernel when it exceeds IDLE_MOST or 1/IDLE_PARTS of the heap,
@@ -43,7 +45,8 @@
 #define MEMORY_BUDGET_MOST(field, most, parts, unit, log_name) .field = (most),
 static struct memory_budget current = {.heap = SIZE_MAX, MEMORY_BUDGETS(MEMORY_BUDGET_MOST)};
 
-static bool of_addresses; /* limited by RLIMIT_AS or RLIMIT_DATA, which count unused memory, too */
+/* RLIMIT_AS or RLIMIT_DATA is the lowest limit. Both count unused memory, too. */
+static bool of_addresses;
 
 static size_t share_of_heap(size_t heap, size_t most, size_t parts, size_t unit)
 {

@@ -67,10 +67,10 @@ void memory_budget_tidy(void);
  * memory.
  *
  * If memory_budget_is_over finds that memory is short, the thread must abandon the answer.
- * memory_budget_is_over then keeps returning true until the answer ends. memory_budget_give_up does the
- * same for a step that does not begin, because the memory that it needs is not left. memory_budget_gave_up and
- * memory_budget_end_answer return the result of the last check and do not check again. When no
- * answer is being made, the functions that return something return false. */
+ * memory_budget_is_over then keeps returning true until the answer ends. A thread that cannot get
+ * the memory for a step calls memory_budget_give_up, which has the same effect.
+ * memory_budget_gave_up and memory_budget_end_answer return the result of the last check and do not
+ * check again. When no answer is being made, the functions that return something return false. */
 void memory_budget_begin_answer(void);
 bool memory_budget_is_over(void);
 void memory_budget_give_up(void); /* does nothing when no answer is being made */

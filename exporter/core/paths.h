@@ -27,9 +27,9 @@ int path_make_folder(const char *path, struct err *e);
  * not return either. */
 bool path_is_remote(const char *path);
 
-/* Does nothing unless root runs this process. If the file is missing, creates it and makes the
- * owner of its folder the owner of the file. Otherwise a command that root runs could create a
- * history that a service of another user cannot open. */
+/* Does nothing unless root runs this process and another user owns the folder of the file. If the
+ * file is missing, creates it and makes the owner of its folder the owner of the file. Otherwise a
+ * command that root runs could create a history that a service of another user cannot open. */
 void path_give_to_owner(const char *path);
 
 #endif

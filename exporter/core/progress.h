@@ -1,4 +1,5 @@
-/* How far a route has come with a long answer. A command shows it on a terminal (cli/progress_line.h). */
+/* The progress of a route that makes a long answer. A command shows it on a terminal
+ * (exporter/cli/progress_line.h). */
 #ifndef EXPORTER_CORE_PROGRESS_H
 #define EXPORTER_CORE_PROGRESS_H
 

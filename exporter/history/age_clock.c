@@ -9,8 +9,8 @@
 #include "collectors/base/scan.h"
 #include "exporter/history/tables.h"
 
-/* The stored state is updated at most once an hour. After every change of the file, all readers
- * read the file again. */
+/* While the clocks run steadily, the stored state is updated at most once an hour, because all
+ * readers read the file again after every change. A reboot or a jump updates it at once. */
 #define RENEWED_SECONDS 3600.0
 
 static const struct age_clock_reading none = {(double)NAN, (double)NAN};

@@ -1,10 +1,10 @@
 /* The clock that decides which data is old enough to be deleted. If the wall clock jumped ahead (a
  * wrong NTP answer, a manual change), all data would seem old at once. This clock therefore follows
- * a jump only after the wall clock has run steadily for a day. Until then, this clock continues
- * from the old time.
+ * a jump ahead only after the wall clock has run steadily for a day. Until then, this clock
+ * continues from the old time. This clock follows a jump back at once.
  *
  * After a reboot, only the wall clock shows how long the machine was off. A gap of up to a day is
- * accepted at once. A longer gap is treated as a jump. */
+ * accepted at once. A longer gap is treated as a jump ahead. */
 #ifndef EXPORTER_HISTORY_AGE_CLOCK_H
 #define EXPORTER_HISTORY_AGE_CLOCK_H
 

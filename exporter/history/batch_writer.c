@@ -7,8 +7,9 @@
 
 #include "exporter/core/paths.h"
 
-/* Minimum number of seconds between two files that are set aside. If a broken disk damages each
- * fresh file, this limit keeps the number of set-aside files small. */
+/* Minimum number of seconds between two files that are set aside, and between two checks
+ * (batch_writer_check). If a broken disk damages each fresh file, this limit keeps the number of
+ * set-aside files small. */
 #define SET_ASIDE_SECONDS 60
 
 double batch_writer_clock(void)

@@ -1,5 +1,6 @@
-/* The texts that many runs share, such as the labels and the names of the server. The file keeps each
- * set of them once and counts the runs that refer to it, so that a set is removed with its last run. */
+/* Stores the texts that many runs share, such as the labels and the names of the server
+ * (CIRCUMSTANCES in tables.h). The file keeps each set of texts once and counts the runs that refer
+ * to the set. The set is removed with its last run. */
 #include "exporter/history/tables.h"
 
 #include <string.h>
@@ -10,7 +11,8 @@ static int64_t hash_of(const struct circumstances *c)
 {
 	uint64_t hash = 0;
 
-	/* The factor makes the order of the texts count. It is any large odd number. */
+	/* Because of the factor, the same texts in another order have another hash. Any large odd
+	 * number does. */
 	for (size_t i = 0; i < CIRCUMSTANCES_COUNT; i++)
 		hash = (hash + (c->text[i] ? hash_text(c->text[i]) : 0)) * 0x9e3779b97f4a7c15;
 	return (int64_t)hash;
@@ -22,7 +24,8 @@ static void put_texts(struct sql *q, const struct circumstances *c)
 		sql_put_text(q, c->text[i]);
 }
 
-/* Returns 1 when there is such a row. */
+/* Finds the row with these texts. Returns 1 when there is one, 0 when there is none, or a negative
+ * errno. */
 static int find(struct history *h, int64_t hash, const struct circumstances *c, int64_t *ret,
 	struct err *e)
 {

@@ -1,14 +1,16 @@
-/* Thinning: replaces the samples of a time bucket by three rows. The three rows contain the mean,
- * the growth and the extremes, because statistics and charts need these. Old samples are first
- * merged into buckets of a minute, and later into buckets of an hour. */
+/* Thinning replaces the samples of a time bucket by three rows (enum sample_kind in tables.h). The
+ * first row has the mean of each column, or the growth of a counter, or the maximum of a high-water
+ * mark. The other two rows have the lowest and the highest values, which statistics and charts
+ * need. Old samples are first merged into buckets of a minute, and later into buckets of an
+ * hour. */
 #include "exporter/history/tables.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum number of rows that one step reads. One step thus locks the file for at most about 20
- * ms. */
+/* After this many rows, one step begins no other bucket. A bucket has at most as many rows. This
+ * bounds the time for which one step locks the file: about 20 ms. */
 #define ROWS_AT_ONCE 2000
 
 /* Each run keeps this many of its newest samples at full rate. A sample that is older than
@@ -209,10 +211,9 @@ static bool is_due(const struct history_thinning *t, const struct thinned_row *r
 	       (r->id <= newest && (uint64_t)newest - (uint64_t)r->id >= (uint64_t)t->keep);
 }
 
-/* Reads the next bucket of the run. Returns 1 when the bucket is complete and may be thinned.
- * Returns 0 when there is no such bucket. A bucket is complete when a later bucket has begun, or
- * when no more samples can come. If the clock stood still, very many rows can fall into one bucket.
- * A bucket with more than ROWS_AT_ONCE rows is split. */
+/* Reads the next bucket of the run. Returns 1 when all its rows may be thinned. Returns 0 when a
+ * row may not be thinned yet, or when there are no more rows. If the clock stood still, very many
+ * rows can fall into one bucket. A bucket with more than ROWS_AT_ONCE rows is split. */
 static int read_bucket(struct history_thinning *t, const struct run_to_thin *r, int64_t newest,
 	struct err *e)
 {
@@ -297,8 +298,8 @@ static int note_progress(struct history_thinning *t, int64_t run, int64_t until,
 	return sql_run(&q, e);
 }
 
-/* Returns 1 when the oldest row may be thinned, 0 when it may not be thinned yet, or a negative
- * errno. */
+/* Looks at the first row of the run after r->from. Returns 1 when this row may be thinned. Returns
+ * 0 when it may not be thinned yet, or when there is none. */
 static int has_due(struct history_thinning *t, const struct run_to_thin *r, int64_t newest,
 	struct err *e)
 {

@@ -173,7 +173,8 @@ static void join(const struct columns *columns, const struct sample *earlier, st
 }
 
 /* Finds the oldest sample that has a later sample of the same run, and merges both. Returns false
- * when there are no two samples of the same run. */
+ * when STEPS_MAX steps find no such pair. Samples before and after the finish of a run are no
+ * pair. */
 static bool join_oldest(struct event_queue *r)
 {
 	struct event *previous = NULL;

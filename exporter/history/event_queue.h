@@ -2,9 +2,9 @@
  * of a run, the finish of a run, or the page of a server.
  *
  * When there are too many samples, the oldest sample is merged into the next sample of its run. The
- * merged sample covers both intervals, so the totals of the run stay right. When there are too many
- * begins and finishes, the oldest begin or finish is dropped. The functions do not lock; the caller
- * does. */
+ * merged sample covers both intervals, so the totals of the run stay right. If no sample can be
+ * merged, the oldest sample is dropped. When there are too many other events, the oldest of them is
+ * dropped. The functions do not lock; the caller does. */
 #ifndef EXPORTER_HISTORY_EVENT_QUEUE_H
 #define EXPORTER_HISTORY_EVENT_QUEUE_H
 
@@ -34,10 +34,11 @@ struct event *event_queue_new_page(const struct history_page *p);
 struct event_queue {
 	struct event *first, *last;
 	size_t n, samples;             /* `n` counts all events, `samples` only samples */
-	size_t max_samples, max_runs;  /* limits of the queue; 0 = no limit */
+	size_t max_samples, max_runs;  /* limits of samples and of other events; 0 = no limit */
 	const struct columns *columns; /* columns of a sample; needed when max_samples is set */
+	/* Number of samples that were merged or dropped, and of other events that were dropped. */
 	uint64_t samples_dropped, runs_dropped;
-	uint64_t samples_lost; /* number of dropped samples that could not be merged */
+	uint64_t samples_lost; /* number of samples that were dropped without a merge */
 };
 
 void event_queue_push(struct event_queue *r, struct event *take);

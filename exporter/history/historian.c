@@ -19,8 +19,9 @@
  * between. */
 #define BATCH_EVENTS 512
 
-/* The pause after a failure. It doubles with each failure in a row. The first pause is short,
- * because the usual failure is that another process locks the file for a moment. */
+/* The pause after a failure. It doubles with each failure in a row, up to PAUSE_LAST_SECONDS. The
+ * first pause is short, because the usual failure is that another process locks the file for a
+ * moment. */
 #define PAUSE_FIRST_SECONDS 0.1
 #define PAUSE_LAST_SECONDS  5.0
 
@@ -31,16 +32,18 @@
 /* Default of historian_config.last_upkeep_seconds. */
 #define UPKEEP_AT_STOP_SECONDS 0.5
 
-/* While the file is too large, the thread rests as long as a step took, and begins upkeep again after
- * this many seconds. */
+/* While the file is near its limit or above it (historian.near_limit), the thread rests only
+ * FULL_REST times the duration of a step. It begins the next upkeep FULL_UPKEEP_SECONDS after the
+ * last. */
 #define FULL_REST           1
 #define FULL_UPKEEP_SECONDS 1.0
 
-/* While the thread waits for a lock, it sets `locked_at` several times within this many seconds. */
+/* While the thread waits for another process's lock of the file, it sets `locked_at` every 1 to 20
+ * ms. If `locked_at` is older than this many seconds, the thread does not wait for a lock now. */
 #define LOCKED_SECONDS 0.1
 
-/* A thread that opens the file works if it uses this share of a CPU. One that only asks for the lock
- * of another process again and again uses a hundredth. */
+/* While the thread opens the file, it counts as working only if it uses more than this share of a
+ * CPU. A thread that only polls for the lock of another process uses about 0.01 CPU. */
 #define OPENING_SHARE 0.05
 
 /* Upper limit of deadlines, in seconds of batch_writer_clock(). The limit is about 30 years after
@@ -74,18 +77,20 @@ struct historian {
 	bool awaited;                   /* a caller waits until all events are on disk */
 	double paused_until, upkeep_at; /* times of batch_writer_clock() */
 	double upkept_at;               /* end of the last upkeep, in the same clock */
-	bool full, near_limit;          /* the size of the file against its limit */
-	double stop_at, upkeep_until;   /* deadlines of historian_stop, in the same clock */
-	double pause;                   /* current pause in seconds; 0 = no failure */
-	double attempt_at;              /* start of the current write; INFINITY = no write */
-	double failing_at;              /* time of the first failure in a row; INFINITY = none */
-	double locked_at;               /* time of the last call of is_patient */
-	double stuck_at;                /* time when the holder of the lock last wrote */
-	double slowest;                 /* longest write so far, in seconds */
-	int opened;                     /* result of the last attempt to open the file */
-	bool starting;                  /* historian_start still waits for the first attempt */
-	bool remote;                    /* the file is on a disk that another machine serves */
-	struct err failure;             /* the last failure */
+	/* `full`: the file exceeds its limit by more than 1/HISTORIAN_FULL_PARTS. `near_limit`: the
+	 * file has come within 1/HISTORIAN_FULL_PARTS of its limit, or exceeds the limit. */
+	bool full, near_limit;
+	double stop_at, upkeep_until; /* deadlines of historian_stop, in the same clock */
+	double pause;                 /* current pause in seconds; 0 = no failure */
+	double attempt_at;            /* start of the current write; INFINITY = no write */
+	double failing_at;            /* time of the first failure in a row; INFINITY = none */
+	double locked_at;             /* time of the last call of is_patient */
+	double stuck_at;              /* time when the holder of the lock last wrote */
+	double slowest;               /* longest write so far, in seconds */
+	int opened;                   /* result of opening the file; -EINPROGRESS = none yet */
+	bool starting;                /* historian_start still waits for the first attempt */
+	bool remote;                  /* the file is on a disk that another machine serves */
+	struct err failure;           /* the last failure */
 	struct historian_health health;
 
 	/* Only the historian's thread uses the members below. */
@@ -134,7 +139,7 @@ static int do_work(struct historian *h, struct historian_work *work, struct err 
 	return code;
 }
 
-/* Returns true when there is work besides calls. */
+/* Returns true when there is work other than the waiting calls (struct historian_call). */
 static bool has_turn(const struct historian *h, double now)
 {
 	if (h->hurry || h->suspect)
@@ -147,8 +152,8 @@ static bool has_work(const struct historian *h, double now)
 	return h->calls || has_turn(h, now);
 }
 
-/* Stores the size of the file. If the file has grown to its limit, upkeep is due. The caller holds the
- * lock. */
+/* Stores the size of the file. If the file is near its limit or above it, moves the next upkeep
+ * forward. The caller holds the lock. */
 static void note_size(struct historian *h, uint64_t bytes, double now)
 {
 	uint64_t most = h->config.limits.max_bytes;
@@ -220,7 +225,9 @@ static bool waits_for_lock(const struct historian *h, double now)
 	return now - h->locked_at < LOCKED_SECONDS;
 }
 
-/* Is called on the historian's thread while another process has the lock of the file. */
+/* The callback of history_wait_while: runs on the historian's thread while another process has the
+ * lock of the file. Returns false when the thread must stop waiting: a `hasty` historian has given
+ * up. */
 static bool is_patient(void *context, double stuck_seconds)
 {
 	struct historian *h = context;
@@ -308,8 +315,8 @@ static void log_dropped(struct historian *h, const struct historian_work *work)
 			NULL);
 }
 
-/* Makes the calls, until other work is due. The caller holds the lock. The lock is released during
- * each call. */
+/* Makes one of the waiting calls (struct historian_call), and then further ones until other work is
+ * due. The caller holds the lock. The lock is released during each call. */
 static void run_calls(struct historian *h)
 {
 	for (bool first = true; h->calls && (first || !has_turn(h, batch_writer_clock()));
@@ -334,8 +341,9 @@ static void run_calls(struct historian *h)
 	}
 }
 
-/* Returns true when the first attempt to open the file failed in a way that passes. A server waits for
- * room on a full disk; a job does not. */
+/* Returns true when historian_start succeeds although the file is not open, because the thread
+ * tries again. With `hasty`, this is so when the file is locked or the disk does not answer.
+ * Without `hasty`, this is so when the disk is full. */
 static bool may_open_later(const struct historian *h, int code)
 {
 	return h->config.hasty ? code == -EINPROGRESS || code == -EBUSY : code == -ENOSPC;
@@ -447,8 +455,8 @@ static void historian_free(struct historian *h)
 	free(h);
 }
 
-/* Waits until the file is open, or cannot be opened. If `hasty` is set, a file that is locked or
- * does not answer is no error, because the thread goes on trying. */
+/* Waits until the file is open, or cannot be opened. An error that may_open_later accepts is no
+ * error here, because the thread goes on trying. */
 static int wait_for_opening(struct historian *h, struct err *e)
 {
 	bool hasty = h->config.hasty;
@@ -540,8 +548,8 @@ static int64_t cpu_time(const struct historian *h)
 	return pthread_getcpuclockid(h->thread, &clock) == 0 ? clock_read_ns(clock) : 0;
 }
 
-/* Returns the time at which a wait with `hasty` gives up, because the disk seems not to work.
- * INFINITY = never. The caller holds the lock. */
+/* Returns the time at which a wait gives up because the disk seems not to work. Without `hasty`,
+ * returns INFINITY: the wait never gives up. The caller holds the lock. */
 static double hope_ends(const struct historian *h, struct settling *s, double now)
 {
 	double slow = 2 * h->slowest, least = s->begun + HISTORIAN_GRACE_SECONDS;
@@ -574,8 +582,8 @@ static bool flush(struct historian *h, double timeout_seconds, const sigset_t *h
 	uint64_t target = h->handed;
 
 	h->hurry = true;
-	/* `awaited` shortens the pause after a failure. The usual pause is longer than a wait with
-	 * `hasty`. */
+	/* `awaited` limits the pause after a failure to PAUSE_FIRST_SECONDS. A longer pause would
+	 * outlast a wait with `hasty`. */
 	h->awaited = h->config.hasty;
 	pthread_cond_signal(&h->wake);
 	while (now = batch_writer_clock(), end = fmin(deadline, hope_ends(h, &s, now)),

@@ -1,7 +1,7 @@
 /* The thread that writes the history. Other threads pass events through a bounded queue and never
  * wait for the disk. While the disk is slow, full or locked, events wait and are retried. When too
  * many samples wait, the oldest samples of each run are merged (event_queue.h), counted and logged.
- * Begins and finishes have a separate bound, which is reached only when the disk fails for days.
+ * Begins, finishes and pages have a separate bound, above which the oldest is dropped.
  *
  * The thread handles and logs failures. It sets a corrupt file aside and starts a fresh one. If the
  * file was deleted or replaced, the thread opens the file again and repeats the open runs in it. */
@@ -15,19 +15,20 @@
 /* Maximum number of samples that wait for the disk. One run at one sample a second needs over an
  * hour to reach it. */
 #define HISTORIAN_QUEUE_SAMPLES 4096
-/* Maximum number of begins and finishes of runs that wait. */
+/* Maximum number of other events that wait: begins and finishes of runs, and pages of servers. */
 #define HISTORIAN_QUEUE_RUNS 8192
 
 /* Upkeep enforces limits, and closes open runs whose exporter is gone. It runs at the start, then
- * every HISTORIAN_UPKEEP_SECONDS, and at the end. The upkeep at the end is needed because the
- * wrapper of a short job may end before the first interval is over. */
+ * every HISTORIAN_UPKEEP_SECONDS, and at the end. It runs every second while the file is near its
+ * limit. The upkeep at the end is needed because the wrapper of a short job may end before the
+ * first interval is over. */
 #define HISTORIAN_UPKEEP_SECONDS 60
-/* An open run of another PID namespace is marked as interrupted when it has had no sample for this
- * many seconds. */
+/* An open run of another or unknown PID namespace is marked as interrupted when it has had no
+ * sample for this many seconds, and for three of its intervals. */
 #define HISTORIAN_STALE_SECONDS 600
 /* historian_stop retries failed writes for this many seconds. */
 #define HISTORIAN_STOP_SECONDS 5
-/* historian_stop returns after this many seconds, even while a slow disk still writes. */
+/* historian_stop returns after this many seconds, even while the thread still writes. */
 #define HISTORIAN_LEAVE_SECONDS 10
 
 struct historian;
@@ -45,12 +46,14 @@ struct historian_config {
 	bool hasty;                         /* see historian_settle */
 };
 
-/* Starts the thread, which opens the file. Waits for that, so that a bad path is reported here. A full
- * disk is no error: the thread tries again until there is room.
+/* Starts the thread, which opens the file. Waits until the file is open, so that a bad path is
+ * reported here. Without `hasty`, a full disk is no error: the thread tries again until there is
+ * room.
  *
- * If `hasty` is set, a job waits for this function. It waits at most HISTORIAN_OPEN_SECONDS, and
- * returns 0 also while the disk does not answer, or while another process has locked the file. The
- * events then wait until the thread can open the file. */
+ * `hasty` is for a job that waits for this function. The function then waits at most
+ * HISTORIAN_OPEN_SECONDS. It returns 0 also while the disk does not answer, or while another
+ * process has locked the file. The events then wait until the thread can open the file. A full disk
+ * is an error. */
 #define HISTORIAN_OPEN_SECONDS 0.5
 int historian_start(struct historian **ret, const struct historian_config *c, struct err *e);
 
@@ -68,15 +71,15 @@ bool historian_flush(struct historian *h, double timeout_seconds);
 
 /* Like historian_flush, but for the end of the program. A signal of signals_end ends the wait
  * early; all threads must block these signals. After a failed wait the historian has given up:
- * later flushes do not wait, and historian_stop tries to write only once.
+ * later flushes do not wait, and historian_stop does not retry a failed write.
  *
- * If `hasty` is set, somebody waits for this program to exit, so the function waits only while the
- * disk works. It gives up in these cases:
+ * `hasty` is for a program whose exit a user or a script waits for. The function then waits only
+ * while the disk works. It gives up in these cases:
  * - HISTORIAN_GRACE_SECONDS have passed since the call and since the first error.
  * - Another process has locked the file, and has written nothing for HISTORIAN_GRACE_SECONDS.
- * - A write has used no CPU time for HISTORIAN_HANG_SECONDS. For HISTORIAN_GRACE_SECONDS only, if
- *   the file could not be opened so far, or if another machine serves its file system: a local disk
- *   that stalls works again, but a server may be gone.
+ * - A write has used no CPU time for HISTORIAN_HANG_SECONDS. If the file could not be opened so
+ *   far, or if another machine serves its file system, the limit is HISTORIAN_GRACE_SECONDS: a
+ *   local disk that stalls usually works again, but a server may be gone.
  *
  * If the slowest write so far took long, the last two cases wait for twice the duration of that
  * write instead. */
@@ -113,10 +116,11 @@ void historian_upkeep(struct historian *h);
  * it is corrupt. Any thread may call it. */
 void historian_suspect(struct historian *h);
 
-/* Returns 0 while runs of other exporters may be added (history_run_add). They are refused while the
- * file exceeds limits.max_bytes by 1/HISTORIAN_FULL_PARTS (-EDQUOT), until old runs are removed, and
- * while the disk is full (-ENOSPC). `e` then says why, without the path, because everybody may read it. Upkeep begins when the file has come
- * within 1/HISTORIAN_FULL_PARTS of the limit. The -wal file counts as part of the file. Any thread. */
+/* Returns 0 while runs of other exporters may be added (history_run_add). Returns -EDQUOT while the
+ * file exceeds limits.max_bytes by more than 1/HISTORIAN_FULL_PARTS. The -wal file counts as part
+ * of the file. Upkeep removes old runs before that: it begins when the file has come within
+ * 1/HISTORIAN_FULL_PARTS of the limit. Returns -ENOSPC while the disk is full. `e` gives the reason
+ * without the path, because any client may read it. Any thread. */
 #define HISTORIAN_FULL_PARTS 32
 int historian_takes_runs(struct historian *h, struct err *e);
 

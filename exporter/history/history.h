@@ -25,9 +25,9 @@
 
 struct history;
 
-/* Call it once when the program starts, before any other use of SQLite. SQLite then allocates
- * blocks of only a few sizes, which saves memory. history_open can then also detect that a file was
- * not closed properly. */
+/* Call it once when the program starts, before any other use of SQLite. SQLite then rounds small
+ * blocks up to six sizes, which saves memory (open.c). history_open can then also detect that a
+ * file was not closed properly. */
 void history_setup(void);
 
 enum history_mode {
@@ -63,7 +63,7 @@ void history_closep(struct history **h); /* for AUTO */
 int history_check(struct history *h, struct err *e);
 
 /* Copies the -wal file into the database. Does not copy when the database file was deleted or
- * replaced, or when it is busy. */
+ * replaced, or when another process uses it. */
 void history_checkpoint(struct history *h);
 
 /* Call it after -EBADMSG. Closes the handle without writing. Then renames the file as history_open
@@ -190,7 +190,7 @@ struct orphan_rule {
  * namespace. Such a run is closed when its last sample is older than stale_seconds, and also older
  * than three intervals of the run.
  *
- * Closes only a few runs. Returns 1 when it must be called again, in a new transaction. */
+ * Closes at most 8 runs. Returns 1 when it must be called again, in a new transaction. */
 int history_close_orphans(struct history *h, const struct orphan_rule *rule, struct err *e);
 
 /* Reads the clock of age_clock.h. The file stores the state of this clock. Call it outside of a
@@ -232,7 +232,7 @@ struct history_limits {
  * because of max_bytes.
  *
  * When the file exceeds max_bytes, data is removed in this order:
- * 1. samples of the oldest runs
+ * 1. samples of ended runs, oldest run first, except the newest ended run of each job
  * 2. the oldest runs
  * 3. samples of the newest run of each job
  * 4. full-rate samples of open runs
@@ -274,8 +274,8 @@ struct run_query {
 	 * second. */
 	bool open_stats;
 	size_t limit; /* largest number of runs; 0 = no limit */
-	/* End with the run that is this number of measured successful runs. 0 = do not count
-	 * them. */
+	/* End the list when it contains this many runs that succeeded and were measured. 0 = do not
+	 * end it early. */
 	size_t enough_measured;
 	/* Only ended runs whose memory limit differs clearly from this one (RUN_LIMITS_DIFFER),
 	 * bytes. 0 = any. */
@@ -335,9 +335,9 @@ struct job_brief {
 	struct run_brief *run;
 };
 
-/* The few facts of a job by which a list of jobs is searched, filtered and sorted. 10,000 of them take
- * 40 ms to read, and a further fact (enum head_value) up to 60 ms. The 12 newest runs of as many jobs
- * would take 600 ms. */
+/* The facts of a job by which a list of jobs is searched, filtered and sorted. It takes 40 ms to
+ * read them for 10,000 jobs, and up to 60 ms more to read `value`. To read the 12 newest runs of
+ * 10,000 jobs would take 600 ms. */
 struct job_head {
 	int64_t id; /* id of the job in this file */
 	const char *job_name;
@@ -349,19 +349,22 @@ struct job_head {
 	double value;  /* see enum head_value; NaN = unknown */
 };
 
-/* HEAD_FAILURES is the number of failed ones of the 12 newest ended runs. The others are the duration
- * in seconds and the peak memory in bytes of the newest successful run. */
+/* The meaning of job_head.value. HEAD_NOTHING: it is not read. HEAD_FAILURES: how many of the 12
+ * newest ended runs are failed or oom_killed. HEAD_DURATION and HEAD_MEMORY: the duration in
+ * seconds, and the peak memory in bytes, of the newest successful run. */
 enum head_value { HEAD_NOTHING, HEAD_FAILURES, HEAD_DURATION, HEAD_MEMORY };
 
 /* Reads all jobs in the order of their ids. */
 int history_job_heads(struct history *h, enum head_value value, struct arena *arena,
 	struct job_head **ret, size_t *ret_n, struct err *e);
 
-/* Adds how the job's runs ended to `outcomes`: all runs ever, by outcome; [RUNNING] = open runs. */
+/* Adds the number of the job's runs with each outcome to `outcomes`. Removed runs count, too.
+ * [RUNNING] = open runs. */
 int history_job_outcomes(struct history *h, const struct job_head *job,
 	uint64_t outcomes[OUTCOME_COUNT], struct err *e);
 
-/* Reads at most the `runs` newest runs of each of these `n` jobs, newest first. ret[i] is of job[i]. */
+/* Reads at most the `runs` newest runs of each of these `n` jobs, newest first. ret[i] belongs to
+ * job[i]. */
 int history_overview(struct history *h, const struct job_head *job, size_t n, size_t runs,
 	struct arena *arena, struct job_brief **ret, struct err *e);
 
@@ -372,7 +375,7 @@ int history_overview(struct history *h, const struct job_head *job, size_t n, si
  * `ret->n` is 0 when the samples were removed.
  *
  * Returns at most HISTORY_SERIES_MAX samples. If a run has more samples, neighbouring samples are
- * merged as in a bucket. Only the newest samples are not merged. Statistics of such a run are
+ * merged as in a bucket. Some of the newest samples are not merged. Statistics of such a run are
  * computed from the merged samples. Sums, means and high-water marks stay exact, but lowest and
  * highest values come closer to the mean. */
 #define HISTORY_SERIES_MAX (1u << 17)
@@ -426,14 +429,15 @@ int history_memory_runs(struct history *h, int64_t job, size_t limit, struct are
 	struct runs *ret, struct err *e);
 
 /* Returns the number of runs that have ended so far, including removed runs, or a negative errno.
- * Takes the same time for any number of runs. The number falls when the newest run is removed. */
+ * Takes the same time for any number of ended runs. The number falls when the newest run is
+ * removed. */
 int64_t history_ended(struct history *h);
 
 /* While this handle reads, SQLite calls `over` regularly, even within one long statement. If `over`
  * returns true, the read fails with a negative errno. */
 void history_give_up_when(struct history *h, bool (*over)(void));
 
-/* While another process holds the write lock, this handle calls `patient` every few milliseconds.
+/* While another process holds the write lock, this handle calls `patient` every 1 to 20 ms.
  * `stuck_seconds` is the time since that process last wrote something. The call that waits for the
  * lock fails with -EBUSY after 2 s, or when `patient` returns false. */
 void history_wait_while(struct history *h, bool (*patient)(void *context, double stuck_seconds),

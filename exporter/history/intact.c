@@ -55,7 +55,8 @@ void history_survive_lost_pages(void)
 {
 	struct sigaction before, ours = {.sa_sigaction = on_lost_page, .sa_flags = SA_SIGINFO};
 
-	/* A job must still ignore the signal if the caller of the wrapper ignored it. */
+	/* If the caller of the wrapper ignores SIGBUS, set no handler. At exec, a handler becomes
+	 * the default action, and the job would not ignore SIGBUS any more. */
 	if (sigaction(SIGBUS, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
 		sigaction(SIGBUS, &ours, NULL);
 }
@@ -153,8 +154,8 @@ int history_check_intact(const struct history *h, struct err *e)
 {
 	bool wal = false;
 
-	/* Do not check before the last statement is prepared, because a new file may have no first
-	 * page until then. */
+	/* Do not check before history_migrate has created the tables and prepared `add_sample`. A
+	 * new file may have no first page until then. */
 	if (h->memory || !h->add_sample)
 		return 0;
 	if (h->lost_pages != history_lost_pages())

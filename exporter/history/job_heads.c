@@ -1,5 +1,5 @@
-/* The list of jobs, a page at a time: the facts that select jobs, then the newest runs of those that were
- * selected. */
+/* Reads the list of jobs in two steps. history_job_heads reads the facts by which the caller
+ * selects a page of jobs. history_overview reads the newest runs of the selected jobs. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -33,7 +33,8 @@ static int read_heads(struct history *h, struct arena *arena, struct job_head **
 	return 0;
 }
 
-/* Both lists are in the order of ids. */
+/* Sets the member `value` of the heads. `head` and the rows of the statement are in the order of
+ * job ids. */
 static int read_values(struct history *h, enum history_statement id, struct job_head *head,
 	size_t n, struct err *e)
 {

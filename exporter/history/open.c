@@ -1,4 +1,4 @@
-/* Opening and closing the history, and setting a corrupt file aside. */
+/* Opens and closes the history. Sets a corrupt file aside. */
 #include "exporter/history/tables.h"
 
 #include <errno.h>
@@ -46,11 +46,11 @@ static const char reader_setup[] = "PRAGMA query_only = ON;"
 
 /* ---- once per process ---- */
 
-/* The sizes of SQLite's blocks are rounded up to six sizes, because glibc keeps freed blocks. For
- * each thread, glibc's tcache keeps up to seven freed blocks of each of 64 sizes up to 1032 bytes
- * (malloc/malloc.c). These blocks take up to 230 KiB, and the memory around them cannot be given
- * back to the kernel. SQLite uses nearly all of the 64 sizes, so the program's memory would grow
- * for hours. With six sizes, the tcache is full soon, and then contains only 14 KiB. */
+/* SQLite's blocks of up to 1024 bytes are rounded up to six sizes, because glibc keeps freed
+ * blocks. For each thread, glibc's tcache keeps up to seven freed blocks of each of 64 sizes up to
+ * 1032 bytes (malloc/malloc.c). These blocks take up to 230 KiB, and the memory around them cannot
+ * be given back to the kernel. SQLite uses nearly all of the 64 sizes, so the program's memory
+ * would grow for hours. With six sizes, the tcache is full soon, and then contains only 14 KiB. */
 #define LARGEST_CLASS  1024
 #define SMALLEST_CLASS 32
 
@@ -225,7 +225,9 @@ uint64_t history_bytes(struct history *h)
 	return (uint64_t)(pages * sql_int(&q));
 }
 
-/* Waits for the lock. While the -wal file changes, the process that holds the lock still works. */
+/* SQLite calls this function when another process holds the lock. It waits a moment and returns 1.
+ * It returns 0 to give up. While the -wal file changes, the process that holds the lock still
+ * works. */
 static int wait_for_lock(void *context, int tries)
 {
 	struct history *h = context;
@@ -271,8 +273,8 @@ int64_t history_version(struct history *h)
 
 /* ---- reading ---- */
 
-/* Opens a file on a read-only or full disk. If the -wal file is empty or missing, no process writes to the
- * database, and no write waits in the -wal file. */
+/* Opens a file on a read-only or full disk, without a -shm file and without locks. Refuses a file
+ * with a -wal file that is not empty, because SQLite would not read the writes in the -wal file. */
 static int connect_immutable(struct history *h, struct err *e)
 {
 	struct buf uri AUTO(buf_done) = BUF_MAX(PATH_BUF_MAX);

@@ -15,8 +15,8 @@
 enum packed_code {
 	PACKED_UNKNOWN, /* nothing: NaN */
 	PACKED_ZERO,    /* nothing: 0 */
-	/* Nothing: the value is that of the previous statistic of the column. For `n`, it is that of
-	 * `n` in the previous column. */
+	/* Nothing: the value is that of the previous statistic of the column. For the first
+	 * statistic of a column, it is `n` of the last column before it that has values. */
 	PACKED_SAME,
 	PACKED_FLOAT,  /* 4 bytes */
 	PACKED_DOUBLE, /* 8 bytes */
@@ -29,7 +29,7 @@ _Static_assert(PACKED_CODES == 16, "a code has 4 bits");
 
 #define PAGE         4096
 #define LARGEST      0x1p53 /* whole numbers up to this are exact in a double */
-#define LARGEST_PAGE 4      /* bytes of a number of pages */
+#define LARGEST_PAGE 4      /* largest size of a number of pages, in bytes */
 
 /* ---- forms ---- */
 
@@ -180,7 +180,8 @@ static bool stays_exact(enum statistic s)
 	return s == STATISTIC_N || s == STATISTIC_SUM || s == STATISTIC_MAX;
 }
 
-/* `n_before`: the number of values of the column before. */
+/* `n_before`: the number of values of the last column before this one that has values; NaN =
+ * none. */
 static void put_column(struct packing *p, const struct distribution *d, unsigned statistics,
 	double n_before)
 {

@@ -1,10 +1,10 @@
-/* The statistics of a run as one blob: about 300 bytes for a forwarded run. One row for each
- * column took 4,000 bytes.
+/* Packs the statistics of a run into one blob. A forwarded run takes about 300 bytes. Schema 13 and
+ * older had one row for each column, which took 4,000 bytes.
  *
- * A form says which statistics of which columns a blob has, in which order. The file keeps each form
- * once (the table stats_form), because most runs have the same. A form is a text: the column names in
- * ascending order, each followed by ':' and its set of statistics (recommender/kept_statistics.h) as
- * a number, separated by ';'.
+ * A form says which statistics of which columns a blob has, in which order. The file keeps each
+ * form once (the table stats_form), because most runs have the same form. A form is a text: the
+ * column names in ascending order, each followed by ':' and its set of statistics
+ * (recommender/kept_statistics.h) as a number, separated by ';'.
  *
  * A blob begins with 4 bits for each statistic of the form (enum packed_code), two to a byte, the
  * lower half first. The numbers follow in the same order. */
@@ -36,9 +36,10 @@ struct stats_form stats_form_of_all(const struct column_stats *stats, size_t n,
 /* The form of a run that another exporter recorded: kept_columns. */
 struct stats_form stats_form_of_kept(void);
 
-/* Appends the blob. `stats` is sorted by column; columns that the form lacks are left out. `exact`:
- * all numbers are exact. Otherwise, only counts, totals (sum) and maxima are exact; the others are
- * rounded down to 24 binary digits, at most 1.2e-7 of the value. Rounding down keeps their order. */
+/* Appends the blob. `stats` is sorted by column; columns that the form lacks are left out. If
+ * `exact` is true, all numbers are exact. Otherwise, only counts, totals (sum) and maxima are
+ * exact. The other numbers are rounded towards zero to 24 binary digits, by at most 1.2e-7 of the
+ * value. They keep their order. */
 void packed_stats_write(struct buf *out, const struct stats_form *f,
 	const struct column_stats *stats, size_t n, bool exact);
 

@@ -14,11 +14,11 @@
 /* Number of runs that are removed because of the file size before the size is checked again. */
 #define RUNS_BETWEEN 32
 
-/* Runs with samples that one step looks at. */
+/* Maximum number of runs with samples that one step looks at. */
 #define LOOKS_AT_ONCE 4096
 
-/* When the file is shortened, at least this many free pages stay in it for new samples. In a larger
- * file, a quarter of the file stays free. */
+/* The file is shortened when it has more free pages than this and than a quarter of its pages, or
+ * when it exceeds its limit. Otherwise the free pages stay in the file for new samples. */
 #define FREE_PAGES_KEPT 256
 
 /* When the file is too large, each open run keeps this many newest samples at full rate. */
@@ -65,7 +65,8 @@ static int drop_samples(struct history *h, int64_t run, int64_t *left, struct er
 
 struct prune_step {
 	int64_t samples_left; /* number of samples that this step may still delete */
-	/* The step ends as soon as the file has no more bytes in use than this; 0 = no such end. */
+	/* The step ends as soon as the file has no more bytes in use than this; 0 = the size does
+	 * not end it. */
 	uint64_t enough_bytes;
 	unsigned unsent; /* count removed runs that were not sent to these receivers */
 	int64_t lost;    /* number of runs that were removed before they were sent */
@@ -290,8 +291,9 @@ int history_losses(struct history *h, struct history_losses *ret, struct err *e)
 	return 0;
 }
 
-/* The data may use all of the file's limit but 1/WAL_PARTS, which is for the -wal file. The -wal file is
- * copied into the database when it has half as much, but not more than 512 pages. */
+/* 1/WAL_PARTS of the file's limit is for the -wal file, and the rest is for the data. SQLite copies
+ * the -wal file into the database when the -wal file has reached half of its part. That size is at
+ * least WAL_PAGES_MIN and at most WAL_PAGES_MAX. */
 #define WAL_PARTS     32
 #define WAL_PAGES_MAX 512
 #define WAL_PAGES_MIN 16
@@ -345,8 +347,10 @@ static void limit_wal(struct history *h, const struct history_limits *l,
 								       (int)pages);
 }
 
-/* Copies the -wal file into the database and empties it, if it has outgrown its room: readers may have
- * kept it from being begun anew. Without that, a history that takes no more runs would never shrink. */
+/* Copies the -wal file into the database and empties the -wal file if it exceeds its part of the
+ * limit. It can grow because SQLite cannot overwrite it from its start while another process reads
+ * it. A history that is full takes no more runs (historian_takes_runs), so no later write would
+ * empty it. */
 static int empty_wal(struct history *h, const struct history_limits *l, struct err *e)
 {
 	if (!l->max_bytes || history_wal_bytes(h) <= l->max_bytes / WAL_PARTS)
@@ -383,7 +387,8 @@ static int shrink(struct history *h, const struct history_limits *l, struct err 
 
 /* ---- runs of older files ---- */
 
-/* `*ret` = 0: there is none. */
+/* Finds a run whose statistics are still rows of run_stat (schema 13 or older). Sets `*ret` to 0
+ * when there is none. */
 static int find_old_run(struct history *h, int64_t *ret, struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_OLD_RUN, e);
@@ -394,7 +399,7 @@ static int find_old_run(struct history *h, int64_t *ret, struct err *e)
 	return code < 0 ? code : 0;
 }
 
-/* Rewrites a few runs. Returns 1 when some are left. */
+/* Rewrites at most PACKED_AT_ONCE runs. Returns 1 when more may be left. */
 static int pack_old_runs(struct history *h, struct err *e)
 {
 	int code = history_transaction(h, e);

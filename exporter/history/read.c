@@ -397,8 +397,8 @@ int history_open_runs(struct history *h, struct arena *arena, struct open_run **
 
 /* ---- limits of a read ---- */
 
-/* SQLite calls `over` each time its virtual machine has run this many steps. So many steps read
- * about 10,000 values, or dozens of rows. */
+/* SQLite calls `over` each time its virtual machine has run this many steps. These steps read about
+ * 10,000 values. */
 #define STEPS_BETWEEN 16384
 
 static int is_over(void *over)

@@ -1,4 +1,4 @@
-/* Runs of all jobs, from which one job can learn. */
+/* Reads runs of all jobs, from which the need of one job can be estimated. */
 #include "exporter/history/tables.h"
 
 #include <errno.h>

@@ -105,9 +105,10 @@ static const char *const migrations[] = {
 	"ALTER TABLE run ADD COLUMN address_limit_bytes REAL;"
 	"ALTER TABLE run ADD COLUMN address_peak_bytes REAL;",
 	"ALTER TABLE run ADD COLUMN end_reason TEXT;",
-	/* The statistics and the shared texts of a run become short. Runs that are in the file already
-	 * are rewritten later, a few at a time (history_prune). job.kept is the number of ended runs
-	 * in the file. A run without samples has -1 in minutes_until and hours_until. */
+	/* The statistics and the shared texts of a run are stored in fewer bytes. Runs that are in
+	 * the file already are rewritten later, at most 64 at a time (history_prune). job.kept is
+	 * the number of ended runs in the file. A run that another exporter forwarded has no
+	 * samples, and has -1 in minutes_until and hours_until. */
 	("CREATE TABLE stats_form(id INTEGER PRIMARY KEY, columns TEXT NOT NULL UNIQUE) STRICT;"
 	 "CREATE TABLE circumstances(id INTEGER PRIMARY KEY, hash INTEGER NOT NULL, runs INTEGER NOT NULL,"
 	 " vendor TEXT, instance_type TEXT, region TEXT, zone TEXT, allocation TEXT, system TEXT, labels TEXT,"
@@ -128,16 +129,18 @@ static const char *const migrations[] = {
 	 "CREATE INDEX run_oldest ON run(started_at, id) WHERE outcome <> 'running';"
 	 "CREATE INDEX run_to_minutes ON run(started_at) WHERE minutes_until >= 0"
 	 " AND minutes_until < (id << 32) | 4294967295;"),
-	/* Where the page of the newest server is, and which process that is (shared_settings.c). */
+	/* Adds the page of the newest server, and the process of this server
+	 * (shared_settings.c). */
 	"ALTER TABLE note ADD COLUMN page_url TEXT;"
 	"ALTER TABLE note ADD COLUMN page_address TEXT;"
 	"ALTER TABLE note ADD COLUMN server_pid INTEGER;"
 	"ALTER TABLE note ADD COLUMN server_start_ticks INTEGER;"
 	"ALTER TABLE note ADD COLUMN server_pid_namespace INTEGER;"
 	"ALTER TABLE note ADD COLUMN server_boot_id TEXT;",
-	/* The name of a job becomes its key, with the namespace that the labels of its runs tell. A
-	 * job whose runs tell several is divided, and what its removed runs counted stays with its
-	 * name. */
+	/* The name of a job becomes its key (collectors/base/job_key.h): the name, and the
+	 * namespace from the labels of its runs. If the runs have more than one namespace, the job
+	 * is split, and each namespace becomes a job. Runs without a namespace, and the counts of
+	 * removed runs, stay with the job that has only the name. */
 	("CREATE TABLE place(run INTEGER PRIMARY KEY, job INTEGER NOT NULL, space TEXT NOT NULL) STRICT;"
 	 "INSERT INTO place SELECT id, job, json_extract(labels, '$.namespace') FROM (SELECT r.id, r.job,"
 	 " coalesce(c.labels, r.labels) AS labels FROM run r LEFT JOIN circumstances c ON c.id = r.circumstances)"

@@ -200,7 +200,7 @@ static struct series_loading loading_of(const struct history_column *columns, si
 
 /* Finds an upper limit for the number of rows of a run. Samples are numbered from 1, so the limit
  * is usually the number of the run's last sample. The rows are counted only if the run was thinned
- * or is very long. */
+ * or has sample number 1,000,000. */
 static int rows_at_most(struct history *h, int64_t run, size_t *ret, struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_ROWS_AT_MOST, e);

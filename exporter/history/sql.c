@@ -1,4 +1,4 @@
-/* SQLite statements, and SQLite's errors as a code and a sentence. */
+/* Runs SQLite statements. Turns SQLite's errors into a code and a sentence. */
 #include "exporter/history/sql.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 static const struct {
 	int sqlite, code;
 } codes[] = {
-	/* Extended codes come first, because they are more exact than the primary codes below. */
+	/* The first match counts. An extended code must therefore come before its primary code. */
 	{SQLITE_IOERR_NOMEM, -ENOMEM},
 	{SQLITE_READONLY_DBMOVED, -ESTALE},
 	{SQLITE_ERROR, -EPROTO},

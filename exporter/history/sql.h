@@ -1,4 +1,4 @@
-/* SQLite files: opening, statements, and errors as a code and a sentence.
+/* Opens SQLite files and runs statements. Returns errors as a code and a sentence.
  *
  * If a statement could not be prepared, the functions that bind its parameters do nothing, and
  * sql_row and sql_run return the error. Parameters are bound in order. Columns are read in

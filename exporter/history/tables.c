@@ -82,7 +82,7 @@ void history_forget_forms(struct history *h)
 void history_rollback(struct history *h)
 {
 	sql_rollback(&h->file);
-	history_forget_forms(h); /* one of them may have been part of the transaction */
+	history_forget_forms(h); /* a form may have been added in this transaction */
 }
 
 int history_end(struct history *h, int code, struct err *e)

@@ -1,4 +1,4 @@
-/* Declarations that only the files of the history include.
+/* Declarations that only the files in exporter/history include.
  *
  * schema.c declares the tables. The id of a sample is (id of its run << 32) + the number of the
  * sample in the run, counted from 1. The samples of a run are therefore stored together, in the
@@ -232,8 +232,8 @@ struct history {
 	struct known_form *form;                  /* forms of the file that were read so far */
 	size_t n_forms, forms_room;
 	struct arena forms;
-	/* Passes of prune.c. older_samples: over all runs but the newest of each job.
-	 * newest_samples: over all runs. */
+	/* Progress of the two passes that remove samples (drop_oldest_samples in prune.c).
+	 * `older_samples` skips the newest run of each job. `newest_samples` does not. */
 	struct sample_pass {
 		int64_t next; /* the first run with samples that the pass has not looked at */
 		bool any;     /* the pass has removed samples */
@@ -311,7 +311,7 @@ int circumstances_hold(struct history *h, const struct circumstances *c, int64_t
 int circumstances_release(struct history *h, int64_t id, struct err *e);
 int circumstances_of_run(struct history *h, int64_t run, struct arena *arena,
 	struct circumstances *ret, struct err *e);
-/* Replaces the texts that `newer` knows. */
+/* Replaces each text of `c` that is not NULL in `newer`. */
 void circumstances_merge(struct circumstances *c, const struct circumstances *newer);
 
 /* ---- stored_stats.c ---- */
@@ -326,8 +326,9 @@ struct packed_run {
  * exact. Otherwise, keeps those of kept_columns. Adds the form to the file. */
 int history_pack_stats(struct history *h, const struct column_stats *stats, size_t n, bool own,
 	struct arena *arena, struct packed_run *ret, struct err *e);
-/* Reads the statistics of a run. The names of the columns live as long as those of `like`, the
- * statistics of another run, where the names are the same. */
+/* Reads the statistics of a run. `like` is a run that was read before, or NULL. Where both runs
+ * have the same name of a column, `ret` uses the name of `like`, which must live as long as
+ * `ret`. */
 int history_unpack_stats(struct history *h, int64_t run, const struct packed_run *packed,
 	const struct run *like, struct arena *arena, struct run *ret, struct err *e);
 /* Binds the parameters of circumstances, stats_form, stats and memory_peak_bytes. */
@@ -363,8 +364,8 @@ int history_last_sample(struct history *h, int64_t run, int64_t *id, double *at,
 
 /* ---- shared_settings.c ---- */
 /* Agrees with the other exporters of the file on the limits. Stores the settings of `l` in the
- * file. Replaces limits in `l` by limits that other exporters have stored. On return, `l` contains
- * the limits to enforce (see struct history_limits). */
+ * file. Replaces the limits that the user did not set (l->defaults) by those that a server has
+ * stored. On return, `l` contains the limits to enforce (see struct history_limits). */
 int history_agree(struct history *h, struct history_limits *l, double now, struct err *e);
 
 /* ---- downsample.c ---- */

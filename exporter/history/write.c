@@ -32,7 +32,8 @@ static void set_server(struct circumstances *c, const struct run_server *s)
 	c->text[CIRCUMSTANCE_allocation] = s->allocation;
 }
 
-/* minutes_until and hours_until of a run without samples */
+/* Value of minutes_until and hours_until for a run that another exporter forwarded, without
+ * samples. */
 #define NEVER_SAMPLED (-1)
 
 static int add_run(struct history *h, const struct run_begin *b, int64_t thinned_until,
@@ -74,7 +75,7 @@ static int take_over(struct history *h, const struct run_begin *b, struct err *e
 	return sql_run(&q, e);
 }
 
-/* Returns 1 when the run was added, and 0 when it is there already. */
+/* Returns 1 when the run was added, and 0 when the history already has it. */
 static int begin(struct history *h, const struct run_begin *b, int64_t thinned_until, struct err *e)
 {
 	int code = run_with_text(h, STATEMENT_ADD_JOB, b->job_name, e);
@@ -364,7 +365,8 @@ int history_run_add(struct history *h, const struct run *r, struct err *e)
 	int64_t circumstances = 0;
 	int code = history_find(h, r->run_id, &found, e);
 
-	/* Ids are not secret: a sender corrects only runs of the job that it names. */
+	/* Run ids are not secret. A sender may therefore correct a run only if it also names the
+	 * run's job. */
 	int corrects = code > 0 && is_correction(&found, r->outcome) ?
 			       is_of_job(h, found.job, r->job_name, e) :
 			       0;
@@ -427,8 +429,8 @@ static struct run_recorder read_recorder(struct sql *q)
 	return r;
 }
 
-/* Returns true when the job still runs although its exporter is gone. The next exporter that finds
- * the job continues the run. */
+/* Returns true when no wrapper recorded the run and its root process still lives. The next exporter
+ * that finds the job continues the run. */
 static bool may_be_continued(const struct run_recorder *r, const struct orphan_rule *rule)
 {
 	return !r->reaper_pid && rule->alive(rule->context, r->pid, r->start_ticks);

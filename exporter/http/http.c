@@ -80,7 +80,7 @@ static void *exchange_begin(void *context, const char *uri, struct MHD_Connectio
 
 	/* Hide the query from libmicrohttpd 0.9.75, which uses 56 bytes of CONNECTION_MEMORY for
 	 * each parameter. From some 220 parameters on, libmicrohttpd does not answer at all.
-	 * exporter/api/route.h reads the query. */
+	 * exporter/api/request_target.h reads the query from the copy that exchange_new made. */
 	if (query)
 		query[1] = '\0';
 	return x;
@@ -258,7 +258,7 @@ static enum MHD_Result on_headers(struct http *h, struct exchange *x, const char
 }
 
 /* libmicrohttpd calls this function after the headers, for each piece of the body, and at the end
- * of the request. The body of a GET is read and dropped. The body of a change is kept up to
+ * of the request. The body of a GET or HEAD is read and dropped. The body of a change is kept up to
  * CHANGE_BODY_MAX. A longer body is read up to BODY_READ_MAX, so that the client receives the
  * answer. After BODY_READ_MAX bytes the connection is closed. A request with another method is
  * answered at once, and the connection then ends. */

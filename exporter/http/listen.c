@@ -50,8 +50,9 @@ static void address_text(int fd, char out[LISTEN_TEXT_MAX])
 	snprintf(out, LISTEN_TEXT_MAX, at.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
 }
 
-/* Binds the first address in `list` that can be bound. With `v6_first`, tries IPv6 first. This is
- * for ":PORT", because the IPv6 address "::" accepts IPv4, too. */
+/* Binds the first address in `list` that can be bound. Stops at an address that is in use or
+ * forbidden. With `v6_first`, tries IPv6 first. This is for ":PORT", because the IPv6 address "::"
+ * accepts IPv4, too. */
 static int open_one_of(int *ret, const struct addrinfo *list, bool v6_first)
 {
 	static const int families[] = {AF_INET, AF_INET6};

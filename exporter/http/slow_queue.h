@@ -23,8 +23,8 @@ struct slow_task {
 struct slow_queue;
 
 /* `most` is the maximum number of tasks between slow_queue_take and slow_queue_leave. `most_bytes`
- * limits the unsent answers. A single answer is accepted below this limit even if it then exceeds
- * the limit. */
+ * limits the unsent bytes of answers. As long as the limit is not reached, the next answer is made,
+ * even if it then exceeds the limit. */
 int slow_queue_open(struct slow_queue **ret, size_t most, size_t most_bytes, struct err *e);
 
 /* Adds a task. Returns false and does not call `run` when the queue is full or stops. */

@@ -1,11 +1,11 @@
 /* Decides by --web.config.file whether a request is answered. Keeps the newest valid version of the
  * file.
  *
- * Each connection and each request checks the file and the certificates that the file names (one
- * stat(2) each). A change thus applies without a signal. A change applies one second after the last
- * write, because a file that is still being written may lack its users. While the file is invalid
- * or missing, every request is refused with 500. TLS connections then use the last valid version,
- * so that clients see the 500 and not a failed handshake.
+ * Each connection and each request checks the file, and the certificates and the key that the file
+ * names (one stat(2) each). A change thus applies without a signal. A change applies one second
+ * after the last write, because a file that is still being written may lack its users. While the
+ * file is invalid or missing, every request is refused with 500. TLS connections then use the last
+ * valid version, so that clients see the 500 and not a failed handshake.
  *
  * Any thread may call these functions. */
 #ifndef EXPORTER_HTTP_WEB_ACCESS_H

@@ -236,7 +236,8 @@ static int read_rate(struct yaml *y, yaml_node_t *value, void *into, struct err 
 	return yaml_mapping(y, value, "rate_limit", keys, into, e);
 }
 
-/* Accepts "$2y$12$" and 53 characters of ./A-Za-z0-9. The cost is 04 to 31 (crypt(5)). */
+/* Accepts "$2a$", "$2b$" or "$2y$", a cost from 04 to 31, "$" and 53 characters of ./A-Za-z0-9
+ * (crypt(5)). */
 static bool bcrypt_ok(const char *hash)
 {
 	size_t n = strlen(hash);

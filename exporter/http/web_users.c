@@ -37,7 +37,7 @@ struct password_job {
 	char *password, *hash;
 	bool known_name;
 	uint64_t address;
-	bool first; /* this is the first waiting job of its address; others have its password */
+	bool first; /* first waiting job of its address; later ones have the same password */
 	void (*resume)(void *context);
 	void *context;
 };

@@ -34,16 +34,17 @@ enum command_bits {
 	COMMAND_ALL = 15,
 };
 
-/* Default of --history.runs-per-job, the number of runs to keep for each job. A strategy looks at
- * this number of successful runs, too. */
+/* Default of --history.runs-per-job, the number of runs to keep for each job. A recommendation also
+ * uses at most this number of successful runs. */
 #define HISTORY_RUNS_PER_JOB 200
 
 /* Makes a default from a constant. */
 #define OPTION_DEFAULT(constant)  OPTION_DEFAULT_(constant)
 #define OPTION_DEFAULT_(constant) #constant
 
-/* Largest attempt of a run: in the option, in the variable that a job sets itself, and in POST /jobs. No
- * system retries a run so often. A larger number is something else, such as an id. */
+/* Largest number of an attempt. It holds for the option, for the variable that a job sets itself,
+ * and for POST /jobs. No system retries a run so often. A larger number is probably something else,
+ * such as an id. */
 #define ATTEMPT_MOST 1000
 
 /* clang-format off */
@@ -262,8 +263,8 @@ bool option_at(size_t i, struct option_view *ret); /* false when `i` is past the
 /* Appends the options of a command for --help: those of `names`, or all of them if `names` is NULL.
  * Returns the number of options that were left out. */
 size_t options_help(struct buf *out, enum command_bits command, const char *const *names);
-/* Returns true if `names` is NULL, or has this option or parameter. A NULL ends `names`. Names are
- * given as flags have them, so "_" of a parameter is "-" there. */
+/* Returns true if `names` is NULL, or lists the option or parameter `name`. A NULL ends `names`.
+ * Where a parameter has "_", `names` has "-", as in its flag. */
 bool options_help_shows(const char *const *names, const char *name);
 /* Appends all options as a Markdown table. */
 void options_markdown(struct buf *out);

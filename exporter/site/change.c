@@ -86,8 +86,7 @@ bool site_change_takes_long(const char *path)
 /* ---- who may make changes ---- */
 
 /* Returns true when a page of another site made the browser send the request. Browsers send the
- * origin of the page in Sec-Fetch-Site or Origin. Programs other than browsers send neither
- * header. */
+ * origin of the page in Sec-Fetch-Site or Origin. Other programs usually send neither header. */
 static bool is_from_elsewhere(const struct http_request *r)
 {
 	const char *site = r->fetch_site;

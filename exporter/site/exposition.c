@@ -172,8 +172,8 @@ static void add_part(struct buf *out, const char *label, const char *value)
 	buf_addc(out, '"');
 }
 
-/* Writes the rest of the label job_name. The key of a job gives further labels: its namespace and its
- * cluster, if it has them. */
+/* Writes the value of the label job_name, and the labels namespace and cluster if the job's key has
+ * them (collectors/base/job_key.h). */
 static void job_labels(struct buf *out, const char *key)
 {
 	struct job_parts p = job_key_parts(key);

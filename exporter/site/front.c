@@ -55,7 +55,7 @@ static void add_grafana(struct buf *out, const char *url)
 	buf_adds(out, "\">Grafana</a> Dashboards of jobs and machines</li>\n");
 }
 
-/* The script finds the link by its id: another option says where the metrics are. */
+/* The script finds the link by its id, because --web.telemetry-path may change the path. */
 static void add_metrics(struct buf *out, const char *path)
 {
 	buf_adds(out, "<li><a id=\"metrics\" href=\"");

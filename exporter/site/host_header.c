@@ -62,7 +62,7 @@ static bool is_listed(const struct text_list *names, const char *host)
 }
 
 /* Returns true for the kernel's nodename. The nodename may include the domain, so `host` is
- * compared with and without the domain. */
+ * compared with the whole nodename, and with its part before the first dot. */
 static bool is_this_machine(const char *host)
 {
 	struct utsname u;

@@ -1,4 +1,4 @@
-/* /manual and /runbook: pages in Markdown as HTML. */
+/* Serves /manual, the pages below it, and /runbook. Turns their Markdown into HTML. */
 #include "exporter/site/manual_pages.h"
 
 #include <string.h>
@@ -55,12 +55,13 @@ const struct manual_page *manual_page_find(const char *path)
 		return NULL;
 	if (path[n] == '\0')
 		return &manual_first_page;
-	/* The first page has one path only, because its links are relative. */
+	/* "/manual/" is no path of the first page, because its relative links would not work
+	 * there. */
 	return path[n] == '/' ? page_named((struct slice){path + n + 1, strlen(path) - n - 1}) :
 				NULL;
 }
 
-/* Appends the path of a page as seen from the page `context`. Links are relative, because a proxy may
+/* Appends the path of page `to`, relative to page `from`. Links are relative, because a proxy may
  * serve the manual below any path. */
 static void add_path(struct buf *out, const struct manual_page *to, const struct manual_page *from)
 {
@@ -71,7 +72,7 @@ static void add_path(struct buf *out, const struct manual_page *to, const struct
 }
 
 /* Adds the address of a link to a page of the manual, to a heading of this page, or to another
- * site. Other files of the project are not served. */
+ * site. Returns false for any other target, such as a file of the project that is not served. */
 static bool add_href(struct buf *out, struct slice target, const void *context)
 {
 	struct slice file = target, fragment = {target.data + target.len, 0};

@@ -6,19 +6,19 @@
 #include "collectors/base/buf.h"
 #include "exporter/site/page.h"
 
-/* Bytes of all compressed pages together; tests/unit/test_manual_pages.c checks it. */
+/* Maximum bytes of all compressed pages together; tests/unit/test_manual_pages.c checks it. */
 #define MANUAL_PAGES_MAX (96u << 10)
 
 struct manual_page {
 	const char *name; /* the last part of its path, such as "routes"; NULL ends the table */
-	const char *link; /* the file, as pages in deploy/manual link to it; NULL = they do not */
+	const char *link; /* relative path by which other pages link to it; NULL = no links */
 	const struct page_asset *markdown;
 	/* Title of a page that is not below /manual/. NULL = the title is `name`. */
 	const char *title;
 };
 
-/* Every page but the first page of the manual, sorted by name. CMake makes both from the files in
- * deploy/manual, where README.md is the first page, and from SECURITY.md. */
+/* The pages below /manual/, sorted by name, and the page at /manual. CMake makes them from the
+ * files in deploy/manual, where README.md is the page at /manual, and from SECURITY.md. */
 extern const struct manual_page manual_pages[];
 extern const struct manual_page manual_first_page;
 

@@ -14,7 +14,7 @@
 #define WAIT_DEFAULT 5.0
 #define WAIT_MARGIN  0.5 /* subtracted from the scraper's timeout, to send the answer */
 #define WAIT_LEAST   0.1
-#define WAIT_ENOUGH  1.0 /* shortest silence of a sampler that counts as hanging */
+#define WAIT_ENOUGH  1.0 /* only a wait of at least this shows that the sampler hangs */
 
 /* Bytes of the longest error message, which lists all collectors. */
 #define ERROR_MAX 4096

@@ -1,8 +1,8 @@
 /* A report is one HTML file about a run. People can mail it, keep it or attach it. It contains the
- * recommendation, the shares of the request and the charts as HTML and SVG, which need no JavaScript;
- * and the JSON answers, with a script that adds sortable tables and the reader's time zone. It loads
- * nothing. Its Content-Security-Policy contains the hashes of its own script and style, and allows
- * nothing else. */
+ * recommendation, the used shares of the request and the charts as HTML and SVG, which need no
+ * JavaScript. It also contains the JSON answers, with a script that adds sortable tables and the
+ * reader's time zone. It loads nothing. Its Content-Security-Policy contains the hashes of its own
+ * script and style, and allows nothing else. */
 #ifndef EXPORTER_SITE_REPORT_H
 #define EXPORTER_SITE_REPORT_H
 

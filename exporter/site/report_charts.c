@@ -21,8 +21,8 @@
 
 struct chart_series {
 	const char *key, *label, *class;
-	/* Draws each step up first, then to the right. The highest value so far is then never below
-	 * the value. */
+	/* Draws each step up first, then to the right. The line of the highest value so far is then
+	 * never below the line of the value. */
 	bool steps;
 };
 
@@ -61,7 +61,7 @@ struct level {
 struct drawing {
 	const struct chart *chart;
 	const json_t *at, *columns;
-	double first, last, most; /* times of the samples; the top of the scale */
+	double first, last, most; /* time of the first and of the last sample; top of the scale */
 	struct level level[LEVELS_MAX];
 	size_t n_levels;
 };

@@ -233,7 +233,8 @@ static void add_advice(struct buf *out, const json_t *advice)
 	add_warnings(out, advice);
 }
 
-/* Adds a figure: a share of the request, or the amount alone if no request is known. */
+/* Adds a figure: `v` as a share of `of` (a request, or the usual duration), or `v` alone if `of` is
+ * not known. */
 static void add_figure(struct buf *out, const char *title, void (*add)(struct buf *, double),
 	double v, double of)
 {

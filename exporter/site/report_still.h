@@ -6,9 +6,9 @@
 
 #include "collectors/base/buf.h"
 
-/* Adds the recommendation with its line to paste, the warnings, the shares of the request and the
- * charts of the run as HTML. `series` and `advice` are answers of /series and /recommend; NULL = there
- * is none. `as_of` = seconds since 1970. Times are in UTC. */
+/* Adds the recommendation with its line to paste, the warnings, the used shares of the request and
+ * the charts of the run as HTML. `series` and `advice` are answers of /series and /recommend; NULL
+ * = there is none. `as_of` = seconds since 1970. Times are in UTC. */
 void report_still_add(struct buf *out, double as_of, const json_t *series, const json_t *advice);
 
 #endif

@@ -249,7 +249,8 @@ static void reply_too_much(struct reply *r, const struct route *route, bool now)
 	reply_error(r, now ? 503 : 422, now ? "overloaded" : "too_large", "%s", buf_text(&message));
 }
 
-/* Limits an answer to the namespace whose token the request shows, if tokens decide who reads. */
+/* With --web.namespace-tokens.read, limits the answer to the namespace whose token the request has.
+ * Returns false with an error in `r` when the request names another namespace. */
 static bool limit_to_space(const struct site *s, const struct http_request *request,
 	struct arguments *a, struct reply *r)
 {
@@ -318,14 +319,16 @@ static void not_found(struct site *s, const struct request_target *t, struct htt
 	site_reply(ret, &r);
 }
 
-/* Returns true for what tells nothing about jobs: files of the page, the manual, health. */
+/* Returns true when the answer at this path has no data about jobs: files of the page, the manual,
+ * health. */
 static bool is_public(const struct site *s, const char *path)
 {
 	return !route_at(path) && strcmp(path, s->app->options->telemetry_path) != 0 &&
 	       strcmp(path, site_events_about.path) != 0;
 }
 
-/* Decides who may read, with --web.namespace-tokens.read. */
+/* Returns true when the client may read this path. Only --web.namespace-tokens.read restricts
+ * this. */
 static bool may_read(const struct site *s, const struct http_request *r, const char *path,
 	struct http_answer *ret)
 {
@@ -390,10 +393,10 @@ enum site_way site_way_of(const struct http_request *r)
 }
 
 /* Returns true when the Host header must be checked. A client on loopback may be a browser that
- * runs an attacker's page, so its Host is always checked. Clients at other addresses use various
- * names for this machine, so their Host is checked only with --web.allowed-host. A request without
- * Host is not checked, because browsers always send Host. Changes have their own checks
- * (change.h). */
+ * runs an attacker's page, so its Host is checked. Clients at other addresses use various names for
+ * this machine, so their Host is checked only with --web.allowed-host. A Unix socket, TLS or a
+ * password rule out this attack, and browsers always send Host, so other requests are not checked.
+ * Changes have their own checks (change.h). */
 static bool host_matters(const struct site *s, const struct http_request *r)
 {
 	return r->host && !r->peer.local && !r->vouched &&

@@ -19,7 +19,7 @@ struct http_request {
 	const char *host, *origin, *fetch_site, *content_type, *authorization;
 	struct peer peer;
 	bool loopback;     /* received at an address that only this machine can reach */
-	bool vouched;      /* came with TLS or a password, which rules out DNS rebinding */
+	bool vouched;      /* came with TLS, a password or a token: no DNS rebinding */
 	bool user;         /* authenticated by password or client certificate (--web.config.file) */
 	struct slice body; /* only with POST */
 	bool body_too_large;

@@ -64,7 +64,7 @@ static size_t find_text(struct slice s, const char *text)
 	return s.len;
 }
 
-/* Returns the length of a code span with its backticks, or 0. */
+/* Adds a code span. Returns its length with its backticks, or 0 if there is none. */
 static size_t add_code(struct markdown *m, struct slice s)
 {
 	size_t n = run_of(s, '`');
@@ -132,7 +132,8 @@ static void add_link(struct markdown *m, struct slice text, struct slice target,
 		buf_adds(m->out, "</a>");
 }
 
-/* "<https://...>" is a link. A comment or a tag is dropped. Returns its length, or 0. */
+/* Adds a link for "<https://...>". Skips a comment or a tag. Returns the length of any of these, or
+ * 0. */
 static size_t add_angle(struct markdown *m, struct slice s, int depth)
 {
 	size_t end = find_text(s, ">");
@@ -152,7 +153,7 @@ static size_t add_angle(struct markdown *m, struct slice s, int depth)
 	return end + 1;
 }
 
-/* Returns the length of an entity such as "&lt;", or 0. */
+/* Adds an entity such as "&lt;". Returns its length, or 0 if there is none. */
 static size_t add_entity(struct markdown *m, struct slice s)
 {
 	size_t n = 1;
@@ -196,7 +197,8 @@ static size_t add_emphasis(struct markdown *m, struct slice s, char before, int 
 	return 0;
 }
 
-/* Returns the number of bytes of markup that it has written, or 0. */
+/* Adds the markup at the start of `s`. Returns the number of bytes of `s` that it took, or 0 if `s`
+ * does not start with markup. */
 static size_t add_markup(struct markdown *m, struct slice s, char before, int depth)
 {
 	struct slice text, target;

@@ -48,8 +48,9 @@ static size_t distance(const char *a, const char *b, size_t most)
 	return row[nb];
 }
 
-/* Returns true when `word` contains `name`, when `name` contains `word`, or when at least half of
- * the letters agree. A smaller `*ret` means more alike. */
+/* Returns true when `word` has more than two letters and contains `name` or is a part of it. Also
+ * returns true when at most 1 + half of the letters of `word` are wrong. A smaller `*ret` means
+ * more alike. */
 static bool is_like(const char *word, const char *name, size_t *ret)
 {
 	size_t len = strnlen(word, COMPARED), most = 1 + len / 2;

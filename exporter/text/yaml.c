@@ -9,7 +9,7 @@
 #include "collectors/base/buf.h"
 #include "collectors/base/scan.h"
 
-/* Maximum number of keys of one mapping. The largest table in use has 13. */
+/* Maximum number of rows of a table of keys. No code checks that a table is shorter. */
 #define KEYS_MAX 64
 
 int yaml_open(struct yaml *y, const char *file, const char *text, size_t len, struct arena *arena,
