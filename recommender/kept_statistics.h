@@ -1,6 +1,6 @@
-/* The statistics of a run that are read after its end: by the recommender, by the answers, by the
- * page. A run that another exporter recorded is kept with these alone, so that a central exporter
- * with a million runs needs few bytes a run. */
+/* The statistics of a run that the recommender, the answers and the page read after the run's end.
+ * A central exporter keeps only these of a run that another exporter recorded, so that a million
+ * runs need little space. */
 #ifndef RECOMMENDER_KEPT_STATISTICS_H
 #define RECOMMENDER_KEPT_STATISTICS_H
 
@@ -8,8 +8,8 @@
 
 #include "recommender/run.h"
 
-/* The members of struct distribution, in the order in which the history stores them. Neighbours in
- * this order are often equal. */
+/* The members of struct distribution, in the order in which the history stores them. Adjacent
+ * statistics in this order often have equal values. */
 enum statistic {
 	STATISTIC_N,
 	STATISTIC_SUM,
@@ -24,7 +24,8 @@ enum statistic {
 
 extern const char *const statistic_name[STATISTIC_COUNT]; /* "n", "sum", "max", ... */
 double statistic_get(const struct distribution *d, enum statistic s);
-void statistic_set(struct distribution *d, enum statistic s, double v); /* NaN as `n` = 0 */
+/* Sets one member. For `n`, NaN, a negative number and a number above 2^53 become 0. */
+void statistic_set(struct distribution *d, enum statistic s, double v);
 
 /* Sets of statistics: bit i = the statistic i. Each set contains STATISTIC_N. */
 #define STATISTIC_BIT(s) (1u << (s))

@@ -90,8 +90,8 @@ static struct bound cpu_time_bound(const struct run *r)
 	return b;
 }
 
-/* Returns the bound of cpu_cores. The shorter an interval is, the more cores are added for the
- * slack in seconds (RUN_SLACK_SECONDS). The shortest possible interval is half the usual interval
+/* Returns the bound of cpu_cores. The slack in seconds (RUN_SLACK_SECONDS) adds more cores in a
+ * shorter interval, so the bound is made for the shortest possible interval: half the usual one
  * (recommender/run.h). */
 static struct bound cores_bound(const struct run *r)
 {
@@ -289,7 +289,7 @@ static struct doubt doubt_of(const struct run *const *runs, size_t n)
 	return d;
 }
 
-/* Writes three digits, without an exponent. */
+/* Writes at least three digits. From 1000 s on, "%.3g" would write an exponent. */
 static void add_seconds(struct buf *b, const char *before, double seconds, const char *after)
 {
 	buf_addf(b, seconds < 999.5 ? "%s%.3g s%s" : "%s%.0f s%s", before, seconds, after);

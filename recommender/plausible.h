@@ -51,13 +51,15 @@ int run_plausible(const struct run *r, double vram_bytes, struct err *e);
  * so their rate has no meaning. */
 void run_mend_cores(struct run *r);
 
-/* Checks numbers that a client may have computed wrongly: min <= mean <= max, p50 <= p95 <= p99,
- * and all numbers are finite. Returns 0 or -ERANGE, as run_plausible does. The mean of a rate may
- * be above `max`, because the last reading of a run adds to the growth but not to the time. */
+/* Checks numbers that a client may have computed wrongly. In each column, min <= mean <= max, min
+ * <= p50 <= p95 <= p99 <= max, n is at least 1, and no number is infinite. An unknown number (NaN)
+ * is in order with every other. Returns 0 or -ERANGE, as run_plausible does. The mean of a rate
+ * may be above `max`, because the last reading of a run adds to the growth but not to the time. */
 int run_plausible_order(const struct run *r, struct err *e);
 
-/* Returns true when ended_at - started_at equals the duration, within the slack. In an interrupted
- * run, ended_at - started_at may also be longer than the duration. */
+/* Returns true when ended_at - started_at equals the duration, within the slack, or when one of
+ * them is unknown. In an interrupted run, ended_at - started_at may also be longer than the
+ * duration. */
 bool run_times_agree(const struct run *r);
 
 /* Returns true when the CPU time of the run is too uncertain for sizing. Two bounds measure the
@@ -73,10 +75,11 @@ bool run_times_agree(const struct run *r);
 #define UNCERTAIN_CPU_SECONDS 1.0
 bool run_cpu_uncertain(const struct run *r);
 
-/* Appends sentences on the CPU time of these runs. They say how much may be missing, how
- * much other processes may have used, and how many runs are too uncertain for sizing. Returns false
- * and appends nothing when no run is too uncertain and both amounts are small. An amount is small
- * if it is at most 5 % of the CPU time (a tenth of a core for two cores) or at most a second. */
+/* Appends sentences on the CPU time of these runs. They say how much CPU time may be missing, how
+ * much of it may be that of other processes, and how many runs are too uncertain for sizing.
+ * Returns false and appends nothing when no run is too uncertain and both amounts are small. An
+ * amount is small if it is at most 5 % of the CPU time (a tenth of a core for two cores) or at most
+ * a second. */
 #define CPU_DOUBT_MAX 300
 bool run_cpu_doubt(struct buf *ret, const struct run *const *runs, size_t n);
 

@@ -25,17 +25,19 @@ enum outcome {
 const char *run_outcome_name(enum outcome o); /* "running", "succeeded", ... */
 bool run_outcome_parse(const char *name, enum outcome *ret);
 
-/* Returns true for a reason that says that a time limit ended a run: DeadlineExceeded (Kubernetes,
- * pods and Jobs beyond activeDeadlineSeconds), TIMEOUT and DEADLINE (states of Slurm). `reason` may
- * be NULL. Only a client can send it, because no process of the run learns why it gets a signal. */
+/* Returns true if `reason` is a time-limit reason, which says that a time limit ended a run:
+ * DeadlineExceeded (Kubernetes, pods and Jobs beyond activeDeadlineSeconds), TIMEOUT and DEADLINE
+ * (states of Slurm). `reason` may be NULL. Only a client can send a reason, because no process of
+ * the run learns why it gets a signal. */
 bool run_reason_is_time_limit(const char *reason);
 
-/* Reads an outcome that a client sent. The client may send a reason above instead: the outcome is
- * then failed, and `*reason` becomes this name if it is NULL. If `*reason` is a reason above,
- * `unknown` becomes failed. `running` is refused. */
+/* Reads an outcome that a client sent. Returns false for an unknown text and for `running`. If
+ * `text` is a time-limit reason (above), the outcome is failed, and `*reason` is set to `text` if
+ * it was NULL. If `*reason` is a time-limit reason, the outcome `unknown` becomes failed. */
 bool run_outcome_told(const char *text, enum outcome *ret, const char **reason);
-const char *run_outcome_told_word(size_t i); /* the i-th text that it accepts; NULL past the last */
-#define RUN_REASON_MAX 64                    /* bytes, with the NUL */
+/* Returns the i-th text that run_outcome_told accepts; NULL past the last. */
+const char *run_outcome_told_word(size_t i);
+#define RUN_REASON_MAX 64 /* largest size of a reason: bytes, with the NUL */
 
 /* Distribution over time. The weight of a value is the time for which it lasted. The percentile p95
  * is the smallest value with this property: for 95 % of the time, the column was not above it
@@ -106,16 +108,17 @@ struct runs {
 };
 
 /* Two memory limits differ clearly when one is this many times the other. A smaller difference
- * could come from the noise of peaks. The history keeps a run under a clearly different limit
- * (history_prune), because recommender/sizing/follower.h needs it. */
+ * could come from the noise of peaks. history_prune keeps one older run whose limit differs
+ * clearly from that of the newest runs, because recommender/sizing/follower.h needs it. */
 #define RUN_LIMITS_DIFFER 1.05
 bool run_limits_differ(double a, double b);
 
 /* Returns the newest known request of each resource. NaN = no run has one. `runs`: newest first. */
 void runs_requested(const struct runs *runs, double *cpu_cores, double *memory_bytes);
 
-/* Returns how many runs a month of 720 hours has, from the starts of the newest MONTH_RUNS_MAX runs. NaN =
- * unknown: there is one run, or all began within MONTH_LEAST_SECONDS. `runs`: newest first. */
+/* Returns how many runs a month of 720 hours has, from the starts of the newest MONTH_RUNS_MAX
+ * runs. NaN = unknown: there is one run, or all began within MONTH_LEAST_SECONDS. `runs`: newest
+ * first. */
 #define MONTH_HOURS         720
 #define MONTH_RUNS_MAX      200
 #define MONTH_LEAST_SECONDS 86400
@@ -139,8 +142,8 @@ enum architecture runs_architecture(const struct runs *runs);
 /* Derived columns are rates of measured columns, such as cpu_cores = cpu_seconds / duration (see
  * the table in stats.c). `stats` contains the derived columns beside the measured columns. The mean
  * of a derived column is total growth / total time. Its sum is unknown. An interval shorter than
- * half the usual length is joined to its neighbour, because the rate over a few milliseconds would
- * be a false peak. */
+ * half the median interval is joined to the next interval, or at the end of the run to the interval
+ * before it, because the rate over a few milliseconds would be a false peak. */
 
 /* A series from the history: `n` samples in order of time. values[column][i]: NaN = unknown. */
 struct series {

@@ -5,7 +5,7 @@
 #include "recommender/run.h"
 
 enum wait_verdict {
-	WAITED_UNKNOWN, /* nothing was measured */
+	WAITED_UNKNOWN, /* the wait for a CPU is unknown, and no other row applies */
 	WAITED_LITTLE,
 	WAITED_FOR_CPU,     /* more cores or a larger quota would make the job faster */
 	WAITED_FOR_MEMORY,  /* swapping and reclaim: more memory would make the job faster */
@@ -17,11 +17,13 @@ const char *wait_verdict_name(enum wait_verdict v); /* "unknown", "little", "cpu
 
 /* Each member covers the runs for which its value is known. NaN = no run has a known value. */
 struct waits {
-	double cpu_seconds;       /* time in which threads were ready to run, but had no CPU */
+	/* Time in which threads were ready to run, but had no CPU: the sum over all threads or, if
+	 * that is unknown, the time in which at least one thread waited (pressure). */
+	double cpu_seconds;
 	double cpu_share;         /* cpu_seconds / (cpu_seconds + CPU time that the threads used) */
 	double throttled_seconds; /* time in which a CPU quota stopped the threads */
 	/* Time that threads waited for memory, and for storage, divided by the runs' durations.
-	 * Threads wait at the same time, so a share can exceed 1. */
+	 * The times of all threads are added, so a share can exceed 1. */
 	double memory_share, storage_share;
 	/* Lower bound of the share of the runs' durations in which no thread was running or
 	 * ready. */

@@ -80,11 +80,11 @@ static int open_file(struct catalogue_cache *k, struct err *e)
 }
 
 /* The tables of the cache that store a part of the catalogue. A table has one column for each field
- * of the part. `more` lists the names of additional columns. */
+ * of the part that is_kept accepts. */
 static const struct kept_table {
 	const char *name;
 	enum field_part part;
-	const char *more; /* names of the columns after those of the fields */
+	const char *more; /* names of additional columns, behind those of the fields */
 } kept_tables[] = {
 	{"vendor", PART_VENDOR, ", known, status"},
 	{"region", PART_REGION, ", known, status"},
@@ -174,8 +174,8 @@ static int cache_begin_anew(struct catalogue_cache *k, struct err *e)
 	return code ? code : catalogue_cache_create_tables(k, e);
 }
 
-/* Returns true when the file is a database of another program: it has tables, but not the tables of
- * a cache. */
+/* Returns true when the file is a database of another program: it has tables, but lacks `page` or
+ * `_metadata`, which every cache has. */
 static bool is_of_others(const struct catalogue_cache *k)
 {
 	AUTO(sql_done)

@@ -16,12 +16,13 @@
 struct catalogue_cache;
 
 /* Opens the cache, and creates the file and its directory if missing. -EEXIST: the file is not a
- * cache and stays unchanged. A file without the magic bytes of SQLite is not a cache. */
+ * cache and stays unchanged. It is no cache if it lacks the magic bytes of SQLite, or if it has
+ * tables, but not those of a cache. */
 int catalogue_cache_open(struct catalogue_cache **ret, const char *path, struct err *e);
 void catalogue_cache_close(struct catalogue_cache *cache);
 
-/* Returns true when catalogue_cache_open renamed the old file. *ret then gets -EUCLEAN and a
- * message with the new name. */
+/* Returns true when catalogue_cache_open or catalogue_cache_save renamed the old file. *ret then
+ * gets -EUCLEAN and a message with the new name. */
 bool catalogue_cache_aside(struct catalogue_cache *cache, struct err *ret);
 
 #define CATALOGUE_SOURCE_TEXT_MAX 512

@@ -34,7 +34,7 @@ struct current_catalogue {
 	struct catalogue_stamp stamp; /* stamp of the loaded file; all members 0 = no file */
 	struct cache_origin origin;   /* if `at` is 0, the catalogue is not from the cache */
 	struct mono used;
-	struct catalogue_stamp warned; /* stamp of the cache that config.warn was told of */
+	struct catalogue_stamp warned; /* stamp of the cache at the last call of config.warn */
 	bool silent; /* the file is a pipe, and no catalogue could be read from it */
 	struct fetcher *fetcher;
 	struct err no_fetcher; /* why the fetcher could not start */

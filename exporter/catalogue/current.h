@@ -3,9 +3,10 @@
  * it is the built-in catalogue. The catalogue is loaded on first use, and again when its file
  * changed. A replaced catalogue lives until its last reader has finished.
  *
- * If `refresh` is true, the first call starts the thread that refreshes the cache. A program that
- * never needs a catalogue therefore makes no network calls and uses no memory. If the thread cannot
- * start, the next call tries again, and answers report the problem until then. */
+ * If `refresh` is true, the first current_catalogue_hold with `keep` starts the thread that
+ * refreshes the cache (fetcher.h). A program that never needs a catalogue therefore makes no
+ * network calls and uses no memory. If the thread cannot start, the next call tries again, and
+ * answers report the problem until then. */
 #ifndef EXPORTER_CATALOGUE_CURRENT_H
 #define EXPORTER_CATALOGUE_CURRENT_H
 
@@ -37,16 +38,16 @@ struct current_catalogue_state {
 	char problem[ERR_TEXT_MAX]; /* why the last refresh failed; "" = it did not fail */
 };
 
-/* Copies the struct `config`, but not the texts and other data to which its members point. They must
- * outlive the result. */
+/* Copies the struct `config`, but not the texts and other data to which its members point. They
+ * must outlive the result. */
 struct current_catalogue *current_catalogue_new(const struct current_catalogue_config *config);
 void current_catalogue_free(struct current_catalogue *s); /* stops the thread; NULL does nothing */
 
 /* Gives the caller a reference to the catalogue. The caller drops it with catalogue_free. If
  * --catalogue.path cannot be read, no other catalogue is used, and the call returns a negative
- * errno with a message. If `keep` is false, the call does not start the thread, and if no catalogue
- * was in memory before, the one that it loads does not stay there, unless it came from a pipe. Any
- * thread. */
+ * errno with a message. If `keep` is false, the call does not start the thread. If such a
+ * call loads a catalogue, and none was in memory before, the catalogue is unloaded when the caller
+ * drops it, unless it came from a pipe. Any thread. */
 int current_catalogue_hold(struct current_catalogue *s, bool keep, struct catalogue **ret,
 	struct current_catalogue_state *state, struct err *e);
 

@@ -12,7 +12,7 @@ struct fetcher_options {
 	struct catalogue_source source;
 	/* Exchange rates for a catalogue that cannot be cached; see rates.h. */
 	struct text_list rates;
-	double refresh_seconds; /* the catalogue is fetched again when it has this age */
+	double refresh_seconds; /* age at which the catalogue is fetched again */
 	/* Callback with a message for the log. It is called when fetching begins to fail, and when
 	 * fetching succeeds after a failure. It runs on the fetcher's thread. May be NULL. */
 	void (*say)(void *context, bool works, const char *text);
@@ -23,8 +23,8 @@ struct fetcher_state {
 	struct wall fetched_at; /* last fetch or confirmation of the catalogue; 0 = never */
 	struct wall tried_at;   /* last attempt; 0 = no attempt yet */
 	struct wall next_at;    /* next attempt; 0 = unknown, or in progress */
-	unsigned long fetches, failures;
-	char error[ERR_TEXT_MAX]; /* error of the last attempt; "" = success */
+	unsigned long fetches, failures; /* attempts until now; those that failed */
+	char error[ERR_TEXT_MAX];        /* error of the last attempt; "" = success */
 };
 
 /* Starts the thread. `options` and everything it points to must outlive the fetcher. */

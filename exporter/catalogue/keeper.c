@@ -87,9 +87,9 @@ static int wait_for(struct keeper *k, double seconds, const char *why, struct er
 	return go_on ? 0 : err_set(e, -ECANCELED, "stopped");
 }
 
-/* Returns the largest number of attempts of a call, after an attempt that failed. Before the first
- * answer it is 1: two calls, that of the state and that of the countries, then show that the Keeper
- * cannot be reached. */
+/* Returns the largest number of attempts of a call, after an attempt that failed. If a person waits
+ * and the Keeper has not answered yet, it is 1. The fetch then ends after two calls, those for the
+ * state and for the countries, which show that the Keeper cannot be reached. */
 static unsigned attempts_of(const struct keeper *k)
 {
 	if (!k->options->attended || k->answer.status == 429)
@@ -116,7 +116,8 @@ static double seconds_until(struct keeper *k, struct wall at)
 	return (double)(at.ns - k->transport->now(k->transport->context).ns) / 1e9;
 }
 
-/* Returns the seconds in which the Keeper grants this number of credits. */
+/* Returns the seconds in which the Keeper grants this number of credits, but at most
+ * LONGEST_RETRY. */
 static double seconds_for(const struct keeper *k, double credits)
 {
 	return fmin(credits * WINDOW_SECONDS / k->credits, LONGEST_RETRY);
@@ -210,7 +211,7 @@ static int refused(struct keeper *k, const char *url, struct err *e)
 		refusal_of(k->answer.status)->means);
 }
 
-/* Adds to the error about a body which kind of answer it is. Returns -EPROTO. */
+/* Adds to the error about a body which kind of text the body is. Returns -EPROTO. */
 static int unusable(struct keeper *k, const char *url, struct err *e)
 {
 	const char *text = buf_text(&k->answer.body);
@@ -288,9 +289,9 @@ static bool is_fresh(struct keeper *k, const struct cached_page *p)
 	return age >= 0 && age < p->max_age_seconds;
 }
 
-/* Reads the page of `path` ("/servers?...") into k->body. `credits` is what the call costs, out of
- * 60 credits a minute. `check` validates the body, and may be NULL. If a body fails `check`, it is
- * not stored, and the page is requested again. */
+/* Reads the page of `path` ("/servers?...") into k->body. `credits`: number of credits that the
+ * call costs. `check` validates the body, and may be NULL. If a body fails `check`, it is not
+ * stored, and the page is requested again. */
 static int keeper_call_page(struct keeper *k, const char *path, double credits,
 	int (*check)(void *context, const struct buf *body, struct err *e), void *context,
 	struct err *e)
@@ -650,10 +651,11 @@ static int fetch_region(struct fetching *f, const char *name, bool known, struct
 
 /* ---- compliance frameworks ---- */
 
-/* Asks for one server of the vendor `i` that meets the framework. The Keeper has no table of
- * vendors and frameworks, but its filter holds for all servers of a vendor. If the vendor does not
- * meet the framework, the Keeper ignores both filters and answers with the first of all servers.
- * The sort order makes sure that this server belongs to another vendor. */
+/* Finds out whether the vendor `i` meets the framework: requests one server of this vendor that
+ * meets it. The Keeper has no table of vendors and frameworks, but its filter holds for all servers
+ * of a vendor. If the vendor does not meet the framework, the Keeper ignores both filters and
+ * answers with the first of all servers. The sort order makes sure that this server belongs to
+ * another vendor. */
 static int ask_framework(struct fetching *f, size_t i, const char *framework, bool *ret,
 	struct err *e)
 {

@@ -26,7 +26,7 @@ struct keeper_transport {
 
 struct keeper_progress {
 	const char *doing;      /* the part that is fetched now, such as "servers of aws" */
-	const char *host;       /* that of the URL, with its port */
+	const char *host;       /* host of the Keeper's URL, with its port */
 	bool answered;          /* the Keeper has answered a call, whatever the status */
 	unsigned pages;         /* number of pages until now, from the network or the cache */
 	size_t servers;         /* number of servers until now */
@@ -42,8 +42,8 @@ struct keeper_options {
 	 * other regions. If the list is empty, each server has only its lowest price over all
 	 * regions. */
 	struct text_list regions;
-	/* Region of this machine, "vendor~name". It is fetched too if the Keeper has it. NULL =
-	 * unknown. */
+	/* Region of this machine, "vendor~name". Its prices are fetched, too, if the Keeper has the
+	 * region. NULL = unknown. */
 	const char *home;
 	/* Benchmarks to fetch in addition to SCore. Each costs one more pass over the servers, and
 	 * another if it has a configuration of one core. */
@@ -51,9 +51,10 @@ struct keeper_options {
 	/* Hash of the database from which the cached catalogue was made. If the Keeper still has
 	 * this database, nothing is fetched. NULL = always fetch. */
 	const char *known_hash;
-	/* A person waits for the result. A Keeper that gives no answer at all is then asked twice, and
-	 * a call that fails later is tried KEEPER_ATTEMPTS_ATTENDED times. A Keeper that limits its
-	 * calls (status 429) works, and is waited for in any case. */
+	/* A person waits for the result. If the Keeper does not answer the first two calls, the
+	 * fetch then fails. After the first answer, a call is tried at most
+	 * KEEPER_ATTEMPTS_ATTENDED times. A call that is refused because there were too many calls
+	 * (status 429) is tried up to KEEPER_ATTEMPTS times in any case. */
 	bool attended;
 	/* Called whenever the progress changes. May be NULL. */
 	void (*progress)(void *context, const struct keeper_progress *p);
@@ -64,7 +65,8 @@ struct keeper_report {
 	bool unchanged; /* the Keeper's database has known_hash, so no catalogue is made */
 	char hash[128]; /* hash of the Keeper's database; "" = unknown */
 	unsigned calls, pages, unmodified, retries;
-	double expected_servers; /* number of servers in the header X-Total-Count; NaN = unknown */
+	/* Sum of the headers X-Total-Count over all vendors: number of servers; NaN = unknown. */
+	double expected_servers;
 };
 
 /* Fetches all pages and builds a catalogue. If r->unchanged is true, *ret is NULL. If `cache` is
@@ -77,9 +79,10 @@ int keeper_fetch(const struct keeper_options *o, const struct keeper_transport *
 	struct err *e);
 
 #define KEEPER_PAGE_SIZE 250 /* servers per page */
-#define KEEPER_PAGES_MAX 400 /* per vendor; more pages mean that the Keeper's paging never ends */
-#define KEEPER_ATTEMPTS  6   /* most attempts of a call whose failure may be temporary */
-/* The same while a person waits: the waits between three attempts take 3 to 9 s together. */
+/* Most pages of a vendor or a region; more pages mean that the Keeper's paging never ends. */
+#define KEEPER_PAGES_MAX 400
+#define KEEPER_ATTEMPTS  6 /* most attempts of a call whose failure may be temporary */
+/* Most attempts of such a call while a person waits: two waits, which take 3 to 9 s together. */
 #define KEEPER_ATTEMPTS_ATTENDED 3
 
 #endif

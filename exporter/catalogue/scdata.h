@@ -8,8 +8,8 @@
 
 /* Reads the file and does not change it. Blocks for about a second with the whole database.
  * -ENOENT: no such file.
- * -EINVAL: the file is not a database, or has no servers and prices. The message names the missing
- * table. */
+ * -EINVAL: the file is not a database, cannot be read, or lacks the table server or server_price.
+ * The message names a missing table. -E2BIG: too many rows. */
 int catalogue_from_scdata(struct catalogue **ret, const char *path, struct err *e);
 
 /* Like catalogue_from_scdata, but stores `source` in the catalogue as its origin, in place of

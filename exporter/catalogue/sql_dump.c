@@ -119,7 +119,8 @@ static const char *table_of(const char *statement)
 	return NULL;
 }
 
-/* Returns true for statements to skip: transactions, settings, indexes, views, and other tables. */
+/* Returns true for statements to skip: transactions, settings, indexes, views, and tables that are
+ * not in `needed`. */
 static bool left_out(const char *statement)
 {
 	const char *table = table_of(statement);

@@ -1,5 +1,6 @@
 /* Runs the SQL dump of an sc-data database (sc-data-all.sql) into a database file, piece by piece.
- * The dump is untrusted: only creating tables and inserting into needed tables is allowed. */
+ * The dump is untrusted: it may only create the tables that exporter/catalogue/scdata.h reads, and
+ * insert rows into them. All other statements are skipped or refused. */
 #ifndef EXPORTER_CATALOGUE_SQL_DUMP_H
 #define EXPORTER_CATALOGUE_SQL_DUMP_H
 

@@ -41,8 +41,8 @@ bool catalogue_is_url(const char *source);
  * in a hash of the whole text (utf8_clean). */
 void catalogue_source_text(const struct catalogue_source *s, char ret[CATALOGUE_SOURCE_TEXT_MAX]);
 
-/* Returns true when the catalogue with the origin `o` has the URL, the regions and the benchmarks
- * of `s`. */
+/* Returns true when the catalogue with the origin `o` was fetched with the URL, the regions, the
+ * home and the benchmarks of `s`. */
 bool catalogue_is_from(const struct catalogue_source *s, const struct cache_origin *o);
 
 /* Writes "VENDOR~REGION", such as "aws~us-east-1", to `out`, and returns `out`. Returns NULL when

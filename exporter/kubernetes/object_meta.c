@@ -6,14 +6,15 @@
 
 #include "collectors/naming/recognise.h"
 
-/* An object has one owner as a rule. More than these are not looked at. */
+/* Most owners of an object that are read. An object usually has one owner. */
 #define OWNERS_MAX 16
 
 #define LETTERS_AND_DIGITS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 #define NAME_CHARACTERS    "abcdefghijklmnopqrstuvwxyz0123456789-."
 #define UID_CHARACTERS     LETTERS_AND_DIGITS "-"
 
-/* Copies a member that is a text of these characters. Writes "" for any other. */
+/* Copies a member that is a text of these characters. Writes "" if it is missing, is no such text,
+ * or does not fit. */
 static void take_text(const json_t *object, const char *member, const char *characters, char *ret,
 	size_t size)
 {

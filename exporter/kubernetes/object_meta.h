@@ -1,5 +1,6 @@
-/* Reads the metadata of an object of the Kubernetes API: who it is, and which object owns it. Users
- * of the cluster choose most of it, so every part has a bound and a form. Pure functions. */
+/* Reads the metadata of an object of the Kubernetes API: its name, its UID, and which object owns
+ * it. Users of the cluster choose most of these texts, so each has a largest size and is checked
+ * for valid characters. Pure functions. */
 #ifndef EXPORTER_KUBERNETES_OBJECT_META_H
 #define EXPORTER_KUBERNETES_OBJECT_META_H
 
@@ -17,9 +18,9 @@
 #define POD_UID_MAX     37
 #define OBJECT_KIND_MAX 64
 
-/* Largest size of the JSON text. The API server's store takes objects of 1.5 MiB
- * (--max-request-bytes of etcd), but annotations have 256 KiB together, and all that the server and
- * its controllers add is small. */
+/* Largest size of the JSON text that is read. The API server's store accepts objects of 1.5 MiB
+ * (--max-request-bytes of etcd), but all annotations together have at most 256 KiB, and the rest of
+ * the metadata is small. */
 #define OBJECT_JSON_MAX (1u << 20)
 /* A label or annotation with a longer value is ignored. Labels have 63 bytes at most. */
 #define OBJECT_WORD_MAX 1000

@@ -9,7 +9,7 @@
 #include "collectors/naming/stable_name.h"
 #include "exporter/core/log.h"
 
-/* Pods of one Job ask for it once. */
+/* Results that are kept, so that all pods of one Job together need one request for the Job. */
 #define KNOWN_OWNERS_MAX 64
 #define PATH_SIZE        (3 * POD_NAME_MAX)
 
@@ -19,12 +19,12 @@
 static const struct owner_kind {
 	const char *group, *kind;
 	enum pod_class class;
-	/* Removes from a name what changes from run to run, if anything does. */
+	/* Removes the part of a name that changes from run to run. NULL = no part changes. */
 	struct slice (*steady)(struct slice name);
-	/* Where the API has objects of the kind. NULL = not followed: it has no owner, or one that
-	 * says no more. */
+	/* The API's path to objects of the kind: version and plural. NULL = such an object is not
+	 * requested, because it has no owner, or an owner that does not help. */
 	const char *version, *plural;
-	bool has_words; /* its labels name the job, too */
+	bool has_words; /* its labels and annotations name the job, too */
 } kinds[] = {
 	{"", "Pod", POD_AS_NAMED, NULL, "v1", "pods", false}, /* a Spark driver */
 	{"batch", "Job", POD_IS_JOB, stable_name_without_schedule, "v1", "jobs", false},
@@ -35,7 +35,8 @@ static const struct owner_kind {
 	{"jobset.x-k8s.io", "JobSet", POD_IS_JOB, stable_name_without_generated, NULL, NULL, false},
 	{"sparkoperator.k8s.io", "SparkApplication", POD_IS_JOB, stable_name_without_generated,
 		NULL, NULL, false},
-	/* A RayJob makes one. Without an owner it is a service or a job. */
+	/* A RayJob creates a RayCluster. A RayCluster without an owner may be a service or a
+	 * job. */
 	{"ray.io", "RayCluster", POD_AS_NAMED, NULL, "v1", "rayclusters", false},
 	{"apps", "ReplicaSet", POD_IS_SERVICE, NULL, NULL, NULL, false},
 	{"apps", "StatefulSet", POD_IS_SERVICE, NULL, NULL, NULL, false},
@@ -48,8 +49,7 @@ static const struct owner_kind {
 struct top_owner {
 	enum pod_class class;
 	char kind[OBJECT_KIND_MAX], name[POD_NAME_MAX];
-	/* The chain begins with an object that has the reference's UID, and was followed to its
-	 * end. */
+	/* The last owner that was requested could be read, and has the UID of its reference. */
 	bool complete;
 };
 
@@ -59,12 +59,12 @@ struct top_owner {
 struct owner_chain {
 	struct owner_api api;
 	struct http_response answer;
-	unsigned questions; /* of the last owner_chain_find */
+	unsigned questions; /* requests of the last owner_chain_find */
 	struct complaint untold[ARRAY_LEN(kinds)];
 	int64_t refused_until[ARRAY_LEN(kinds)]; /* monotonic ns; 0 = not refused */
-	size_t n_known;                          /* all that were ever known, so a ring */
-	/* Any user may write any owner reference into a pod. A kept result is therefore used only if
-	 * the pod's namespace and all members of the reference are the same. */
+	size_t n_known; /* number of results that were ever kept; `known` is a ring */
+	/* Any user may write any owner reference into a pod. A kept result is therefore used only
+	 * if the pod's namespace and all members of the reference are the same. */
 	struct known_owner {
 		char space[POD_SPACE_MAX];
 		struct owner_reference reference;
@@ -116,9 +116,9 @@ static int code_of(int status)
 	}
 }
 
-/* Returns what the status says. Returns -ENOENT also for an object that is too large or malformed:
- * the API works, but this object tells nothing. Returns -EIO if there is no answer: the numbers of
- * other errors, such as those of the token's file, are no statuses. */
+/* Returns 0, or the error code of the status (code_of). Returns -ENOENT also for an object that is
+ * too large or malformed: the API works, but this object is of no use. Returns -EIO if there is no
+ * answer, whatever the code of `get` is: a missing token file must not look like the status 404. */
 static int get_object(struct owner_chain *c, const char *path, struct object_meta *ret,
 	struct buf *words, struct err *e)
 {
@@ -187,7 +187,7 @@ static void name_by_reference(const struct owner_reference *o, const struct owne
 		set_name(stable_name_without_generated(name), top);
 }
 
-/* Takes the prefix from which Kubernetes made the name, if it did. */
+/* If Kubernetes made the name from a prefix (generateName), uses the prefix as the name. */
 static void name_by_prefix(const struct object_meta *m, struct top_owner *top)
 {
 	size_t len = strlen(m->generate_name);
@@ -201,7 +201,7 @@ static void name_by_prefix(const struct object_meta *m, struct top_owner *top)
 		set_name((struct slice){m->generate_name, len}, top);
 }
 
-/* Notes that the API does not tell of an owner: it refuses, or fails itself. */
+/* Notes that the API refused to read an owner (403), or failed itself (5xx). */
 static void note_untold(struct owner_chain *c, const struct owner_kind *k, struct mono now)
 {
 	size_t i = (size_t)(k - kinds);
@@ -220,7 +220,7 @@ static void note_untold(struct owner_chain *c, const struct owner_kind *k, struc
 		"needs", refused ? right : NULL, "kind", k->kind, "status", status, NULL);
 }
 
-/* Reads the owner `at`. Returns -ENOENT if the API does not tell of it, and another error only if the
+/* Reads the owner `at`. Returns -ENOENT if this owner cannot be read, and another error only if the
  * API does not work. */
 static int read_owner(struct owner_chain *c, const char *space, const struct owner_reference *at,
 	struct mono now, struct buf *words, struct object_meta *ret, struct err *e)
@@ -240,7 +240,7 @@ static int read_owner(struct owner_chain *c, const char *space, const struct own
 	if (code)
 		return code == -EACCES || fails ? -ENOENT : code;
 	log_complaint_over(&c->untold[k - kinds]);
-	/* An object of the same name that was made later tells nothing about this one. */
+	/* With another UID, it is another object of the same name, which was made later. */
 	if (strcmp(ret->uid, at->uid) == 0)
 		return 0;
 	words->len = before;
@@ -320,13 +320,15 @@ static int find_top(struct owner_chain *c, const char *space, const struct owner
 	}
 	int code = follow(c, space, owner, now, words, ret, e);
 
-	/* The words of an owner are not kept, so it is asked again. */
+	/* `known` does not store words. An owner that added words is therefore requested again for
+	 * each of its pods. */
 	if (code == 0 && ret->complete && words->len == before)
 		keep_owner(c, space, owner, ret);
 	return code;
 }
 
-/* Writes the owner into the room that the user's words left (TOP_WORDS_MAX). */
+/* Appends the owner. owner_chain_find keeps TOP_WORDS_MAX bytes free for it, however many words the
+ * user's labels make. */
 static void add_top(const struct top_owner *top, struct buf *words)
 {
 	words->max = OWNER_WORDS_MAX;
@@ -348,7 +350,7 @@ int owner_chain_find(struct owner_chain *c, const struct pod_id *pod, struct mon
 		return 0;
 	int code = get_object(c, path, &m, &ret->words, e);
 
-	/* Another pod has the name now, or none. */
+	/* The pod is gone, or another pod has its name now. */
 	if (code == -ENOENT || (code == 0 && strcmp(m.uid, pod->uid) != 0)) {
 		buf_reset(&ret->words);
 		return 0;

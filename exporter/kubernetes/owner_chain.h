@@ -1,5 +1,6 @@
-/* Finds out who owns a pod: asks the Kubernetes API for the metadata of the pod, and follows its
- * owners up to the one that stays from run to run. One thread. */
+/* Finds out which object owns a pod: asks the Kubernetes API for the metadata of the pod, then of
+ * its owner, the owner's owner and so on, up to the object that stays the same from run to run. One
+ * thread. */
 #ifndef EXPORTER_KUBERNETES_OWNER_CHAIN_H
 #define EXPORTER_KUBERNETES_OWNER_CHAIN_H
 
@@ -12,7 +13,7 @@
 /* Largest size of the words of one pod, in bytes. Further labels are ignored, and leave room for
  * the owner. */
 #define OWNER_WORDS_MAX 4608
-/* Most questions that one pod takes: the pod, and the owners that are followed. */
+/* Most requests to the API for one pod: one for the pod, the others for its owners. */
 #define OWNER_QUESTIONS_MAX 4
 
 /* The API, or its double. */
@@ -29,17 +30,19 @@ struct pod_id {
 };
 
 enum pod_class {
-	/* The owner says nothing about it: there is none, or its kind is unknown. */
+	/* Unknown whether the pod is a job: it has no owner, or its owner's kind does not say so.
+	 * The pod's own name is then used. */
 	POD_AS_NAMED,
 	POD_IS_JOB,
-	POD_IS_SERVICE, /* of a Deployment, a StatefulSet, a DaemonSet, the node itself */
-	POD_UNANSWERED, /* the API has not told yet; only from pod_owners_find */
+	POD_IS_SERVICE, /* owned by a Deployment, a StatefulSet, a DaemonSet or the node itself */
+	POD_UNANSWERED, /* the API has not answered yet; only from pod_owners_find */
 };
 
 struct pod_ownership {
 	enum pod_class class;
-	/* KEY=VALUE strings, each ended by NUL: the pod's labels and annotations that name jobs, and
-	 * for a job "pod.owner" (the name that stays) and "pod.owner-kind". */
+	/* KEY=VALUE strings, each ended by NUL: the labels and annotations that name jobs, of the
+	 * pod and of an Argo Workflow that owns it. For a job also "pod.owner" (the name that stays
+	 * the same from run to run) and "pod.owner-kind". */
 	struct buf words;
 };
 
@@ -48,11 +51,11 @@ struct owner_chain;
 struct owner_chain *owner_chain_new(const struct owner_api *api); /* copies `api` */
 void owner_chain_free(struct owner_chain *c);                     /* NULL does nothing */
 
-/* Fills `ret`; the caller calls buf_done for its words, also after an error. If a right to read an
- * owner is missing, the chain ends there; a log line names the right, and it is tried again five
- * minutes later. An owner for which the API answers with an error of its own (5xx) ends the chain,
- * too: the API has told of the pod. A pod that is gone, or whose metadata is too large or malformed,
- * is POD_AS_NAMED.
+/* Fills `ret`; the caller calls buf_done for its words, also after an error. If the right to read
+ * an owner is missing, the chain ends at this owner, a log line names the right, and owners of this
+ * kind are requested again OWNER_REFUSED_SECONDS later. If the API answers with an error of its own
+ * (5xx) for an owner, the chain ends at this owner, too. A pod that is gone, or whose metadata is
+ * too large or malformed, is POD_AS_NAMED.
  *
  * -EACCES: the right to read pods is missing. -EPERM: the token is not accepted. -EIO: the API does
  * not answer as it should, or cannot be asked. */
@@ -62,7 +65,7 @@ int owner_chain_find(struct owner_chain *c, const struct pod_id *pod, struct mon
 /* Returns the seconds that the API asked to wait in its last answer; 0 = it did not. */
 double owner_chain_wait(const struct owner_chain *c);
 
-/* Returns the number of questions that the last owner_chain_find asked. */
+/* Returns the number of requests that the last owner_chain_find made. */
 unsigned owner_chain_questions(const struct owner_chain *c);
 
 /* Time until a missing right is tried again. */

@@ -20,10 +20,11 @@
 #define ANSWER_SECONDS  5.0
 #define FIRST_DELAY     1.0
 #define LONGEST_DELAY   300.0
-/* client-go allows 5 questions a second. A node that starts with all its pods has some 100. */
+/* client-go allows 5 requests a second. A node that starts has all its pods at once, by default up
+ * to 110. */
 #define QUESTIONS_A_SECOND 5.0
 #define QUESTIONS_AT_ONCE  100.0
-/* Only metadata: neither variables nor commands of a pod are sent. */
+/* Requests only the metadata: the API does not send the variables and commands of a pod. */
 #define ACCEPT "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
 #define URL_SIZE 1024
@@ -32,7 +33,7 @@ struct asked_pod {
 	char space[POD_SPACE_MAX], name[POD_NAME_MAX], uid[POD_UID_MAX];
 	struct mono asked_at;
 	bool awaited;         /* the sampler waits for the answer */
-	bool failed;          /* it was asked for in vain */
+	bool failed;          /* a request for this pod failed */
 	enum pod_class class; /* POD_UNANSWERED = not known yet */
 	struct buf words;
 };
@@ -54,12 +55,12 @@ struct pod_owners {
 	atomic_bool stop; /* aborts a transfer */
 	/* Worker thread only. */
 	struct complaint complaint;
-	unsigned failures; /* in a row */
-	double allowance;  /* questions that may be asked now */
-	struct mono allowed_at;
-	bool said;
-	pthread_mutex_t lock; /* guards the members below */
-	struct mono retry_at; /* while failing: time of the next question */
+	unsigned failures;      /* in a row */
+	double allowance;       /* requests that may be made now */
+	struct mono allowed_at; /* time at which `allowance` was computed */
+	bool said;              /* the first success was logged */
+	pthread_mutex_t lock;   /* guards the members below */
+	struct mono retry_at;   /* while failing: time of the next question */
 	bool failing;
 	size_t n;
 	struct asked_pod *pod; /* POD_OWNERS_MAX */
@@ -100,7 +101,7 @@ static bool find_address(char *ret, size_t size)
 	return n > 0 && (size_t)n < size;
 }
 
-/* Returns false where there is nobody to ask. */
+/* Returns false if the API is not used (pod_owners_start). */
 static bool client_init(struct api_client *c, const struct options *o, const atomic_bool *stop)
 {
 	char token[TOKEN_MAX];
@@ -142,8 +143,8 @@ static struct asked_pod *pod_of(const struct pod_owners *o, const char *uid)
 	return NULL;
 }
 
-/* Returns an entry for a new pod. If all entries are in use, reuses that of the answered pod that was
- * added first. Returns NULL if all entries are in use and none of their pods is answered. */
+/* Returns an entry for a new pod. If all entries are in use, reuses that of the answered pod that
+ * was added first. Returns NULL if all entries are in use and none of their pods is answered. */
 static struct asked_pod *new_pod(struct pod_owners *o)
 {
 	struct asked_pod *oldest = NULL;
@@ -159,7 +160,8 @@ static struct asked_pod *new_pod(struct pod_owners *o)
 	return oldest;
 }
 
-/* Under the lock. Returns NULL if all room is taken by pods that are not answered. */
+/* Adds a pod without an answer, and wakes the thread. Returns NULL if new_pod has no entry for it.
+ * The caller holds the lock. */
 static struct asked_pod *add_pod(struct pod_owners *o, const struct pod_id *pod, struct mono now)
 {
 	struct asked_pod *p = new_pod(o);
@@ -201,7 +203,8 @@ bool pod_owners_find(struct pod_owners *o, const struct pod_id *pod, struct mono
 
 /* ---- the thread ---- */
 
-/* Returns true if `a` is asked for before `b`: one that failed is asked for after all others. */
+/* Returns true if the thread asks for `a` before `b`: pods for which a request failed come last,
+ * older pods come first. */
 static bool is_before(const struct asked_pod *a, const struct asked_pod *b)
 {
 	return a->failed != b->failed ? b->failed : a->asked_at.ns < b->asked_at.ns;
@@ -222,7 +225,7 @@ static bool next_pod(struct pod_owners *o, struct asked_pod *ret)
 	return first != NULL;
 }
 
-/* Returns true if the sampler waits for the answer. Takes over the words. */
+/* Stores the answer and takes over its words. Returns true if the sampler waits for the answer. */
 static bool keep(struct pod_owners *o, const char *uid, struct pod_ownership *take)
 {
 	bool awaited = false;
@@ -249,8 +252,9 @@ static double delay(const struct pod_owners *o, int code)
 		owner_chain_wait(o->chain));
 }
 
-/* Returns true if the API told of other pods since it failed for this one: then it is the pod that
- * fails, and it is named as without the API. */
+/* Gives a pod up if a request failed for it before, and the API has answered for another pod since
+ * then: the fault is then with this pod. The pod is named as without the API. Returns true if the
+ * pod was given up. */
 static bool give_up(struct pod_owners *o, const char *uid)
 {
 	pthread_mutex_lock(&o->lock);
@@ -263,8 +267,8 @@ static bool give_up(struct pod_owners *o, const char *uid)
 	return ret;
 }
 
-/* Forgets the pods that are not answered, but the one that was asked for. Most of them end before
- * the API answers again. */
+/* Forgets the pods that are not answered, except the pod `uid`, for which the request failed. Most
+ * of the forgotten pods end before the API answers again. */
 static void forget_unanswered(struct pod_owners *o, const char *uid)
 {
 	size_t n = 0;

@@ -180,7 +180,8 @@ static void conversation_begin(struct conversation *c, const struct cloud_vendor
 		begin_question(c);
 }
 
-/* Waits for one event. Returns the number of open conversations, or -ECANCELED. */
+/* Waits until a conversation can go on, and continues each that can. Returns the number of open
+ * conversations before that. -ECANCELED: `stop` is readable. */
 static int turn(struct conversation *c, size_t n, int stop, int timeout_ms)
 {
 	struct pollfd fds[CLOUD_VENDORS_MAX + 1];

@@ -1,6 +1,6 @@
 /* Queries the metadata services of several vendors at the same time. Each service gets all
- * questions of its vendor, one after the other. The first vendor that answers every question is the
- * vendor of this server. */
+ * questions of its vendor, one after the other. The first vendor that answers all questions except
+ * the optional ones is the vendor of this server. */
 #ifndef EXPORTER_THIS_SERVER_METADATA_H
 #define EXPORTER_THIS_SERVER_METADATA_H
 

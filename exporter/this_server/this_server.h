@@ -1,5 +1,6 @@
 /* Identifies the cloud server that runs this program: by options, by DMI and by the vendors'
- * metadata services. Detection runs once, in the background. */
+ * metadata services. Detection runs in the background. It ends with the first answer of a service,
+ * or after 3 attempts (6 if DMI names the vendor). */
 #ifndef EXPORTER_THIS_SERVER_THIS_SERVER_H
 #define EXPORTER_THIS_SERVER_THIS_SERVER_H
 

@@ -9,8 +9,8 @@
 #include "recommender/sizing/sizing.h"
 
 /* Facts that the caller knows about the target. All zero = no facts. Each format then uses its
- * defaults, except for READS_PROCESS, which needs `job_name` or `process`. `process` and `container`
- * must pass the checks below. */
+ * defaults, except for READS_PROCESS, which needs `job_name` or `process`. `process` and
+ * `container` must pass the checks below. */
 struct advice_target {
 	const char *
 		job_name; /* key or name of the job; names the Nextflow process if `process` is NULL */
@@ -42,8 +42,8 @@ struct advice_format {
 };
 extern const struct advice_format advice_formats[]; /* ends with name NULL; json is the default */
 const struct advice_format *advice_format_find(const char *name); /* NULL = unknown name */
-/* Returns the format for the jobs of a system (struct run, `system`): the format with its name, such
- * as "slurm". For other systems and NULL, returns "docker": its flags are read most easily. */
+/* Returns the format for the jobs of a system (struct run, `system`): the format with its name,
+ * such as "slurm". For other systems and NULL, returns "docker": its flags are read most easily. */
 const struct advice_format *advice_format_for(const char *system);
 
 /* -ERANGE: the target has no size that is large enough, and nothing was written. */

@@ -16,7 +16,8 @@
 /* Pieces of the requests and the limits of a container. The caller gives three texts: `before`
  * stands before the name of a resource, `middle` stands after the name, and `after` stands after
  * the unit. Kubernetes requires that the request of a GPU equals its limit, so both macros use
- * GPUS. A CPU limit slows a container down even on an idle node, so it is written on request only. */
+ * GPUS. A CPU limit slows a container down even on an idle node, so it is written on request
+ * only. */
 #define REQUESTS(before, middle, after) \
 	{before "cpu" middle, MILLICORES, "m" after}, {before "memory" middle, MEMORY_MIB, "Mi" after}, \
 	{before "ephemeral-storage" middle, DISK_MIB, "Mi" after}, {before "nvidia.com/gpu" middle, GPUS, after}
@@ -355,10 +356,10 @@ const struct advice_format advice_formats[] = {
 		.help = "Flags of docker run and podman run: hard limits, m is 2^20 bytes. --cpus does "
 			"not slow the job down; a host with fewer CPUs refuses it, and "
 			"strategy baseline does not know it",
-		/* Docker has hard limits only. The request is not used: it is the job's mean, and
-		 * as a limit it would slow down the peaks. --memory-swap is the limit of memory
-		 * plus swap. It equals --memory here, which forbids swap, because swap would hide
-		 * that memory ran out. */
+		/* Docker has hard limits only. The CPU request is not used, because as a limit it
+		 * would slow down the bursts. --memory-swap is the limit of memory plus swap. It
+		 * equals --memory here, which forbids swap, because swap would hide that memory ran
+		 * out. */
 		.layout = LAYOUT(NULL, {"", " ", "\n",
 				PIECES({"--cpus=", CORES_LIMIT}, {"--memory=", MEMORY_MIB_LIMIT, "m"},
 					{"--memory-swap=", MEMORY_MIB_LIMIT, "m"}, {"--gpus ", GPUS})}),

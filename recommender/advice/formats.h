@@ -40,8 +40,10 @@ enum advice_number {
 	DISK_MB,
 	DISK_TMP_MIB,   /* DISK_MIB if the caller asked for disk on the node */
 	DISK_GIB_EXTRA, /* disk in GiB if it is more than the disk of a Fargate task */
-	TIME_MINUTES,   /* time limit: twice the 90th percentile of the duration */
-	TIME_HMS,       /* the same as HH:MM:SS */
+	/* Time limit: twice sizing.duration_bound, and longer if the requested CPUs slow the run
+	 * down; at least 10. */
+	TIME_MINUTES,
+	TIME_HMS,       /* TIME_MINUTES as HH:MM:SS */
 	SIZE_CORES,     /* the smallest of the target's sizes that is large enough */
 	SIZE_CPU_UNITS, /* 1,024 units are one CPU */
 	SIZE_CPUS,
@@ -49,9 +51,11 @@ enum advice_number {
 
 	/* Conditions; 1 = true. A true condition only makes its piece or section appear. Its number
 	 * is not written. */
-	IF_CPU_LIFTED,        /* CPU has a request but no limit */
+	IF_CPU_LIFTED,        /* CPU has a request, and the advice has no CPU limit */
 	IF_DISK_LIFTED,       /* the disk has a request */
 	IF_GPU_SHARE_UNKNOWN, /* a job that needs a share of a GPU, with unknown GPU memory */
+	/* MEMORY_MB is below the memory that Metaflow gives a step without a request, and Metaflow
+	 * takes the larger value (METAFLOW_MEMORY_MB). */
 	IF_METAFLOW_DEFAULTS_WIN,
 	IF_METAFLOW_DEFAULTS_LOSE,
 	ADVICE_NUMBERS,

@@ -27,11 +27,12 @@ struct advice_sizes {
 /* Tasks of AWS Fargate, for ECS and AWS Batch. */
 extern const struct advice_sizes advice_sizes_fargate;
 
-/* Custom machine types of Google Compute Engine. The series is E2, or N2 for sizes that E2 lacks. */
+/* Custom machine types of Google Compute Engine. The series is E2, or N2 for sizes that E2
+ * lacks. */
 extern const struct advice_sizes advice_sizes_gcp;
 
-/* Finds the smallest size for a request; 0 = unknown, so any size is large enough. Writes the memory
- * to *ret_mib. Returns NULL if no size is large enough. */
+/* Finds the smallest size for a request; 0 = unknown, so any size is large enough. Writes the
+ * memory to *ret_mib. Returns NULL if no size is large enough. */
 const struct advice_size *advice_size_for(const struct advice_sizes *s, uint64_t millicores,
 	uint64_t mib, uint64_t *ret_mib);
 

@@ -8,8 +8,8 @@
 #include "recommender/behaviour/segments.h"
 #include "recommender/sizing/strategy.h"
 
-#define BINS         512 /* maximum number of bins; each is the mean of several samples */
-#define SHORTEST     20  /* a phase takes at least 1/20 of the run */
+#define BINS         512 /* maximum number of bins; each is the mean of one or more samples */
+#define SHORTEST     20  /* a phase takes at least 1/20 of the run, and at least 5 bins */
 #define PART_SECONDS 60
 #define PART_SHARE   0.1
 #define RECENT       5

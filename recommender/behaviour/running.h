@@ -47,11 +47,13 @@ struct running {
 	 * of the expected peaks that are below the peak so far. */
 	double oom_risk;
 	double expected_peak_bytes; /* median of the expected peaks that are still possible */
-	/* Expected total duration, never below `seconds`. It is prospect.expected_seconds until the
-	 * run has taken longer than some of the expected durations. */
+	/* Expected total duration, never below `seconds`. It is prospect.expected_seconds while no
+	 * expected duration is below `seconds`, and then the median of the expected durations that
+	 * are still possible. */
 	double expected_duration_seconds;
 	double expected_end; /* expected time of the end, seconds since 1970 UTC */
-	/* Request / usage so far. 1 = the run uses all that it requested. */
+	/* Request / usage so far. 1 = the run uses all that it requested. If no memory was
+	 * requested, the memory limit counts as the request. */
 	double overprovisioned_memory, overprovisioned_cpu;
 };
 void running_outlook(const struct prospect *p, const struct running_progress *now,

@@ -4,7 +4,8 @@
  * The method is optimal partitioning (Jackson et al. 2005). It gives the same result as PELT
  * (Killick et al. 2012). The cuts minimise the squared distance of every point to the mean of its
  * segment, plus a penalty of 3 ln n for each cut. Channels are standardised, and constant channels
- * are ignored. An unknown value (NaN) counts as the last known value. */
+ * are ignored. An unknown value (NaN) counts as the last known value before it, or at the start of
+ * the series as the first known value. */
 #ifndef RECOMMENDER_BEHAVIOUR_SEGMENTS_H
 #define RECOMMENDER_BEHAVIOUR_SEGMENTS_H
 
@@ -16,8 +17,8 @@
 
 /* channel[c][i] is point i of channel c. There are `n` points, and `least` is the smallest number
  * of points in a segment. Writes the index of the first point of each segment, except the first
- * segment, to `ret` (room for n). Returns the number of indexes. Returns 0 if there are too many
- * points or channels. */
+ * segment, to `ret` (room for n). Returns the number of indexes. 0 = the level does not shift, or
+ * there are too many points or channels. */
 size_t segments_cut(const double *const channel[], size_t channels, size_t n, size_t least,
 	size_t *ret);
 

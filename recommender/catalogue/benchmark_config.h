@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 enum benchmark_cores {
-	CORES_OTHER,       /* several cores, all, or the configuration does not say */
+	CORES_OTHER,       /* more than one core, or the configuration does not say */
 	CORES_ONE,         /* one core, and the configuration has further settings */
 	CORES_ONE_NO_MORE, /* one core, and the configuration has no other setting */
 };

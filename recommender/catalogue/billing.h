@@ -1,8 +1,8 @@
 /* How vendors bill the time of a Linux server that is rented on demand or spot. Pure functions.
  *
- * A spot server is billed by the same rule. Interruptions add to the time (forecast_with_rework), and the
- * sum is rounded as one. What a vendor forgives when it takes a server back soon after its start is not
- * counted.
+ * A spot server is billed by the same rule. Interruptions add to the time (forecast_with_rework),
+ * and the sum is rounded once. Some vendors do not bill a spot server that they take back soon
+ * after its start. The rules here bill it.
  *
  * Sources, with their dates:
  * 	aws       seconds, at least 60. aws.amazon.com/about-aws/whats-new/2017/10/
@@ -14,13 +14,14 @@
  * 	          at least 600 s with 1 vCPU, 300 s with 2 and 120 s from 4 on.
  * 	          help.aliyun.com/zh/ecs/pay-as-you-go-1 (2026)
  * 	hcloud    hours begun, at most the monthly price. docs.hetzner.com/cloud/billing/faq (2023-08-03).
- * 	          That price is 624 hours: 6.49 / 0.0104 EUR for CX33, API /v1/pricing of 2026-05-27
+ * 	          The monthly price equals 624 hours: 6.49 / 0.0104 EUR for CX33, API /v1/pricing
+ * 	          of 2026-05-27
  * 	ovh       hours begun, and no limit: a monthly price is another contract.
  * 	          support.us.ovhcloud.com/hc/en-us/articles/22179651508115
  * 	vultr     hours begun, at most 672 a month, with GPUs 730. docs.vultr.com/support/platform/
  * 	          billing/how-am-i-billed-for-my-servers (2025-09-15)
  * 	upcloud   hours begun, as Spare Cores lists it (2026-08), and developers.upcloud.com/1.3/4-pricing.
- * 	          No limit of a month is known */
+ * 	          No monthly limit is known */
 #ifndef RECOMMENDER_CATALOGUE_BILLING_H
 #define RECOMMENDER_CATALOGUE_BILLING_H
 
@@ -31,8 +32,8 @@
 /* How the time of a server is billed. In seconds, except `month`. NaN = unknown. */
 struct billing {
 	double increment, minimum;
-	/* true: the minimum holds for the last hour of the clock in which the server runs, not for the
-	 * whole run. */
+	/* true: the minimum holds for the last hour of the clock in which the server runs, not for
+	 * the whole run. */
 	bool per_clock_hour;
 	double month; /* most hours of a month that are billed; NaN = no limit is known */
 };

@@ -19,15 +19,16 @@ void catalogue_builder_free(struct catalogue_builder *b);
 int catalogue_add_server(struct catalogue_builder *b, const struct server *s, struct err *e);
 
 /* Adds a price of a server that was added before. region_id and zone_id can be "". A price with
- * ALLOCATION_ANY is dropped when the server also has an on-demand price. -ENOENT: the server was not
- * added. */
+ * ALLOCATION_ANY is dropped when the server also has an on-demand price. -ENOENT: the server was
+ * not added. */
 int catalogue_add_price(struct catalogue_builder *b, const struct price_row *row, struct err *e);
 
 /* The two steps of catalogue_add_price, for readers of many prices. catalogue_place_price looks up
- * the vendor's region, zone and currency. Its *ret can then be used for each server of the vendor
- * in this place. catalogue_add_placed adds a price of the server at index `server`, in the order of
- * adding from 0. The caller checks that the index is below catalogue_builder_servers, and that the
- * price is finite and above 0. */
+ * the region, the zone and the currency of `row`, and writes a price with them to *ret. The caller
+ * can use *ret, with another price, for each server of the vendor in this zone.
+ * catalogue_add_placed adds a price of the server at index `server`, in the order of adding from 0.
+ * The caller checks that the index is below catalogue_builder_servers, and that the price is finite
+ * and above 0. */
 int catalogue_place_price(struct catalogue_builder *b, const struct price_row *row,
 	struct price *ret, struct err *e);
 int catalogue_add_placed(struct catalogue_builder *b, size_t server, const struct price *p,
@@ -85,11 +86,11 @@ struct json_reading {
 	enum { PRICES_ALL, PRICES_ONDEMAND, PRICES_SPOT, PRICES_NONE } prices;
 };
 /* Adds all objects of a JSON array. An item of the Keeper's /servers has no "allocation": its
- * "price" or "min_price" is the lowest price of all allocations. It is ignored if the item has
- * min_price_ondemand. In a user's own file, an object with "price" but without the Keeper's
+ * "price" or "min_price" is the lowest price of all allocations (field_row_price_is_lowest). In a
+ * user's own file, an object with "price" but without the Keeper's
  * min_price fields has an on-demand price. An object with a "unit" is a row of sc-data's
- * server_price. It is skipped unless it is an active hourly price. *objects (may be NULL) receives
- * their number, including skipped ones. */
+ * server_price. It is skipped if its price is not by the hour, is inactive, or includes Windows.
+ * *objects (may be NULL) receives the number of objects, including skipped ones. */
 int catalogue_read_json(struct catalogue_builder *b, const char *text, size_t len,
 	const struct json_reading *how, size_t *objects, struct err *e);
 

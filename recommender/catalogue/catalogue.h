@@ -58,7 +58,7 @@ struct region {
 	const char *extras_currency; /* currency of the three prices above; "" = USD */
 	/* true = the source's prices in this region were read, so a server without a price here is
 	 * not for rent here. false = they were not read: the Keeper is asked only for the regions
-	 * of --catalogue.region. */
+	 * of --catalogue.region and for the region of this machine. */
 	bool prices_known;
 };
 
@@ -109,10 +109,10 @@ struct currency {
 struct benchmark {
 	const char *benchmark_id, *name, *category, *unit;
 	bool higher_is_better;
-	/* Best score of server [i]; NaN = unknown. `single_score` has the scores of a configuration
+	/* Best score of server [i]; NaN = unknown. `single_score` has the scores of configurations
 	 * with one core; NULL = the source has no such configuration of this benchmark. `score` has
-	 * the scores of any other configuration. If a server has no other, `score` has its score of
-	 * one core. */
+	 * the scores of all other configurations. If a server has no score of another
+	 * configuration, `score` has its score of one core. */
 	const float *score, *single_score;
 };
 
@@ -144,7 +144,7 @@ struct catalogue {
 #define CATALOGUE_BENCHMARKS_MAX 1000
 #define CATALOGUE_TEXT_MAX       (256u << 20) /* largest file, in bytes */
 /* Largest hourly price. A higher price is refused as a typing error: the most expensive servers of
- * the built-in catalogue cost a few hundred dollars. CATALOGUE_PRICE_MAX is the limit for a
+ * the built-in catalogue cost less than 400 dollars. CATALOGUE_PRICE_MAX is the limit for a
  * currency without an exchange rate, where a dollar may be worth a hundred thousand units. */
 #define CATALOGUE_PRICE_MAX_USD 1e6
 #define CATALOGUE_PRICE_MAX     1e11
@@ -153,9 +153,9 @@ struct catalogue {
  * recommender/catalogue/fields.h, in any order. Unknown columns are ignored. An empty cell means
  * unknown. vendor_id, server_id, vcpus and memory_amount are required. A line is either a server,
  * or one more price of an earlier server. In a line with one more price, the specifications may be
- * empty. A line is skipped if the table has a column "unit" and the cell is not "hour" or empty. Lines that start with "#" are comments, with three exceptions: "# as_of: DATE",
- * "# source: NOTE" and "# rate: CURRENCY USD" (US dollars for one unit). An error names the line
- * and column. */
+ * empty. A line is skipped if the table has a column "unit" and the cell is not "hour" or empty.
+ * Lines that start with "#" are comments, with three exceptions: "# as_of: DATE", "# source: NOTE"
+ * and "# rate: CURRENCY USD" (US dollars for one unit). An error names the line and column. */
 int catalogue_from_csv(struct catalogue **ret, const char *text, size_t len, const char *source,
 	struct err *e);
 
@@ -175,7 +175,7 @@ const struct server *catalogue_find(const struct catalogue *c, const char *vendo
 /* Returns the benchmark with this id. NULL = not found. */
 const struct benchmark *catalogue_benchmark(const struct catalogue *c, const char *benchmark_id);
 /* Returns the catalogue's currency or, if it has none of this code, the compiled-in rate of
- * recommender/catalogue/reference_rates.h. */
+ * recommender/catalogue/reference_rates.h. NULL = neither has the code. */
 const struct currency *catalogue_currency(const struct catalogue *c, const char *code);
 
 /* Returns the number of vendors whose compliance the source does not mention. */
@@ -183,7 +183,8 @@ size_t catalogue_vendors_of_unknown_compliance(const struct catalogue *c);
 
 /* Replaces the exchange rate of a currency: US dollars for one unit. `source` says who gave it; its
  * date is unknown. Adds the currency if the catalogue does not have it, so that answers can use it.
- * Call it before `c` is shared. -EINVAL: the code is not three capital letters. -E2BIG: too many currencies. */
+ * Call it before `c` is shared. -EINVAL: the code is not three capital letters. -E2BIG: too many
+ * currencies. */
 int catalogue_set_usd(struct catalogue *c, const char *code, double usd, const char *source,
 	struct err *e);
 

@@ -157,7 +157,8 @@ static void settle_prices(const struct json_cursor *r, const json_t *object, str
 		row->server.min_price_spot = NAN;
 }
 
-/* Returns true for a row of sc-data's server_price that is not an active hourly price. */
+/* Returns true for a row of sc-data's server_price whose price is not by the hour, is inactive, or
+ * includes Windows. */
 static bool is_other_price(const json_t *object)
 {
 	const char *system = json_string_value(json_object_get(object, "operating_system"));
@@ -238,8 +239,8 @@ static int add_object(struct json_cursor *r, const json_t *object, struct err *e
 		break;
 	}
 	/* If `lenient`, skip an object without identity (-EINVAL) and an object that was already
-	 * added (-EEXIST). An object occurs twice if the list changed between two requests, because
-	 * their pages then overlap. */
+	 * added (-EEXIST). If the Keeper's list changes between the requests for two pages, an
+	 * object can be on both. */
 	return r->how->lenient && (code == -EINVAL || code == -EEXIST) ? 0 : code;
 }
 

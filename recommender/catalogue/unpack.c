@@ -29,8 +29,8 @@ struct table {
 	struct column column[COLUMNS_MAX];
 };
 
-/* Prices by index of the server, in units of 1e-7; 0 = none. The first row of a vendor and
- * allocation is the reference for the rows that follow. */
+/* `price` and `reference` are prices by index of the server, in units of 1e-7; 0 = none. The first
+ * row of a vendor and allocation is the reference for the following rows of both. */
 struct price_rows {
 	struct scan at;
 	const char *vendor_id; /* vendor of the reference row */

@@ -226,7 +226,8 @@ static double extras_rate(const struct catalogue *c, const struct region *r,
 	return from ? catalogue_currency_rate(from, to) : (double)NAN;
 }
 
-/* Prices of an hour and of the things beside it, in the currency of the answer. */
+/* Prices of an hour of the server, of storage, of traffic and of an address, in the currency of the
+ * answer. */
 struct price_rates {
 	double hour, storage_gb_month, outbound_gb, ipv4_hour;
 };

@@ -64,8 +64,8 @@ struct forecast {
 struct forecast forecast_on(const struct catalogue *c, const struct job_profile *p,
 	const struct server *s);
 
-/* Returns true if the speed of the server on which the job ran is known, so that forecasts for other
- * servers can be scaled by it. */
+/* Returns true if the speed of the server on which the job ran is known, so that forecasts for
+ * other servers can be scaled by it. */
 bool forecast_scales(const struct job_profile *p);
 
 /* Returns the part of the server's SCore that a job with `cores` busy cores can use: score1 for one
@@ -107,8 +107,8 @@ struct cost_terms {
  * server, and the same for all other prices of the server. */
 struct run_bill {
 	/* Billed seconds; NaN = unknown. `seconds`: for a run that takes forecast.seconds. `mean`:
-	 * mean over the spread of the duration. `low`, `high`: for the ends of the range of durations.
-	 * `added`: part of `seconds` that the vendor's rule adds. */
+	 * mean over the spread of the duration. `low`, `high`: for the ends of the range of
+	 * durations. `added`: part of `seconds` that the vendor's rule adds. */
 	double seconds, mean, low, high, added;
 	double disk_gb, sent_gb, addresses; /* billed extras; 0 or less, or NaN = none */
 	unsigned lacks;                     /* COST_LACKS_BILLING or 0 */

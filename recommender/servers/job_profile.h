@@ -10,12 +10,14 @@
 #define PROFILE_RUNS 20 /* number of newest successful runs that are used */
 
 /* Returns a profile of the next run. The duration is that of the sizing, so that an answer has only
- * one forecast. The next run is assumed to be as busy as the median of the newest successful runs on
- * the server type of the newest run. `reference` stays NULL. `s` NULL = the duration is unknown. */
+ * one forecast. The next run is assumed to be as busy as the median of the newest successful runs.
+ * Runs on another server type than the newest run with a known type do not count. `reference` stays
+ * NULL. `s` NULL = the duration is unknown. */
 struct job_profile job_profile_of(const struct runs *runs, const struct sizing *s);
 
-/* Returns the habits of the job from the same runs. Runs do not record program names, so words of
- * the job's name replace them ("nightly/gzip-logs" has gzip). Texts are in `arena`. */
+/* Returns how the job uses its resources (struct job_habits), from the same runs. Runs do not
+ * record program names, so words of the job's name replace them ("nightly/gzip-logs" has gzip).
+ * Texts are in `arena`. */
 struct job_habits job_profile_habits(const struct runs *runs, struct arena *arena);
 
 #endif

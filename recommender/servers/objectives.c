@@ -69,8 +69,8 @@ static double per_benchmark_key(const struct pick *p, const struct pick_options 
 	return o->benchmark->higher_is_better ? p->price / p->score : p->price * p->score;
 }
 
-/* If the speed of the job's server is unknown, the forecasts say nothing about which server is
- * faster, and the speed that the job can use decides. */
+/* If the speed of the job's server is unknown, the forecasts do not show which server is faster.
+ * The scores decide then: the part of each server's score that the job can use. */
 static const struct objective fastest_by_score = {
 	.name = "fastest",
 	.key = speed_key,

@@ -58,8 +58,8 @@ enum benchmark_config { BENCHMARK_AUTO, BENCHMARK_SINGLE, BENCHMARK_MULTI, BENCH
 #define SPOT_INTERRUPTIONS      0.05
 #define SPOT_INTERRUPTIONS_TEXT "0.05"
 
-/* Conditions besides the demand. All zero = any server on demand, and the lowest cost of a run comes
- * first. */
+/* Conditions besides the demand. All zero = any server on demand, and the lowest cost of a run
+ * comes first. */
 struct pick_options {
 	const struct objective *objective; /* NULL = objectives[0], cost */
 	const struct benchmark *benchmark; /* needed by the objectives that rank by a benchmark */
@@ -118,8 +118,9 @@ struct pick {
 	struct cost cost; /* cost of a run */
 	double score;     /* score in options.benchmark and its configuration; NaN = unknown */
 	double key;       /* value that the objective compares; lower is better */
-	/* The forecast assumes a speed although the speed of the job's server is known, or the
-	 * price is not reliable (pick_price_is_sure). Sorted after all sure picks. */
+	/* The price is not reliable (pick_price_is_sure). Or the objective reads forecasts
+	 * (by_forecast), and this forecast assumes a speed although the speed of the job's server
+	 * is known. Unsure picks are sorted after all sure picks. */
 	bool unsure;
 	/* Copies of `forecast.seconds` and `cost.amount`; NaN = unknown. */
 	double forecast_duration_seconds, forecast_cost;
@@ -127,8 +128,8 @@ struct pick {
 };
 
 struct picks {
-	/* The objective of the options, or that which replaces it because the duration or the speed is
-	 * unknown. */
+	/* The objective of the options, or the objective that replaces it because the duration or
+	 * the speed is unknown. */
 	const struct objective *objective;
 	size_t n;                /* number of picks on this page */
 	size_t first;            /* number of better picks, on earlier pages */
@@ -143,11 +144,11 @@ struct picks {
 struct objective {
 	const char *name, *help;
 	const char *also; /* another accepted name; NULL = none */
-	/* Returns the value to compare. NaN = unknown for this server. Equal keys are sorted by lower
-	 * cost and price. */
+	/* Returns the value to compare. NaN = unknown for this server. Equal keys are sorted by
+	 * lower cost and price. */
 	double (*key)(const struct pick *p, const struct pick_options *o);
-	/* Returns the key before it was rounded to steps, for sentences about distances. NULL = the key
-	 * is not rounded. */
+	/* Returns the key before it was rounded to steps, for sentences about distances. NULL = the
+	 * key is not rounded. */
 	double (*exact)(const struct pick *p);
 	/* Name of the objective that replaces this one if the duration of a run is unknown. NULL =
 	 * none. */
@@ -170,13 +171,14 @@ const char *objective_name(size_t i); /* the i-th accepted name; NULL past the l
 
 /* Picks the servers that fit. If a demand is unknown (NaN), it excludes no server. If a property of
  * a server is unknown, each condition on this property excludes the server. Picks with equal keys
- * are sorted by lower cost, lower price, more memory, vendor_id, server_id. The arrays of `ret` are in `arena`;
- * servers and texts belong to the catalogue. */
+ * are sorted by lower cost, lower price, more memory, vendor_id, server_id. The arrays of `ret` are
+ * in `arena`; servers and texts belong to the catalogue. */
 void pick_servers(const struct catalogue *c, const struct demand *d, const struct pick_options *o,
 	struct arena *arena, struct picks *ret);
 
-/* Returns true if even a long run, of forecast.high seconds, is expected to end within the deadline. On
- * a spot server the run begins again after each interruption. */
+/* Returns true if even a long run is expected to end within the deadline. A long run takes
+ * forecast.high seconds or, if that is unknown, forecast.seconds. On a spot server the run begins
+ * again after each interruption. */
 bool pick_meets_deadline(const struct pick_options *o, const struct forecast *f,
 	const struct price *p);
 

@@ -10,6 +10,7 @@ struct saving {
 	double amount, percent;
 };
 
+/* now: cost on the current server. then: cost on the other server. */
 struct saving saving_of(double now, double then);
 
 /* The server to take, and what it saves in a run against the current one. */
@@ -21,14 +22,15 @@ struct best_server {
 	struct saving saving;
 };
 
-/* `current`: the current server, which may be none of the picks; NULL = unknown. It is the best if it
- * has room for the demand, meets the conditions of the request, and no pick is better. Its allocation
- * is its own, whatever the request allows. A pick whose price is an
- * estimate is never the best. `ret` points to `p` or to `current`. */
+/* Finds the best server. `current`: the current server, which may be none of the picks; NULL =
+ * unknown. The current server is the best if it has room for the demand, meets the conditions of
+ * the request, and no pick is better. The request's condition on allocations does not apply to the
+ * current server. A pick whose price is not reliable (pick_price_is_sure) is never the best. The
+ * result points to a pick of `p` or to `current`. */
 struct best_server saving_best(const struct catalogue *c, const struct demand *d,
 	const struct pick_options *o, const struct picks *p, const struct pick *current);
 
-/* Servers that the options leave out by kind, and that would cost less. */
+/* Kinds of servers that the options may leave out although they cost less. */
 enum condition { CONDITION_ARM64, CONDITION_SPOT, CONDITION_BURSTABLE, CONDITIONS };
 extern const char *const saving_condition_name[CONDITIONS]; /* "arm64", "spot", "burstable" */
 
@@ -40,9 +42,9 @@ struct alternative {
 	struct saving saving;
 };
 
-/* Finds the best server under each condition that `o` excludes, and returns how many save money
- * against `best`, which may be the current server. If `best` is NULL, returns all. Returns 0 if the
- * objective is not money. */
+/* Finds the best server of each kind that `o` leaves out. Fills `ret` with those that save money
+ * compared with `best`, which may be the current server, and returns their number. If `best` is
+ * NULL, `ret` gets all of them. Returns 0 if the objective is not money. */
 size_t saving_alternatives(const struct catalogue *c, const struct demand *d,
 	const struct pick_options *o, const struct picks *p, const struct pick *best,
 	struct arena *arena, struct alternative ret[CONDITIONS]);

@@ -43,11 +43,12 @@ struct parallelism {
 	double possible[RUNS_FOR_CPU];     /* most cores that the run can use; INFINITY = unknown */
 	double mean, most;                 /* mean and largest number of cores in use */
 	double widest; /* most cores that would be in use if no thread had to wait */
-	bool waited;   /* threads of some run had to wait for a CPU */
+	bool waited;   /* in at least one run, threads had to wait for a CPU */
 };
 
-/* Returns the most cores that a run can use: the most that it used at once or, if only its mean is
- * known, the CPUs of its machine. INFINITY = unknown. */
+/* Returns the most cores that a run can use: the most that it used or waited for at once
+ * (cpu_parallel_widest) or, if only its mean is known, the CPUs of its machine. INFINITY =
+ * unknown. */
 static double widest_possible(const struct parallel *p, const struct run *r)
 {
 	if (p->varied)
@@ -71,7 +72,8 @@ static struct parallelism *parallelism_of(const struct runs *used, struct arena 
 		run->wanted = waits_cpu_wanted(&used->run[i]);
 		p->fastest[p->n] = cpu_parallel_stretch(run, INFINITY);
 		p->waited |= run->wanted > 1;
-		/* The last point of the curve is the mean of the busiest moments, below their peak. */
+		/* The last point of the curve is the mean of the busiest moments, below their
+		 * peak. */
 		p->most = fmax(p->most, isfinite(peak) ? peak : run->cores[PARALLEL_POINTS - 1]);
 		p->widest = fmax(p->widest, cpu_parallel_widest(run));
 		p->possible[p->n] = widest_possible(run, &used->run[i]);
@@ -276,9 +278,9 @@ static void size_by_share(struct sizing *s, const struct sizing_method *m,
 			"Newer runs count more, and the request adds 15 %%.");
 }
 
-/* Explains how long a run takes with the fewest cores, the requested cores and the most cores. Leaves
- * out numbers of cores that change nothing. `waited`: threads of earlier runs waited for a CPU, so that a run with cores of its own is
- * faster than the expected duration. */
+/* Explains how long a run takes with the fewest cores, the requested cores and the most cores.
+ * Leaves out numbers of cores that change nothing. `waited`: threads of earlier runs waited for a
+ * CPU. A run with cores of its own is then faster than the expected duration. */
 static void explain_at_cores(struct sizing *s, bool waited, struct arena *arena)
 {
 	AUTO(buf_done) struct buf words = BUF_MAX(200);

@@ -17,7 +17,7 @@
 #define LOSS_MOST     3.0
 #define EXTRA         (2 * MIB)   /* added to every allocation */
 #define FAILURE_FIXED (512 * MIB) /* fixed part of the price of a failed attempt */
-/* Assumed peak of a run that was killed / its limit, for experts that need a peak. */
+/* Assumed peak of a run that was killed, divided by its limit. Experts need a peak, not a bound. */
 #define ABOVE_BOUND 1.1
 
 static const struct ratio_options ratio_options = {.prior_weight = 5, .likeness = 0.5};
@@ -85,8 +85,8 @@ static const struct ratio_prior *prior_of(const struct sizer *s, unsigned expert
 #define CANDIDATE_MIN   0.2
 #define ABOVE_CANDIDATE 1.02
 
-/* Writes the candidate ratios in ascending order: all ratios of `r`, and the observed ratios + 2 %.
- * Returns their number. */
+/* Writes the candidate ratios in ascending order: all ratios of `r`, and the observed ratios + 2 %,
+ * without those up to CANDIDATE_MIN. Returns their number. */
 static size_t candidates_of(const struct expert_record *t, const struct expert_ratios *r,
 	double ret[2 * RATIOS_MAX])
 {
@@ -142,8 +142,8 @@ static double loss_fade(const struct sizer *s, uint64_t age)
 	return age < PEAKS_SEEN_MAX ? s->loss_fades[age] : exp2(-(double)age / LOSS_HALF_LIFE);
 }
 
-/* Returns the mean loss of a run, over all experts that predicted a peak. Returns 1 when none
- * did. */
+/* Returns the weighted mean loss of a run, over the records of the experts that predict the next
+ * peak. Returns 1 when there is no loss. */
 static double average_loss(const struct sizer *s, size_t level)
 {
 	double sum = 0, weights = 0;
@@ -259,8 +259,9 @@ static void prepare_experts(struct sizer *s, double input)
 
 /* The least expected cost often lies on the same observed peak, whatever the level of risk is. The
  * levels would then give equal requests. If the peaks of a job differ, each level therefore
- * requests a little more than the level below: LEVEL_SHARE of the relative spread of the peaks, but
- * at least LEVEL_FEW and at most LEVEL_MOST of the lower request. */
+ * requests at least a little more than the level below. This difference is a share of the lower
+ * request: LEVEL_SHARE x relative spread of the peaks, but at least LEVEL_FEW and at most
+ * LEVEL_MOST. */
 #define LEVEL_SHARE 0.1
 #define LEVEL_FEW   0.006
 #define LEVEL_MOST  0.01
@@ -287,8 +288,8 @@ static void separate_levels(struct sizer *s)
 	static const enum risk ascending[] = {RISK_ECONOMY, RISK_BALANCED, RISK_SAFE};
 	double spread = relative_spread(&s->peaks_seen);
 
-	/* The safe level has room for every recent peak. This does not hold if the next input is
-	 * known, because a recent peak may come from a larger input. */
+	/* The safe level has room for each of the newest SAFE_RUNS peaks. If the next input is
+	 * known, these peaks set no bound, because they may come from a larger input. */
 	if (isnan(s->input))
 		s->allocation[RISK_SAFE] = fmax(s->allocation[RISK_SAFE],
 			rule_peaks_largest(&s->peaks_seen, SAFE_RUNS) + EXTRA);
@@ -342,8 +343,9 @@ static double second_attempt(const struct sizer *s, double allocation)
 	return largest > allocation * 1.05 ? largest : 2 * allocation;
 }
 
-/* The second attempt is at least this many times the first, so that retries end soon. It is at most
- * twice the first, or a little above the largest peak. Further attempts double. */
+/* The second attempt is at least this many times the first, so that a run needs few retries. It is
+ * at most twice the first, or RETRY_OVER_LARGEST times the largest peak if that is more. Further
+ * attempts double. */
 #define RETRY_LEAST 1.5
 
 /* Returns the second attempt: the cheapest allocation among the peaks above the first. */
@@ -388,9 +390,9 @@ static double loss_of(const struct sizer *s, double allocation, double peak, dou
 	return spent + next - peak + price * peak + FAILURE_FIXED;
 }
 
-/* Moves the runs before a lasting change to the new level. They still show how far the peaks spread,
- * and how they depend on the input. If they were forgotten, the typical ratios of other jobs would
- * take their place, and the request would fall by less than the peaks. */
+/* Moves the runs before a lasting change to the new level. They still show how far the peaks
+ * spread, and how they depend on the input. If they were forgotten, the typical ratios of other
+ * jobs would take their place, and the request would fall by less than the peaks. */
 static void move_old(struct sizer *s, double factor)
 {
 	struct peaks_seen *p = &s->peaks_seen;

@@ -7,7 +7,8 @@
  *
  * The values of all experts are pooled, and the allocation with the least expected cost is chosen.
  * An expert's weight follows from the past cost of sizing with that expert only. When the peaks
- * change lastingly, the runs before the change count as if they had been on the new level.
+ * change lastingly (rule_peaks_change), the runs before the change count as if they had been on the
+ * new level.
  *
  * A job with few runs is expected to be like the other jobs of its history (job_prior.h). A run
  * that was killed gives a lower bound of its need. */
@@ -40,7 +41,7 @@ struct cost_aware_outlook {
 	double leading_weight;
 	double leading_value; /* prediction of the leading expert, bytes */
 	size_t runs;          /* learnt runs, at most PEAKS_SEEN_MAX */
-	size_t moved;         /* those of them before the newest lasting change */
+	size_t moved;         /* learnt runs before the newest lasting change */
 };
 void cost_aware_outlook(void *state, double input, double allocation,
 	struct cost_aware_outlook *ret);

@@ -3,7 +3,7 @@
  *
  * Let a be the allocation and y the peak. A run that fits costs its unused part, a - y. A run that
  * fails costs the failed attempt a, the unused part of the second attempt, and the price of the
- * failure, which is `price` times y, plus `fixed`. */
+ * failure, which is `failure` times y, plus `fixed` (struct failure_prices). */
 #ifndef RECOMMENDER_SIZING_COST_POOL_H
 #define RECOMMENDER_SIZING_COST_POOL_H
 
@@ -16,11 +16,12 @@ struct weighted_value {
 struct failure_prices {
 	double failure; /* part of a failure's price that is a multiple of the run's peak */
 	double fixed;   /* constant part of a failure's price, in the unit of the atoms' values */
-	double second;  /* second attempt; if it is below 1.05 x first, 2 x first is used */
+	double second;  /* second attempt; up to 1.05 x the first, 2 x the first is used instead */
 };
 
-/* Atoms are sorted by value; *_below[i] sums the first i atoms. The caller owns the arrays. `spare`
- * has n elements; NULL is allowed when the atoms are sorted already. */
+/* An atom is a possible value with its weight. cost_pool_sort sorts the atoms by value, and sets
+ * *_below[i] to sums over the first i atoms. The caller owns the arrays. `spare` has n elements;
+ * NULL is allowed when the atoms are sorted already. */
 struct cost_pool {
 	size_t n;
 	struct weighted_value *atom, *spare;

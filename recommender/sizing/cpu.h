@@ -1,8 +1,8 @@
 /* Cores that a run kept busy over time, and its duration with another number of cores. Private to
  * recommender/.
  *
- * The history has the mean and some percentiles of the cores in use. A curve connects the
- * percentiles, and is bent so that its mean is right.
+ * The history has the minimum, the maximum, the mean and three percentiles of the cores in use. A
+ * curve connects them, and is bent so that its mean is right.
  *
  * If a part of the run kept q cores busy, it takes q / c times as long with c < q cores. With more
  * than q cores it takes the same time, unless threads waited for a CPU. If the run wanted w times
@@ -16,7 +16,7 @@
 #include "recommender/run.h"
 
 #define PARALLEL_POINTS 200
-#define PARALLEL_ROOM   2.0 /* if threads waited, useful cores <= this x cores in use */
+#define PARALLEL_ROOM   2.0 /* if threads waited: most useful cores / cores in use */
 struct parallel {
 	double cores[PARALLEL_POINTS]; /* ascending; each for 1/PARALLEL_POINTS of the time */
 	double wanted;                 /* CPU time wanted / CPU time received, at least 1 */
@@ -33,12 +33,13 @@ double cpu_parallel_stretch(const struct parallel *p, double cores);
 /* Returns the number of cores above which more cores do not shorten the run. */
 double cpu_parallel_widest(const struct parallel *p);
 
-/* A run is slowed down when it takes this many times as long as with unlimited cores. */
+/* A run is slowed down when it takes more than this many times as long as with unlimited cores. */
 #define CPU_SLOWED 1.1
-#define CORES_MIN  0.01
+#define CORES_MIN  0.01 /* smallest result of cpu_parallel_need */
 
-/* Returns the fewest cores that do not slow the run down, and that suffice for every level of use that
- * the run keeps for a quarter of its time. If only the mean is known, returns the mean. */
+/* Returns the fewest cores that do not slow the run down, and that suffice for the number of busy
+ * cores that the run reaches or exceeds for a quarter of its time, with room if threads waited
+ * (PARALLEL_ROOM). If only the mean is known, this number is the mean. */
 double cpu_parallel_need(const struct parallel *p);
 
 #endif

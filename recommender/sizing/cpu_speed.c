@@ -11,14 +11,14 @@
  * slow down at most 2 % of the runs of each trace, and at most 2.5 % of those of either half of its
  * labels (bench_cpu, --half). */
 #define SLOWED_PRICE 105.0 /* price of a slowed run, in cores for the time of the run */
-/* Mean distance of the logarithms from their median before any run was seen. It counts as half a
- * run. */
+/* Expected spread of the needs, before any run was seen: the mean distance of their logarithms from
+ * the median. It counts as SPREAD_RUNS runs. */
 #define SPREAD_EXPECTED 1.0
 #define SPREAD_RUNS     0.5
 #define SPREAD_MIN      0.005
 /* A slowdown of 10 %, and 5 % that rounding adds to the cores on average. */
 #define SLOWED_FROM 1.15
-#define ROOM_MAX    4.0 /* most cores after one run, as a multiple of the cores of that run */
+#define ROOM_MAX    4.0 /* most cores / largest need of a run so far */
 /* The use of one busy thread; the part above 1 comes from coarse readings. */
 #define ONE_CORE 1.05
 /* A job that never used more than one core gets up to one core during this many runs. */
@@ -45,7 +45,9 @@ static double largest(const double *v, size_t n)
 	return ret;
 }
 
-/* Returns the number of runs since the need fell: all of these needed less than all runs before. */
+/* Returns the number of runs since the last fall of the need. A fall means that all runs after it,
+ * at least FALL_RUNS, needed less than each of at least FALL_RUNS runs before it, by FALL_FACTOR.
+ * Returns n if there was no fall. */
 static size_t since_fall(const double *need, size_t n)
 {
 	for (size_t i = FALL_RUNS; i + FALL_RUNS <= n; i++)

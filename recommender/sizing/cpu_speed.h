@@ -1,14 +1,14 @@
 /* Cores that keep the next run of a job from being slowed down. Private to recommender/.
  *
  * If runs come in random order, the next run needs more cores than all n earlier runs with a
- * probability of 1 / (n + 1). The larger the spread of the earlier runs is, the more cores it may
- * need: above the largest earlier need, the probability falls with the power 1 / spread of the
- * cores. A slowed run counts as a fixed cost, and the cores with the lowest expected cost are
- * chosen. A job of few cores therefore gets room for a run that needs much more. A job of many
+ * probability of 1 / (n + 1). If the needs of the earlier runs spread widely, the next run may need
+ * many more cores: above the largest earlier need, the probability falls with the power 1 / spread
+ * of the cores. A slowed run counts as a fixed cost, and the cores with the lowest expected cost
+ * are chosen. A job of few cores therefore gets room for a run that needs much more. A job of many
  * cores gets little room.
  *
- * Only the runs since the last fall of the need count, and at most the newest 20. A job that never
- * used more than one core gets no more than one. */
+ * Only the runs since the last fall of the need (since_fall) count, and at most the newest 20. A
+ * job that never used more than one core gets no more than one. */
 #ifndef RECOMMENDER_SIZING_CPU_SPEED_H
 #define RECOMMENDER_SIZING_CPU_SPEED_H
 
@@ -17,8 +17,9 @@
 
 #define SPEED_RUNS 20
 
-/* need: fewest cores that do not slow each run down (cpu_parallel_need), newest first, n from 1 to
- * SPEED_RUNS. widest: more cores are of no use; INFINITY = unknown. Returns an exact number. */
+/* Returns the cores for the next run, not rounded. need[i]: fewest cores that do not slow run i
+ * down (cpu_parallel_need); newest run first; n is 1 to SPEED_RUNS. `widest`: most cores that the
+ * job can use; INFINITY = unknown. */
 double cpu_speed_cores(const double *need, size_t n, double widest);
 
 /* Round a number of cores to a whole number (at least 1), and to a number for systems that accept
@@ -27,8 +28,8 @@ double cpu_speed_cores(const double *need, size_t n, double widest);
 uint64_t cpu_speed_whole(double cores);
 double cpu_speed_fraction(double cores);
 
-/* Returns the distance between the numbers of cores that are worth asking for: 0.25 below 8 cores, 0.5
- * below 16, 1 below 64, then a sixteenth of the cores. */
+/* Returns the step between two numbers of cores to choose from: 0.25 below 8 cores, 0.5 below 16, 1
+ * below 64, then a sixteenth of the cores, rounded up. */
 double cpu_speed_step(double cores);
 
 #endif

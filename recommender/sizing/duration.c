@@ -20,11 +20,13 @@
 #define MISSES 0.2 /* share of the runs outside the range */
 /* The range is made so that this share of the runs is expected outside. The share is adapted, but
  * stays between these bounds. */
-#define MISSES_MIN     0.02
-#define MISSES_MAX     0.6
-#define MISSES_STEP    0.09 /* change of that share after a run outside the range */
-#define ERRORS_FEW     9    /* with fewer errors, the range follows from their mean size */
-#define SIZES_IN_RANGE 1.8  /* half of the range / mean size of few errors */
+#define MISSES_MIN 0.02
+#define MISSES_MAX 0.6
+/* After a run, the share changes by MISSES_STEP x MISSES if the run was inside the range, and by
+ * MISSES_STEP x (MISSES - 1) if it was outside. */
+#define MISSES_STEP    0.09
+#define ERRORS_FEW     9   /* with fewer errors, the range follows from their mean size */
+#define SIZES_IN_RANGE 1.8 /* half of the range / mean size of few errors */
 
 /* Earlier runs, oldest first. */
 struct seen {

@@ -49,9 +49,9 @@ static void count_failed(struct endings *e, const struct run *r, const struct ev
 }
 
 /* Three or more failed runs also count as stopped by a time limit if they lasted equally long, and
- * longer than every successful run. An error of the job would always occur at the same point, and
- * so before the time at which a successful run ends. The exit codes of such runs do not show the
- * time limit. */
+ * longer than every successful run, although their exit codes do not show it. If an error of the
+ * job ended them all at the same point, that would be before the time at which a successful run
+ * ends. */
 #define SAME_DURATION      1.02
 #define SAME_DURATION_RUNS 3
 
@@ -89,9 +89,10 @@ static int most_frequent_first(const void *a, const void *b)
 	return (left->runs < right->runs) - (left->runs > right->runs);
 }
 
-/* A program that sizes itself by its limit fails without a kill when the limit is too small. Returns
- * the smallest limit under which one of the newest runs succeeded, if two or more of them failed under
- * smaller limits. Returns NaN otherwise. */
+/* A program that sizes itself by its limit fails without a kill when the limit is too small.
+ * Returns the smallest limit under which one of the newest LIMITS_SEEN runs succeeded, if two or
+ * more of these runs failed, or ended in an unknown way, under smaller limits. Returns NaN
+ * otherwise. */
 #define LIMITS_SEEN 20
 static double limit_before_failures(const struct runs *runs)
 {
@@ -166,12 +167,13 @@ struct endings endings_of(const struct runs *runs)
 
 /* The newest ended runs. */
 struct newest {
-	/* Number of the newest LIMITS_SEEN runs that met their limit without a kill, if no later run
-	 * needed as much. */
+	/* Runs among the newest LIMITS_SEEN that met their limit without a kill, and after which no
+	 * run needed as much. */
 	size_t at_limit;
 	double first_limit, last_limit; /* limits of the oldest and newest of these runs, bytes */
 	size_t killed;                  /* OOM kills among the newest KILLED_OF runs */
-	size_t failed; /* newest runs in a row that failed and were not killed for memory */
+	/* Newest runs in a row that did not succeed and were not killed for memory. */
+	size_t failed;
 };
 
 #define KILLED_OF    6

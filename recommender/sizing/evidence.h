@@ -2,18 +2,21 @@
  * stopped by a limit gives only a lower bound of its need, and no peak.
  *
  * Some jobs fill any memory limit, such as a cache that ends at 98 % of it. follower.h recognises
- * such a job as long as its runs succeed. After a kill, the job is no longer treated in this
- * way. */
+ * such a job if none of its newest 20 runs failed at its limit or was killed for memory. */
 #ifndef RECOMMENDER_SIZING_EVIDENCE_H
 #define RECOMMENDER_SIZING_EVIDENCE_H
 
 #include "recommender/run.h"
 
 enum memory_evidence {
-	MEMORY_UNKNOWN,  /* the run has not ended, was not measured, or was interrupted */
-	MEMORY_PEAK,     /* the run succeeded: its peak is its need */
-	MEMORY_AT_LEAST, /* the run met its memory limit: its need was above `at_least` */
-	MEMORY_TRIED,    /* the run failed for another reason */
+	/* The run has not ended or was interrupted, or it succeeded and its peak is unknown. */
+	MEMORY_UNKNOWN,
+	MEMORY_PEAK, /* the run succeeded: its peak is its need */
+	/* The run was killed for memory, or met its memory limit or the limit of its address space.
+	 * Its need was above `at_least`. */
+	MEMORY_AT_LEAST,
+	/* The run failed for another reason, or its outcome is unknown. */
+	MEMORY_TRIED,
 };
 
 struct evidence {
@@ -30,9 +33,10 @@ struct evidence {
  * count, because the kernel can take their memory back. */
 #define AT_LIMIT_SHARE 0.97
 
-/* A run meets RLIMIT_AS or RLIMIT_DATA below the limit. These limits count memory that was never
- * touched, and the peak lacks the allocation that was refused. A program that allocates pieces of
- * 10 MiB reaches 94 to 97 % of a limit of 300 MiB. */
+/* A failed run has met RLIMIT_AS or RLIMIT_DATA when its address space reached this share of the
+ * limit. The kernel refuses an allocation that would exceed the limit, and the peak lacks the
+ * refused allocation: a program that allocates pieces of 10 MiB reaches 94 to 97 % of a limit of
+ * 300 MiB. */
 #define AT_ADDRESS_LIMIT_SHARE 0.9
 
 struct evidence evidence_of(const struct run *r);

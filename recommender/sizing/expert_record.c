@@ -54,9 +54,9 @@ void expert_record_fade(double ret[PEAKS_SEEN_MAX])
 		ret[age] = exp2(-(double)age / HALF_LIFE);
 }
 
-/* The ratios of a job are assumed to spread at most this many times as far as its prior ratios.
- * Steady neighbours may give a prior that is far too narrow. The bound is therefore never below
- * twice the usual deviation. */
+/* The ratios of a job are assumed to spread at most this many times as far as its prior ratios. If
+ * the prior was learnt from other jobs that are steady, it may be far too narrow. The bound is
+ * therefore never below twice the usual deviation. */
 #define SPREAD_MAX 2.0
 
 /* Returns the job's spread of ratios relative to the prior ratios: below 1 for a steady job. */

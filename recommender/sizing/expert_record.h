@@ -1,6 +1,6 @@
-/* The record of an expert: past ratios of peak to prediction, where newer ratios weigh more. The
- * record also has a few prior ratios of typical jobs, whose share falls with each run. Private to
- * recommender/. */
+/* The record of an expert (experts.h): past ratios of peak to prediction, where newer ratios weigh
+ * more. expert_record_ratios adds the ratios of typical jobs (struct ratio_prior), whose share
+ * falls with each run. Private to recommender/. */
 #ifndef RECOMMENDER_SIZING_EXPERT_RECORD_H
 #define RECOMMENDER_SIZING_EXPERT_RECORD_H
 
@@ -29,7 +29,8 @@ struct expert_record {
 };
 static_assert(PEAKS_SEEN_MAX <= UINT8_MAX, "an index into at is one byte");
 void expert_record_add(struct expert_record *t, const struct expert_trial *trial);
-/* Drops the runs from `first` on, and multiplies the predictions for the runs before by `factor`. */
+/* Drops the runs with the number `first` or a higher one. Multiplies the predictions for the other
+ * runs by `factor`. */
 void expert_record_move(struct expert_record *t, uint64_t first, double factor);
 
 enum ratio_purpose {
@@ -37,7 +38,8 @@ enum ratio_purpose {
 	FOR_CHANCE, /* all runs have the same weight */
 };
 
-/* Ratios that are expected of a job before it has ratios of its own (job_prior.h). */
+/* The prior of an expert: ratios that are expected of a job before it has ratios of its own
+ * (job_prior.h). An atom is one possible value with its weight. */
 #define PRIOR_ATOMS 24
 struct ratio_prior {
 	struct weighted_value at[PRIOR_ATOMS]; /* ascending; the weights sum to 1 */
@@ -48,8 +50,8 @@ struct ratio_prior {
 
 struct ratio_options {
 	double prior_weight; /* weight of the prior ratios for FOR_COST, in runs */
-	/* Runs with distant predictions weigh less, by a bell curve over the log of the ratio of the
-	 * predictions. `likeness` is the width of the curve; 0 = off. */
+	/* Runs with distant predictions weigh less, by a bell curve over the log of the ratio of
+	 * the predictions. `likeness` is the width of the curve; 0 = off. */
 	double likeness;
 };
 
@@ -63,8 +65,8 @@ struct expert_ratios {
 	struct weighted_value at[RATIOS_MAX]; /* ascending; of equal values, observed ones first */
 };
 /* Makes the set of ratios for a new prediction of `value` bytes. The weight of a ratio that is only
- * known to be above a bound goes to the ratios above that bound, in proportion to their weights (the
- * estimator of Kaplan and Meier does the same). */
+ * known to be above a bound goes to the ratios above that bound, in proportion to their weights
+ * (the estimator of Kaplan and Meier does the same). */
 void expert_record_ratios(const struct expert_record *t, const struct ratio_prior *prior,
 	double value, enum ratio_purpose purpose, const struct ratio_options *o,
 	const double age_weight[PEAKS_SEEN_MAX], struct expert_ratios *ret);

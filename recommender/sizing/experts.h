@@ -16,10 +16,10 @@ enum expert {
 	EXPERT_LARGEST_OF_5, /* largest of the newest five peaks */
 	EXPERT_LAST,
 	/* from peaks and input sizes */
-	EXPERT_LINE,    /* least squares, slope >= 0; never far below all peaks */
+	EXPERT_LINE, /* least squares, slope >= 0; at least half the smallest peak (least_peak) */
 	EXPERT_NEAREST, /* largest peak of the 3 runs with the nearest input, by ratio */
-	EXPERT_POWER,   /* peak ~ input^`a`: least squares of logs; few runs: `a` is near 0.7 */
-	EXPERT_SIMILAR, /* third quartile; runs weigh by similarity of input and by age */
+	EXPERT_POWER,   /* peak ~ input^a: least squares of logs; with few runs, a is near 0.7 */
+	EXPERT_SIMILAR, /* third quartile; runs with a similar input and newer runs weigh more */
 	EXPERT_SAME,    /* median of the runs with the same input +- 2 % */
 	EXPERT_COUNT,
 };

@@ -10,9 +10,9 @@
 
 #define RUNS_FREE 20 /* number of newest runs of which none may have met its limit */
 
-/* After one change of the limit, the limits must differ by RUN_LIMITS_DIFFER, a twentieth. After
- * several changes, a twenty-fifth is enough. With a smaller difference, noise of the peaks could look
- * like a constant share. */
+/* After one change of the limit, the limits must differ by RUN_LIMITS_DIFFER, 5 %. After two or
+ * more changes, this factor, 4 %, is enough. With a smaller difference, noise of the peaks could
+ * look like a constant share. */
 #define LIMITS_DIFFER_MORE 1.04
 /* The share is constant when it varies at most a fifth as much as the limit, by ratio, and never by
  * more than a tenth. A job with a constant peak has shares that vary as much as the limit. */
@@ -20,8 +20,8 @@
 #define SHARE_VARIES_MOST 1.10
 #define MUCH_SLOWER       1.5 /* a run is slow above this multiple of the shortest duration */
 /* A job whose memory grows looks like a follower, too, if its limit was raised at the same time.
- * The limit is therefore lowered at most by this factor at once. The next run under the lower limit
- * shows whether the job is a follower. */
+ * The request is therefore never below the newest limit divided by this factor. The next run under
+ * the lower limit shows whether the job is a follower. */
 #define LOWERED_MOST 1.6
 #define SAME_INPUT   1.02
 #define SAME_LIMIT   1.01 /* limits up to this ratio are equal: a target may round a limit */

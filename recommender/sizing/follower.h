@@ -2,7 +2,8 @@
  * executors, caches, databases. Their peaks say nothing about their need: each larger limit is
  * followed by a larger peak.
  *
- * A job whose newest runs met their limit, or whose announced inputs differ, is no follower. */
+ * A job is no follower if one of its newest 20 runs failed at its limit or was killed for memory,
+ * or if its announced inputs differ by more than 2 %. */
 #ifndef RECOMMENDER_SIZING_FOLLOWER_H
 #define RECOMMENDER_SIZING_FOLLOWER_H
 
@@ -18,8 +19,8 @@ struct limit_follower {
 	size_t runs;                  /* 0 = the job is no follower */
 	double share_low, share_high; /* smallest and largest peak / limit */
 	double limit_low, limit_high; /* smallest and largest limit, bytes */
-	/* The smallest limit in bytes under which runs succeeded and were not much slower than the
-	 * fastest run. It is not far below the newest limit. */
+	/* The smallest limit in bytes under which a run succeeded within 1.5 times the shortest
+	 * duration. Limits below newest limit / 1.6 (LOWERED_MOST) do not count. */
 	double enough;
 	size_t at_enough; /* runs that succeeded undisturbed under this limit */
 	/* The command-line option that makes the job use a share of its limit; "" = none is known.

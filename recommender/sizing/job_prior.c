@@ -8,7 +8,8 @@
 
 /* Typical ratios and their weights, for predictions from peaks and from inputs: smoothed quantiles
  * over many jobs of five public sources. Large ratios have small weights, because the few largest
- * ratios decide how much room a request needs. A summary of other jobs has the same weights. */
+ * ratios decide how much room a request needs. quantiles_of gives the same weights to the ratios of
+ * other jobs. */
 static const struct ratio_prior typical[] = {
 	[false] = {{{.247, 0.03}, {.399, 0.05}, {.627, 0.08}, {.807, 0.1}, {.913, 0.12},
 			   {.975, 0.12}, {.991, 0.1}, {1.011, 0.08}, {1.038, 0.07}, {1.066, 0.05},
@@ -38,12 +39,13 @@ const double job_prior_usual_odds[JOB_STAGES] = {1.0, 1.15, 1.25, 1.1};
 
 /* Weight of the built-in ratios at each stage, in jobs. At later stages, the job's own ratios show
  * how much its peaks vary, and the built-in ratios describe rare large peaks better than a few
- * neighbours. If the neighbours are steadier than usual, this weight is reduced in proportion. */
+ * other jobs. If the other jobs are steadier than usual, this weight is reduced in proportion, to
+ * BUILT_IN_LEAST at least. */
 static const double built_in_jobs[JOB_STAGES] = {1, 2, 40, 40};
 #define BUILT_IN_LEAST 1.0
 
-/* Weight of the ratios of all other stages together, in jobs. The larger weight applies while the
- * stage itself has few ratios. */
+/* Largest weight of the ratios of all other stages together, in jobs: OTHER_STAGES_NEW less the
+ * weight of the stage's own ratios, and at least OTHER_STAGES. */
 #define OTHER_STAGES     6.0
 #define OTHER_STAGES_NEW 20.0
 
@@ -103,7 +105,7 @@ static struct ratio_prior quantiles_of(const struct ratio_sample *sample)
 	return p;
 }
 
-/* Returns the mean distance of the ratios from 1. */
+/* Returns the weighted mean distance of the ratios from 1, with at most RATIO_OFF_MAX for each. */
 static double deviation_of(const struct ratio_sample sample[JOB_STAGES])
 {
 	double sum = 0, weight = 0;

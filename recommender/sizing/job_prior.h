@@ -1,13 +1,14 @@
-/* Expectations of a job that has few runs: ratios of peak to prediction, and how far the stated chances
- * can be trusted. Learnt from the other jobs of the same history (neighbours.h), or
- * built in. Private to recommender/. */
+/* Expectations of a job that has few runs: ratios of peak to prediction, and a correction of the
+ * stated chances of failure. They are learnt from the other jobs of the same history
+ * (neighbours.h), or built in. Private to recommender/. */
 #ifndef RECOMMENDER_SIZING_JOB_PRIOR_H
 #define RECOMMENDER_SIZING_JOB_PRIOR_H
 
 #include "recommender/sizing/expert_record.h"
 
-/* Stages of a job, by its number of runs: 1, 2 to 3, 4 to 9, 10 and more. The second peak of a job
- * differs from its first by more than the 21st from the largest of twenty. */
+/* Stages of a job, by its number of earlier runs: 0 or 1, 2 to 3, 4 to 9, 10 and more. Predictions
+ * become better with each stage: the second peak of a job differs more from the first than the 21st
+ * differs from the largest of the first twenty. */
 #define JOB_STAGES 4
 size_t job_prior_stage(size_t runs);
 
@@ -32,8 +33,9 @@ struct ratio_sample {
 };
 void ratio_sample_add(struct ratio_sample *s, double ratio, double weight);
 
-/* Summarises the ratios of one expert at each stage. Adds the built-in ratios, and the ratios of
- * the other stages, each with the weight of some jobs. */
+/* Summarises the ratios of one expert at each stage. Adds the built-in ratios with the weight of 1
+ * to 40 jobs (built_in_jobs), and the ratios of the other stages with the weight of at most 6 to 20
+ * jobs (OTHER_STAGES). */
 void job_prior_summarise(struct job_prior *p, enum expert expert,
 	const struct ratio_sample sample[JOB_STAGES]);
 

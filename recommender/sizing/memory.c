@@ -152,7 +152,8 @@ static void explain_streak(struct sizing *s, const struct replayed *f, struct ar
 #define LIMIT_MORE  (16 * MIB)
 
 /* A run that died at a limit gives a lower bound of the need. If nothing else is known, the request
- * is this many times the bound, because the run would have needed more. */
+ * is this many times the bound, and at least LIMIT_MORE above it, because the run would have needed
+ * more. */
 #define ABOVE_THE_DEAD 1.1
 
 /* Returns the smallest request that is allowed after runs that died at a limit. NaN = no bound. */
@@ -179,7 +180,8 @@ static void explain_the_dead(struct sizing *s, struct arena *arena)
 }
 
 /* Keeps the request unchanged if the job uses a constant share of its limit (follower.h). Returns
- * false if the job does not, or if a run was killed. */
+ * false if the job does not, if the newest runs met their limit, or if a run died with as much
+ * memory. */
 static bool hold_follower(struct sizing *s, const struct runs *runs, const struct replayed *f,
 	size_t attempt, struct arena *arena)
 {
@@ -353,7 +355,7 @@ void sizing_explain_source(struct sizing *s, const struct runs *used, struct are
 	explain_tmpfs(s, used, arena);
 }
 
-/* Warns when the announced input is larger than all earlier ones. */
+/* Adds a sentence when the announced input is larger than all earlier ones. */
 static void explain_reach(struct sizing *s, const struct runs *used, double input,
 	struct arena *arena)
 {
@@ -386,8 +388,8 @@ void sizing_limit_memory(struct sizing *s, const struct runs *used, double least
 	limit_above(s, fmax(run_needs_summary(used, run_needs_memory).max, least));
 }
 
-/* If the next input is known, peaks of other inputs do not matter. The limit then covers the
- * largest peak that the forecast for this input contains. */
+/* If the next input is known, peaks of other inputs do not matter. The limit then covers the 90th
+ * percentile of the forecast for this input, and the request at risk safe. */
 static void limit_for_input(struct sizing *s, double least)
 {
 	limit_above(s, fmax(fmax(s->memory_high, s->memory_at_risk[RISK_SAFE]), least));
@@ -434,7 +436,7 @@ static double allocation_of_attempt(const struct sizing_rule *rule, void *state,
 	return fmin(allocation, ALLOCATION_MAX);
 }
 
-/* Returns the demand of an attempt. If the newest runs were killed, they count as the first
+/* Returns the demand of an attempt. If the newest runs met their limit, they count as the first
  * attempt. The request `after_oom` is therefore that of the second attempt. */
 static double demand_of(const struct sizing_rule *rule, const struct replayed *f, double first,
 	double least, const struct sizing_options *options)

@@ -1,6 +1,8 @@
-/* Detects different jobs under one name. Two conditions must be true: the best constant allocation
- * would waste at least half of the use, and either input sizes explain the peaks or the peaks form
- * two groups. Then looks for a property of the runs that tells the groups apart. */
+/* Detects different jobs under one name. Two conditions must be true of at least RUNS_MIN runs: the
+ * best constant allocation would waste at least half as much memory as the runs use, and either
+ * input sizes explain the peaks or the peaks form two groups. For two groups, looks for a property
+ * of the runs that tells the groups apart. If input sizes explain the peaks, and the next input
+ * size is announced, there is no warning. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,9 +141,10 @@ static struct slice value_of(const struct run *r, const struct property *p)
 	return (struct slice){text, text ? strlen(text) : 0};
 }
 
-/* Assigns each run to the group to which most of the OTHER runs with its value belong. A value that differs in
- * each run, such as the id of a run, therefore assigns no run. Returns true if the property assigns
- * most runs of both groups correctly. `*ret` gets a typical value of each group. */
+/* Assigns each run to the group to which most of the OTHER runs with its value belong. A value that
+ * differs in each run, such as the id of a run, therefore assigns no run. Returns true if the
+ * property assigns at least TOLD_APART_MIN of both groups correctly. `ret` gets one such value of
+ * each group. */
 static bool told_by_text(const struct groups *g, const struct property *p, struct arena *arena,
 	struct slice ret[2])
 {

@@ -7,11 +7,12 @@
 #include "recommender/sizing/cost_aware.h"
 #include "recommender/sizing/job_prior.h"
 
-/* The replay takes most of the time of neighbours_finish, so only the first jobs are replayed whole.
- * All other jobs are replayed for their first runs, because a first request is the hardest to judge. */
+/* The replay takes most of the time of neighbours_finish, so only the first jobs are replayed
+ * whole. All other jobs are replayed for their first runs, because a first request is the hardest
+ * to judge. */
 #define WHOLE_JOBS 40
 #define FIRST_RUNS 4
-/* The built-in factor of the odds counts as much as this many failures. */
+/* The built-in factor of the odds counts as much as this many predicted failures. */
 #define ODDS_WEIGHT 4.0
 /* Bounds of the factor of the odds: no history is large enough to prove more. */
 #define ODDS_LEAST 0.1
@@ -37,8 +38,9 @@ struct neighbours *neighbours_new(void)
 	return xcalloc(1, sizeof(struct neighbours));
 }
 
-/* Adds the ratios of a job, so that all its ratios at one stage weigh as one job. Ratios of killed
- * runs are left out, because only a bound of them is known. */
+/* Adds the ratios of a job. A ratio weighs 1 / the number of the job's runs at this stage, so that
+ * the job weighs at most 1. Ratios of killed runs are left out, because only a bound of them is
+ * known. */
 static void add_ratios(struct neighbours *n, const struct replayed_job *job)
 {
 	AUTO(freep) struct peaks_seen *seen = xcalloc(1, sizeof *seen);
@@ -137,7 +139,7 @@ void neighbours_finish(struct neighbours *n)
 			i < WHOLE_JOBS ? NEIGHBOUR_RUNS_MAX : FIRST_RUNS, tally);
 	drop_runs(n);
 	for (size_t stage = 0; stage < JOB_STAGES; stage++) {
-		/* The factor of the stage before is the best guess for this stage. */
+		/* The correction learnt at the stage before is the best guess for this stage. */
 		double learnt =
 			stage ? n->prior.odds[stage - 1] / job_prior_usual_odds[stage - 1] : 1;
 		double odds =

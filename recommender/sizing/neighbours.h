@@ -1,5 +1,6 @@
-/* Lessons from the other jobs of a history for a job with few runs. Steady neighbours make a steady
- * job's first request small. Past failures of the neighbours correct the stated chances.
+/* Lessons from the other jobs of a history, its neighbours, for a job with few runs. If the peaks
+ * of the neighbours vary little, the first requests of the job have little room. Past failures of
+ * the neighbours correct the stated chances.
  *
  * The caller adds the newest runs of up to NEIGHBOUR_JOBS_MAX jobs, then calls neighbours_finish.
  * From then on the object is immutable, and any thread may read it. */

@@ -34,9 +34,9 @@ static double after_kill(double limit)
 
 /* Kills and failures at the limit since the last run that fitted into its limit. */
 struct streak {
-	/* Smallest limit at which a run failed without a kill; 0 = none. It is kept when later runs
-	 * succeed, until one of them needs as much. Otherwise a fault that comes and goes would
-	 * raise the request each time. */
+	/* Smallest limit at which a run failed without a kill; 0 = none. When a run succeeds, this
+	 * value passes to the next streak, unless the run needed as much. Otherwise a fault that
+	 * comes and goes would raise the request each time. */
 	double raised_from;
 	unsigned kills;
 	double killed_at; /* largest limit at which a run was killed; 0 = none */
@@ -60,8 +60,8 @@ static void add_to_streak(struct streak *s, const struct run *r, const struct ev
 }
 
 /* Returns the request after the newest runs met their limit; 0 = they did not. Kills raise it each
- * time. Failures without a kill raise it once, above the smallest of their limits, because a fault of
- * the job would meet any limit. */
+ * time. Failures without a kill raise it once, above the smallest of their limits, because a fault
+ * of the job would meet any limit. */
 static double after_streak(const struct replayed *f, const struct sizing_rule *rule,
 	const struct streak *s)
 {
@@ -77,8 +77,8 @@ static double after_streak(const struct replayed *f, const struct sizing_rule *r
 	return request;
 }
 
-/* Returns an array: ret[k] is the largest peak among those of the newest k runs that did not meet
- * their limit. The caller frees it. */
+/* Returns an array: ret[k] is the largest peak of those among the newest k runs that succeeded
+ * without meeting their limit. The caller frees it. */
 static double *newest_peaks(const struct runs *runs, size_t n)
 {
 	double *largest = xcalloc(n + 1, sizeof *largest);
@@ -91,8 +91,9 @@ static double *newest_peaks(const struct runs *runs, size_t n)
 	return largest;
 }
 
-/* Learns the runs of a streak as a single run whose need was above their limit. Call this only if no
- * later run needed as much. `fitted`: the run after the streak, whose duration counts. */
+/* Learns the runs of a streak as a single run whose need was above their limit. Call this only if
+ * no later run needed as much. `fitted`: the successful run after the streak. Its duration stands
+ * for that of the streak, whose runs ended early. */
 static void learn_streak(struct replayed *f, const struct sizing_rule *rule, const struct streak *s,
 	const struct run *fitted, bool announced, enum replay_kind how)
 {

@@ -32,9 +32,8 @@ double rule_peaks_largest(const struct peaks_seen *p, size_t newest)
 
 #define CHANGE_BEFORE 8
 #define CHANGE_FACTOR 1.1
-/* With at least this many earlier peaks, a fall is recognised even if one earlier peak was just as
- * low. Otherwise a single low peak among twenty that differ by a fifth could hide that the memory
- * has halved. */
+/* With at least this many earlier peaks, a fall is recognised even if one earlier peak was as low
+ * as the newest. Otherwise a single low peak among twenty could hide that the memory has halved. */
 #define CHANGE_ODD_ONE 15
 
 static double mean_log(const struct observation *o, size_t n)
@@ -69,8 +68,7 @@ double rule_peaks_change(const struct peaks_seen *p)
 			return 1;
 		}
 	}
-	/* If inputs are known, the low peak may belong to a new input size, so it is not
-	 * ignored. */
+	/* If inputs are known, a low earlier peak may come from a small input, so it counts. */
 	if (old >= CHANGE_ODD_ONE && isinf(least_input))
 		low[0] = second_low;
 	if (!(high[1] * CHANGE_FACTOR < low[0] || low[1] > high[0] * CHANGE_FACTOR))

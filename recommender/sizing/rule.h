@@ -16,9 +16,9 @@ struct observation {
 };
 struct observation rule_observation(double peak, double input, double duration);
 
-/* Number of newest measured runs that a job's answer looks at. Older runs would change little: their
- * weight fades (cost_aware.c). All estimators use this number, and it is the history's default
- * (--history.runs-per-job). */
+/* Number of newest measured runs that a job's answer looks at. Older runs would change little:
+ * their weight fades (cost_aware.c). All estimators use this number, and it is the history's
+ * default (--history.runs-per-job). */
 #define PEAKS_SEEN_MAX 200
 
 /* Fewest measured runs that show how much a job's peaks differ. After one or two runs, the 80 %
@@ -37,9 +37,10 @@ void rule_peaks_add(struct peaks_seen *p, const struct observation *o);
 double rule_peaks_largest(const struct peaks_seen *p, size_t newest);
 
 /* Returns how many times the newest five peaks are as large as the earlier ones, by their geometric
- * means; 1 = no lasting change. A change is lasting when the newest five peaks are all above, or all
- * below, all earlier peaks by more than 10 %. If there are many earlier peaks, one of them may be as
- * low as the newest. The inputs of the newest runs must be within the range of the earlier inputs. */
+ * means; 1 = no lasting change. A change is lasting when the newest five peaks are all above, or
+ * all below, all earlier peaks by more than 10 %. It needs at least 8 earlier peaks. With 15 or
+ * more earlier peaks and no known input, one of the earlier peaks may be as low as the newest. If
+ * inputs are known, those of the newest runs must be within the range of the earlier inputs. */
 #define PEAKS_CHANGE_RUNS 5
 double rule_peaks_change(const struct peaks_seen *p);
 

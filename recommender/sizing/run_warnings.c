@@ -107,8 +107,8 @@ static const char *range_words(char out[RANGE_MAX], struct range r)
 	return out;
 }
 
-/* Returns true if an input of the newest runs is outside the range of the others. The input may then
- * explain the change of the peaks. */
+/* Returns true if an input of the newest runs is outside the range of the older ones. The input may
+ * then explain the change of the peaks. */
 static bool inputs_changed(const struct observation *o, size_t older, size_t n)
 {
 	double least = INFINITY, most = -INFINITY;
@@ -124,8 +124,9 @@ static bool inputs_changed(const struct observation *o, size_t older, size_t n)
 }
 
 /* Returns the size of the newest group of at most PEAKS_CHANGE_RUNS - 1 runs whose peaks all lie
- * clearly above, or all clearly below, those of all others. Returns 0 if there is none. From
- * PEAKS_CHANGE_RUNS on, the estimator moves the others to the new level.
+ * clearly above, or all clearly below, those of all older runs. Returns 0 if there is none. From
+ * PEAKS_CHANGE_RUNS runs on, the estimator moves the older runs to the new level
+ * (rule_peaks_change).
  *
  * The gap must also be wider than half of the range of the other peaks, on a logarithmic scale.
  * Without this, the newest peak of a job whose peaks differ much is often the largest by chance. */
@@ -154,7 +155,8 @@ static void warn_of_change(struct sizing *s, const struct runs *used, struct are
 	struct range older, newer;
 	size_t n = 0;
 
-	/* Such peaks change with the limit, and the request does not follow them. */
+	/* The peaks of a job that follows its limit change with the limit, and the request does not
+	 * follow them. */
 	if (warnings_have(&s->warnings, WARNING_MEMORY_FOLLOWS_LIMIT))
 		return;
 	for (size_t i = used->n; i-- > 0;) {
@@ -246,7 +248,7 @@ static void warn_of_tasks(struct sizing *s, const struct recent *recent, struct 
 		runs++;
 		refused += of_run;
 		limit = fmin(limit, run_peak(recent->run[i], "pids_limit"));
-		/* The peak counts only if the run had the control group for itself. */
+		/* Only a run with a control group of its own has a value of pids_peak. */
 		own = own && run_peak(recent->run[i], "pids_peak") >= 0;
 	}
 	if (!runs)

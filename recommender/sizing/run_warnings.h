@@ -1,6 +1,6 @@
 /* Warnings that follow from the runs of a job: how many were measured and how well, how the newest
- * ones differ from the others, and what they left unused. endings.h has the warnings about how runs
- * ended. */
+ * runs differ from the older ones, and what the runs left unused. endings.h has the warnings about
+ * how runs ended. */
 #ifndef RECOMMENDER_SIZING_RUN_WARNINGS_H
 #define RECOMMENDER_SIZING_RUN_WARNINGS_H
 

@@ -15,19 +15,21 @@
 #include "recommender/sizing/warning.h"
 
 /* Whole numbers for a request; memory and vram in MiB. For cpu and memory, 0 = unknown. For gpu and
- * vram, 0 = no use was recorded. In that case, `demand` is 0 if the use was measured, and NaN if it
- * is unknown. */
+ * vram, 0 = no use, or unknown: demand.gpus and demand.vram_bytes are then 0 if the use was
+ * measured, and NaN if it is unknown. */
 struct resources {
 	uint64_t cpu, memory, gpu, vram;
 };
 
-/* How well the runs predict the next run. low: one or two runs, or peaks that differ by more than a
- * factor of two. high: five or more runs with peaks within 20 %. medium: all other cases. */
+/* How well the runs predict the next run. none: no run succeeded. low: fewer than three known
+ * peaks, or peaks that differ by more than a factor of two. Except in the strategy "baseline", also
+ * low: a run was killed for memory, met its memory limit, or was cut (struct endings). high: five
+ * or more runs with peaks within 20 %. medium: all other cases. */
 enum confidence { CONFIDENCE_NONE, CONFIDENCE_LOW, CONFIDENCE_MEDIUM, CONFIDENCE_HIGH };
 const char *sizing_confidence_name(enum confidence c);
 
-/* Level of risk: the price of a first attempt with too little memory, compared with unused
- * memory. */
+/* Level of risk: how much a first attempt with too little memory costs, compared with unused memory
+ * (cost_aware_risk_price). Economy assumes the lowest cost, safe the highest. */
 enum risk { RISK_BALANCED, RISK_ECONOMY, RISK_SAFE, RISK_COUNT };
 const char *sizing_risk_name(enum risk r); /* "balanced", "economy", "safe" */
 bool sizing_risk_parse(const char *name, enum risk *ret);
@@ -35,39 +37,44 @@ bool sizing_risk_parse(const char *name, enum risk *ret);
 /* Results of a rule on the job's past runs, as if it had sized each run from the earlier runs. */
 struct hindsight {
 	size_t runs, failures; /* sized runs; runs whose first attempt was too small */
-	double waste; /* unused or lost memory x time / used memory x time; NaN = unknown */
+	/* (unused memory of the attempts that fit + all memory of the failed attempts) x time,
+	 * divided by used memory x time; NaN = unknown */
+	double waste;
 };
 
 /* How the newest ended runs of a job ended. */
 #define ENDING_CODES_MAX 8
 struct endings {
 	size_t succeeded, failed, unknown, interrupted;
-	/* killed: the kernel killed the run, or a process of it, for memory. at_limit: the run met its
-	 * memory limit, and no process was killed. cut: the run was ended from outside, most often
-	 * at a time limit. */
+	/* killed: the kernel killed the run, or a process of it, for memory. at_limit: the run met
+	 * its memory limit, and no process was killed. cut: the run was ended from outside, most
+	 * often at a time limit. */
 	size_t killed, at_limit, cut;
 	/* Range over the failed runs, including killed ones; NaN = unknown. */
 	double failed_peak_low, failed_peak_high;       /* peak memory, bytes */
 	double failed_seconds_low, failed_seconds_high; /* duration, seconds */
 	size_t n_codes;
-	/* How the failed runs ended, the most frequent first. If there are more codes than fit, the
-	 * codes of the newest runs. */
+	/* How the failed runs ended, the most frequent first. If there are more than
+	 * ENDING_CODES_MAX codes, those of the newest runs. */
 	struct ending_code {
 		bool signal; /* the run was ended by signal `code` */
 		int code;
 		size_t runs;
 	} code[ENDING_CODES_MAX];
-	double limit_killed; /* largest limit that a run met, bytes; NaN = none did */
-	/* Largest memory that a run had when it died at a memory limit or a time limit, bytes, and
-	 * the longest duration that a time limit cut, seconds. Only runs that still bind the
-	 * request count; NaN = none do. */
+	/* Largest lower bound of the need of a run that was killed or met its limit (struct
+	 * evidence, `at_least`), bytes; NaN = there is no such run. */
+	double limit_killed;
+	/* died_at: lower bound of the memory request, bytes. It is the largest of: `at_least` of a
+	 * run that was killed or met its memory limit, the peak of a run that was cut, and the
+	 * limit below which runs failed (limit_before_failures). cut_seconds: longest duration of a
+	 * cut run, a lower bound of the time limit, seconds. A run no longer counts once enough
+	 * later runs have succeeded (endings.c). NaN = no run counts. */
 	double died_at, cut_seconds;
 };
 
-/* The longest answer of a test has 25 sentences. */
-#define EXPLAIN_MAX   40
-#define AT_CORES_MAX  20
-#define ATTEMPTS_TOLD 4
+#define EXPLAIN_MAX   40 /* sentences; further ones are dropped */
+#define AT_CORES_MAX  20 /* numbers of cores with a forecast of the duration */
+#define ATTEMPTS_TOLD 4  /* attempts in memory_attempts, including the first */
 
 /* Purpose of the number of cores. speed: enough cores that the next run takes at most 10 % longer
  * than with unlimited cores. About 2 % of runs may take longer. cost: the number with which a run
@@ -76,8 +83,9 @@ enum cpu_for { CPU_FOR_SPEED, CPU_FOR_COST, CPU_FOR_COUNT };
 const char *sizing_cpu_for_name(enum cpu_for c); /* "speed", "cost" */
 bool sizing_cpu_for_parse(const char *name, enum cpu_for *ret);
 
-/* Subject of an explaining sentence. Its name is the first word of the sentence, so that programs can
- * group the sentences. Sentences of a topic _MORE begin with the same word, and few people need them. */
+/* Subject of an explaining sentence. Its name is the first word of the sentence, so that programs
+ * can group the sentences. Sentences of a topic _MORE begin with the same word, and few people need
+ * them. */
 enum topic {
 	TOPIC_RUNS,
 	TOPIC_MEMORY,
@@ -133,18 +141,22 @@ struct sizing {
 
 	/* Forecast for the memory in `demand`. NaN = unknown. */
 	double memory_too_small;           /* probability that the next run needs more */
-	double memory_expected_waste;      /* unused or lost memory / expected use */
+	double memory_expected_waste;      /* expected (unused memory + failed attempts) / peak */
 	double memory_low, memory_high;    /* 10th, 90th percentile of the peak, bytes */
 	double memory_at_risk[RISK_COUNT]; /* request of auto at each risk, bytes */
 	/* Request of each attempt, bytes: [0] is the first attempt. Ascending. NaN = unknown. */
 	double memory_attempts[ATTEMPTS_TOLD];
 	struct hindsight hindsight, hindsight_baseline; /* of this strategy; of "baseline" */
 	const char *memory_source; /* source of the peaks: "vmhwm", ..., "mixed"; NULL = unknown */
-	double memory_killed_at;   /* limit of the newest kill if it sets the request; else NaN */
-	/* Limit that the newest run met without a kill, if it sets the request; else NaN. */
+	/* Largest limit at which one of the newest runs was killed, bytes, if this sets the
+	 * request; else NaN. */
+	double memory_killed_at;
+	/* Smallest limit that a run met without a kill, bytes, if no newest run was killed and this
+	 * sets the request; else NaN. */
 	double memory_failed_at;
-	/* Number of OOM kills after which no run needed as much memory. Each counts as a run that
-	 * needed more than its limit. If there are any, the confidence is low. */
+	/* Number of series of runs that met their memory limit in succession, if a run succeeded
+	 * after the series and no later run needed as much. Each series counts as one run that
+	 * needed more than the limit. If there are any, the confidence is low. */
 	size_t memory_kills;
 
 	struct endings endings;

@@ -8,9 +8,9 @@
 #include "recommender/sizing/rule.h"
 
 /* Returns the newest successful runs, newest first, in `arena`: until `most` of them were measured.
- * Runs that were not measured are among them, because their durations count. All answers about a job
- * choose its runs here. `*excluded`: unsuccessful runs that are newer than the oldest of these; may
- * be NULL. */
+ * Runs that were not measured are among them, because their durations count. All answers about a
+ * job choose its runs here. `*excluded`: unsuccessful runs that are newer than the oldest of these;
+ * may be NULL. */
 struct runs sizing_runs_used(const struct runs *runs, size_t most, struct arena *arena,
 	size_t *excluded);
 
@@ -22,13 +22,14 @@ int sizing_start(const struct runs *runs, size_t most, struct arena *arena, stru
 	struct sizing *ret, struct err *e);
 
 /* Adds one sentence about a topic, behind those of the same topic. The format begins with a capital
- * letter and ends with a full stop. Drops it when `s` already has EXPLAIN_MAX sentences. */
+ * letter and ends with a full stop. Drops the sentence when `s` already has EXPLAIN_MAX
+ * sentences. */
 void sizing_explain(struct sizing *s, struct arena *arena, enum topic topic, const char *format,
 	...) __attribute__((format(printf, 4, 5)));
 
-/* Returns the peak memory of a run in bytes. This is the kernel's high-water mark or, if there is
- * no mark, the largest sample. The unmapped files in tmpfs are added in both cases. NaN =
- * unknown. */
+/* Returns the peak memory of a run in bytes: the column memory_peak_bytes or, if it is unknown, the
+ * largest sample of memory_bytes. The unmapped files in tmpfs are added in both cases, up to the
+ * peak of the control group. NaN = unknown. */
 double run_needs_memory(const struct run *r);
 
 /* Returns the peak bytes of unmapped files in tmpfs. 0 = unknown, because only runs with their own
@@ -36,8 +37,8 @@ double run_needs_memory(const struct run *r);
 double run_needs_tmpfs(const struct run *r);
 bool run_needs_tmpfs_known(const struct run *r);
 
-/* Adds sentences to `s`: how the memory peaks of the runs in `used` were measured, and how large the
- * largest process, the control groups and the files in tmpfs were. */
+/* Adds sentences to `s`: how the memory peaks of the runs in `used` were measured, and how large
+ * the largest process, the control groups and the files in tmpfs were. */
 void sizing_explain_source(struct sizing *s, const struct runs *used, struct arena *arena);
 
 /* Returns MiB, rounded up to 128, 256, 512, 1024, 2048, then whole GiB. 0 = `bytes` is unknown. */
@@ -84,7 +85,7 @@ double run_needs_vram(const struct run *r);
 double run_needs_disk(const struct run *r);
 /* Returns true if the disk use of one of these runs can contain that of other processes. */
 bool run_needs_disk_shared(const struct runs *used);
-/* Adds a sentence about it to the explanation if run_needs_disk_shared is true. */
+/* Adds a sentence about the disk use of other processes if run_needs_disk_shared is true. */
 void sizing_explain_shared_disk(struct sizing *s, const struct runs *used, struct arena *arena);
 
 /* Returns the limit of a run that was killed for memory, in bytes. Returns its peak if the limit is
@@ -153,18 +154,24 @@ struct replayed {
 	/* Request after the newest runs met their memory limit; 0 = they did not. */
 	double after_oom;
 	double killed_at; /* largest limit at which one of these was killed; 0 = none */
-	double failed_at; /* smallest limit at which one of these failed without a kill; 0 = none */
-	size_t kills;     /* number of OOM kills after which no run needed as much memory */
-	double kills_at, kills_need; /* largest limit and largest assumed peak of these kills */
+	/* Smallest limit at which a run failed without a kill, if one of these did; 0 = none. An
+	 * older failure counts, too, if no run since then needed as much as its limit. */
+	double failed_at;
+	/* Number of streaks that were learnt: series of runs that met their limit in succession, if
+	 * no run after the series needed as much memory. */
+	size_t kills;
+	double kills_at, kills_need; /* largest limit and largest assumed peak of these streaks */
 };
 /* REPLAY_SCORED also compares the allocations of the rule with the peaks, which takes twice the
- * time. This changes the state of some rules, but not of the rules of auto. */
+ * time. Scoring changes what the rules krr and vpa learn, because they learn from failed attempts,
+ * too. */
 enum replay_kind { REPLAY_UNSCORED, REPLAY_SCORED };
 /* Replays the newest used->n successful runs to a rule, oldest first. If `peak` is
- * run_needs_memory, also replays the runs that met their limit (evidence.h). If no later run needed
- * as much, they count as a run whose need was above their limit. A rule that cannot learn a bound
- * gets the request that the VPA would make after the kill. Consecutive runs that met their limit
- * count once. */
+ * run_needs_memory, also replays the runs that met their limit (evidence.h). A series of such runs
+ * in succession counts as one run whose need was above their limit, if no later run needed as much.
+ * A rule that cannot learn a lower bound learns a made-up peak instead: the limit + 20 %, and at
+ * least 100 MiB more than the limit, as the Kubernetes VPA requests after a kill. A rule with
+ * `successes_only` learns nothing from such runs. */
 void replay_runs(struct replayed *ret, const struct sizing_rule *rule,
 	const struct rule_options *options, const struct runs *runs, const struct runs *used,
 	double (*peak)(const struct run *), enum replay_kind how);

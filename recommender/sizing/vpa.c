@@ -58,8 +58,8 @@ static double vpa_allocate(void *state, double input)
 	return NAN;
 }
 
-/* Adds the newest sample. Its weight is larger than all earlier weights, so the earlier weights
- * need no update. */
+/* Adds the newest sample. Newer samples get larger weights, so the weights of earlier samples need
+ * not be reduced with each run. After 256 half-lives, all weights are scaled down. */
 static void add_sample(struct vpa *v, double bytes)
 {
 	if (v->runs >= 256 * HALF_LIFE) {

@@ -68,7 +68,7 @@ const char *severity_name(enum severity s)
 	return names[s];
 }
 
-/* Puts a warning below those that are as severe. Its code must not be there yet. */
+/* Puts `new` behind the warnings that are at least as severe. `w` must not have its code yet. */
 static void insert(struct warnings *w, struct warning new)
 {
 	size_t i;

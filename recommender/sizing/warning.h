@@ -21,9 +21,9 @@ enum warning_code {
 	WARNING_FAILED_AT_MEMORY_LIMIT,
 	WARNING_FAILS_AT_ANY_LIMIT,
 	/* Does not forbid automatic tuning, because the request never grows by itself: it is the
-	 * smallest limit that was enough. LIMIT_NOT_PROVEN forbids it until HELD_RUNS runs have
-	 * succeeded undisturbed under that limit. A first lowered limit may be too small for the
-	 * job. */
+	 * smallest limit that was enough. A newly lowered limit may be too small for the job, so
+	 * LIMIT_NOT_PROVEN forbids automatic tuning until HELD_RUNS runs have succeeded undisturbed
+	 * under that limit. */
 	WARNING_MEMORY_FOLLOWS_LIMIT,
 	WARNING_LIMIT_NOT_PROVEN,
 	WARNING_RECLAIMABLE_MEMORY,
@@ -42,7 +42,8 @@ enum warning_code {
 	WARNING_CODES,
 };
 
-/* The same number as for few_runs: it is enough proof for a job that follows its limit, too. */
+/* Runs that must succeed under a lowered limit before limit_not_proven ends. The same number of
+ * runs ends few_runs. */
 #define HELD_RUNS RUNS_FOR_SPREAD
 
 enum severity { SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_CRITICAL };
@@ -58,7 +59,7 @@ extern const struct warning_row warning_rows[WARNING_CODES];
 
 struct warning {
 	enum warning_code code;
-	const char *text; /* one sentence */
+	const char *text; /* one or more sentences; owned by the arena of warnings_add */
 	size_t runs;      /* number of runs that show it; 0 = it is not about single runs */
 };
 

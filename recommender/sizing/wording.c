@@ -126,7 +126,7 @@ void sizing_explain_shared_disk(struct sizing *s, const struct runs *used, struc
 			"Other processes write to the same disk, so this is an upper bound.");
 }
 
-#define FASTER 0.98 /* a duration of at most this share of another is shorter */
+#define FASTER 0.98 /* a duration counts as shorter below this share of the other */
 
 bool sizing_gains_by_cores(const struct sizing *s)
 {
@@ -194,7 +194,7 @@ void sizing_explain_waits(struct sizing *s, const struct runs *used, struct aren
 	}
 }
 
-#define SUMMARY_MAX 200 /* a list of jobs shows it in one line or two */
+#define SUMMARY_MAX 200 /* bytes; a list of jobs shows the summary in one line or two */
 
 /* Appends the first sentence: what to request. */
 static void add_request(struct buf *b, const struct sizing *s)
@@ -217,7 +217,8 @@ static void add_request(struct buf *b, const struct sizing *s)
 	buf_addc(b, '.');
 }
 
-/* Below this chance, "1 run in 7" is read more easily than a percentage; "1 run in 3" is not 38 %. */
+/* Below this chance, "1 run in 7" is easier to read than a percentage. From it on, "1 run in N" is
+ * too coarse: 38 % would become "1 run in 3". */
 #define PERCENT_FROM 0.2
 
 const char *sizing_chance_words(char out[CHANCE_WORDS_MAX], double chance)
