@@ -33,9 +33,9 @@ static const struct common_error {
 	{{400, "bad_parameter"}, NULL},
 	{{400, "bad_request"}, NULL},
 	{{401, "unauthorized"}, NULL},
-	{{401, "not_allowed"}, "post"},
+	{{401, "not_allowed"}, NULL},
 	{{403, "bad_host"}, NULL},
-	{{403, "not_allowed"}, "post"},
+	{{403, "not_allowed"}, NULL},
 	{{403, "cross_origin"}, "post"},
 	{{413, "too_large"}, NULL},
 	{{414, NO_CONTENT}, NULL},
@@ -458,11 +458,9 @@ static json_t *operation_id(const char *method, const char *path)
 /* Lists the accepted proofs of identity. The empty object means that a request may need none.
  * Examples are a change by root over the Unix socket, and every change with --web.allow-changes and
  * without a token file. */
-static json_t *security_json(const char *method)
+static json_t *security_json(void)
 {
-	if (strcmp(method, "post") == 0)
-		return json_pack("[{},{s:[]},{s:[]}]", "password", "token");
-	return json_pack("[{},{s:[]}]", "password");
+	return json_pack("[{},{s:[]},{s:[]}]", "password", "token");
 }
 
 json_t *openapi_new(void)
@@ -506,6 +504,6 @@ void openapi_add(json_t *document, const char *method, const char *path, const s
 		json_put(o, "requestBody", body);
 	}
 	json_put(o, "responses", responses_json(method, route));
-	json_put(o, "security", security_json(method));
+	json_put(o, "security", security_json());
 	json_put(item, method, o);
 }

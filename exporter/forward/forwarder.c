@@ -251,9 +251,10 @@ static int gather_batch(struct forwarder *f, const struct waiting_runs *w, struc
 }
 
 /* Sends the first waiting runs in one request. Returns 1 when they must go one by one: there are too few
- * of them, or the receiver settles none of several runs. */
+ * of them, or the receiver settles none of several runs. Adds the number of settled runs to `*settled`:
+ * a request has a largest size, so the last of the runs may not be in it. */
 static int forward_batch(struct forwarder *f, const struct waiting_runs *w, struct arena *arena,
-	struct err *e)
+	size_t *settled, struct err *e)
 {
 	struct delivery *d = arena_alloc(arena, sizeof *d);
 	int code = gather_batch(f, w, arena, d, e);
@@ -263,8 +264,10 @@ static int forward_batch(struct forwarder *f, const struct waiting_runs *w, stru
 	if (code == 0)
 		code = deliver(f, d, e);
 	for (size_t i = 0; i < d->n && code == 0; i++)
-		if (d->verdict[i] != VERDICT_OPEN)
+		if (d->verdict[i] != VERDICT_OPEN) {
 			note_success(f, d->run[i]->run_id);
+			++*settled;
+		}
 	atomic_fetch_add(&own_counters(f)->failures, code < 0);
 	return code;
 }
@@ -340,21 +343,36 @@ static void count_waiting(struct forwarder *f)
 	atomic_store(&own_counters(f)->stuck, retry_list_count_aside(&f->retry_list));
 }
 
+/* Counts the waiting runs that are not set aside. */
+static size_t count_fresh(const struct forwarder *f, const struct waiting_runs *w)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->n; i++)
+		n += !retry_list_is_aside(&f->retry_list, w->run_id[i]);
+	return n;
+}
+
 /* Forwards the runs of find_waiting. Returns 1 when more may be waiting. */
 static int forward_some(struct forwarder *f, struct err *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
 	struct waiting_runs w = {0};
 	int code = find_waiting(f, &arena, &w, e);
+	size_t fresh = count_fresh(f, &w), settled = 0;
 
 	if (code == 0)
-		code = forward_batch(f, &w, &arena, e);
-	if (code > 0)
+		code = forward_batch(f, &w, &arena, &settled, e);
+	if (code > 0) {
 		code = forward_fresh(f, &w, &arena, e);
-	if (code == 0 && w.all)
+		settled = fresh;
+	}
+	bool all = w.all && settled >= fresh;
+
+	if (code == 0 && all)
 		forward_stuck(f, &w, &arena);
 	count_waiting(f);
-	return code ? code : !w.all;
+	return code ? code : !all;
 }
 
 static int forward_all(struct forwarder *f, struct err *e)

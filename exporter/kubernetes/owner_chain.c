@@ -272,6 +272,9 @@ static int follow(struct owner_chain *c, const char *space, const struct owner_r
 		ret->complete = code == 0;
 		if (code)
 			return code == -ENOENT ? 0 : code;
+		/* The chain goes on, and the last question has been asked. */
+		if (m.owned && depth + 1 == OWNER_QUESTIONS_MAX)
+			ret->complete = false;
 		if (class == POD_IS_JOB)
 			name_by_prefix(&m, ret);
 		if (!m.owned)

@@ -1,5 +1,6 @@
 #include "exporter/text/yaml.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -102,6 +103,7 @@ static int read_pair(struct yaml *y, const yaml_node_pair_t *pair, const char *s
 		i++;
 	if (!keys[i].name)
 		return unknown_key(y, key, subject, keys, e);
+	assert(i < KEYS_MAX);
 	if (seen[i])
 		return yaml_error(y, key, e, "%s is given twice", keys[i].name);
 	seen[i] = true;

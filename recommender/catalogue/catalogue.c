@@ -30,7 +30,7 @@ const struct benchmark *catalogue_benchmark(const struct catalogue *c, const cha
 
 const struct currency *catalogue_currency(const struct catalogue *c, const char *code)
 {
-	for (size_t i = 0; i < c->n_currencies; i++)
+	for (size_t i = 0; code && i < c->n_currencies; i++)
 		if (strcmp(c->currency[i].code, code) == 0)
 			return &c->currency[i];
 	return code ? reference_rate(code) : NULL;

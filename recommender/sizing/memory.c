@@ -103,7 +103,7 @@ static void explain_auto(struct sizing *s, struct replayed *f, enum risk risk, d
 			o.moved, o.moved == 1 ? "" : "s", o.moved == 1 ? "s" : "");
 }
 
-/* Explains the kills that count as runs. A kill counts as a run if no later run needed as much
+/* Explains the kills and failures at a limit that count as runs. One counts as a run if no later run needed as much
  * memory. */
 static void explain_kills(struct sizing *s, const struct replayed *f, struct arena *arena)
 {
@@ -112,11 +112,20 @@ static void explain_kills(struct sizing *s, const struct replayed *f, struct are
 
 	if (!f->kills)
 		return;
-	sizing_explain(s, arena, TOPIC_MEMORY,
-		"%zu run%s killed for memory at %s%s, and no later run needed as much.", f->kills,
-		one ? " was" : "s were", one ? "" : "up to ", wording_bytes(words, f->kills_at));
+	/* A run that failed at its limit counts like one that the kernel killed. */
+	if (f->kills_seen == f->kills)
+		sizing_explain(s, arena, TOPIC_MEMORY,
+			"%zu run%s killed for memory at %s%s, and no later run needed as much.",
+			f->kills, one ? " was" : "s were", one ? "" : "up to ",
+			wording_bytes(words, f->kills_at));
+	else
+		sizing_explain(s, arena, TOPIC_MEMORY,
+			"%zu run%s failed at %s memory limit of %s%s, and no later run needed as "
+			"much.",
+			f->kills, one ? "" : "s", one ? "its" : "their", one ? "" : "up to ",
+			wording_bytes(words, f->kills_at));
 	sizing_explain(s, arena, TOPIC_MEMORY, "%s as a run that needed %s%s.",
-		one ? "The kill counts" : "Each kill counts", one ? "" : "more, up to ",
+		one ? "It counts" : "Each counts", one ? "" : "more, up to ",
 		wording_bytes(words, f->kills_need));
 }
 

@@ -112,6 +112,7 @@ static void learn_streak(struct replayed *f, const struct sizing_rule *rule, con
 		rule->learn(f->state, &o);
 	}
 	f->kills++;
+	f->kills_seen += s->kills > 0;
 	f->kills_at = fmax(f->kills_at, bound);
 	f->kills_need = fmax(f->kills_need, need);
 }

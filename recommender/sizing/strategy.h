@@ -160,6 +160,7 @@ struct replayed {
 	/* Number of streaks that were learnt: series of runs that met their limit in succession, if
 	 * no run after the series needed as much memory. */
 	size_t kills;
+	size_t kills_seen;           /* of these, with a run that the kernel killed for memory */
 	double kills_at, kills_need; /* largest limit and largest assumed peak of these streaks */
 };
 /* REPLAY_SCORED also compares the allocations of the rule with the peaks, which takes twice the
