@@ -1,0 +1,338 @@
+#include "exporter/cli/transfer.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "collectors/base/mem.h"
+#include "exporter/cli/progress_line.h"
+#include "exporter/cli/usage.h"
+#include "exporter/core/columns.h"
+#include "exporter/core/log.h"
+#include "exporter/core/paths.h"
+#include "exporter/forward/run_message.h"
+#include "exporter/history/history.h"
+#include "exporter/import/importer.h"
+#include "exporter/options/options.h"
+#include "exporter/text/line_wrap.h"
+#include "exporter/text/user_file.h"
+
+#define PROGRAM    "rightsize-exporter "
+#define EXPORT     "export"
+#define IMPORT     "import"
+#define PAGE       256 /* runs that export holds at once */
+#define WRONG_TOLD 100 /* wrong lines that are told; the others are only counted */
+#define TOLD_MAX   ((size_t)1 << 20)
+
+static char standard_input[] = "standard input", output_flag[] = "--output";
+
+static int failed(const char *command, const struct err *e)
+{
+	fprintf(stderr, PROGRAM "%s: ", command);
+	usage_print(e->text);
+	fputc('\n', stderr);
+	return EXIT_FAILURE;
+}
+
+/* Opens the history. The caller calls columns_done. */
+static int open_history(struct history **ret, const struct options *o, enum history_mode mode,
+	struct columns *columns, struct err *e)
+{
+	AUTO(freep) char *path = NULL;
+	struct err notice = {0};
+	int code = path_default_history(&path, o->history_path, e);
+
+	columns_build(columns);
+	if (code == 0 && mode == HISTORY_WRITE)
+		code = path_make_folder(path, e);
+	if (code == 0)
+		code = history_open(ret, path, mode, columns, &notice, e);
+	if (notice.code)
+		log_line(LOG_LEVEL_WARN, notice.text, NULL);
+	return code;
+}
+
+/* ---- export ---- */
+
+static bool is_part(const char *wanted, const char *part)
+{
+	return !wanted || strcmp(wanted, part) == 0;
+}
+
+static bool is_wanted(const struct options *o, const char *job_name)
+{
+	struct job_parts p = job_key_parts(job_name);
+
+	return is_part(o->run_job_name, p.name) && is_part(o->job_space, p.space) &&
+	       is_part(o->job_cluster, p.cluster);
+}
+
+static int write_run(const struct run *r, FILE *out)
+{
+	json_t *o = run_message(r);
+	AUTO(freep) char *text = json_dumps(o, JSON_COMPACT);
+
+	json_decref(o);
+	return text && fputs(text, out) >= 0 && fputc('\n', out) >= 0 ? 0 : -EIO;
+}
+
+static int write_runs(struct history *h, const struct options *o, FILE *out,
+	struct progress *progress, struct err *e)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	uint64_t written = 0;
+	int64_t position = 0;
+	struct runs page;
+	int code;
+
+	do {
+		arena_reset(&arena);
+		code = history_runs_after(h, &position, PAGE, &arena, &page, e);
+		for (size_t i = 0; code == 0 && i < page.n; i++) {
+			if (!is_wanted(o, page.run[i].job_name))
+				continue;
+			code = write_run(&page.run[i], out);
+			written += code == 0;
+		}
+		progress_note(progress, "runs", written, 0);
+	} while (code == 0 && page.n);
+	if (code == 0 && fflush(out) < 0)
+		code = -EIO;
+	return code == -EIO && !e->text[0] ? err_set(e, code, "cannot write the runs") : code;
+}
+
+/* Writes to stdout, or to the file of -o, which is whole or is not there. */
+static int export_to(const struct options *o, struct history *h, struct progress *progress,
+	struct err *e)
+{
+	struct user_file file = {0};
+	int code;
+
+	if (!o->output)
+		return write_runs(h, o, stdout, progress, e);
+	code = user_file_begin(&file, o->output, e);
+	if (code)
+		return code;
+	return user_file_end(&file, write_runs(h, o, file.out, progress, e), e);
+}
+
+/* Refuses arguments that no flag takes, and reads "-o" as "--output". */
+static int read_export(struct options *o, int argc, char **argv)
+{
+	struct err e = {0};
+
+	for (int i = 0; i < argc; i++)
+		if (strcmp(argv[i], "-o") == 0)
+			argv[i] = output_flag;
+	if (options_read(o, COMMAND_EXPORT, argc, argv, &e))
+		return usage_error(EXPORT, e.text);
+	int code = o->n_rest ? usage_argument(EXPORT, o->rest[0], "output") : 0;
+
+	if (code)
+		options_done(o);
+	return code;
+}
+
+int transfer_export(int argc, char **argv)
+{
+	struct columns columns = {0};
+	struct history *h = NULL;
+	struct progress_line line;
+	struct options o;
+	struct err e = {0};
+	int code = read_export(&o, argc, argv);
+
+	if (code)
+		return code;
+	log_setup(o.log_level, o.log_format);
+	signal(SIGPIPE, SIG_IGN);
+	code = open_history(&h, &o, HISTORY_READ, &columns, &e);
+	if (code == 0) {
+		progress_line_begin(&line, EXPORT);
+		code = export_to(&o, h, &line.progress, &e);
+		progress_line_end(&line);
+	}
+	history_close(h);
+	columns_done(&columns);
+	options_done(&o);
+	return code ? failed(EXPORT, &e) : EXIT_SUCCESS;
+}
+
+/* ---- import ---- */
+
+void transfer_import_help(struct buf *out)
+{
+	for (const struct import_source *s = import_sources; s->name; s++) {
+		buf_addf(out, "  --from=%s\n", s->name);
+		line_wrap_add(out, s->help, 6);
+	}
+}
+
+/* The file that is being read, for messages. */
+struct telling {
+	const char *path;
+	uint64_t told;
+	struct buf text; /* printed at the end, when no line of progress is on the terminal */
+};
+
+static void tell(void *context, uint64_t line, const char *why)
+{
+	struct telling *t = context;
+
+	if (t->told++ >= WRONG_TOLD)
+		return;
+	buf_addf(&t->text, PROGRAM IMPORT ": %s", t->path);
+	if (line)
+		buf_addf(&t->text, ":%" PRIu64, line);
+	buf_addf(&t->text, ": %s\n", why);
+}
+
+/* Opens a file. Returns its time of the last change in `*written_at`; NaN = it is no regular file. */
+static int open_input(const char *path, FILE **ret, double *written_at, struct err *e)
+{
+	struct stat st;
+
+	*ret = path == standard_input ? stdin : fopen(path, "re");
+	*written_at = NAN;
+	if (!*ret)
+		return err_system(e, -errno, "open %s", path);
+	if (fstat(fileno(*ret), &st) == 0 && S_ISDIR(st.st_mode)) {
+		fclose(*ret);
+		return err_set(e, -EISDIR, "%s is a folder: accepted are files", path);
+	}
+	if (S_ISREG(st.st_mode))
+		*written_at = (double)st.st_mtim.tv_sec + (double)st.st_mtim.tv_nsec / 1e9;
+	return 0;
+}
+
+static int read_input(const struct options *o, const struct import_source *source,
+	const char *path, struct importer *i, struct err *e)
+{
+	struct import_input in = {.path = path == standard_input ? "" : path,
+		.written_at = NAN,
+		.key = i->key,
+		.outcome = o->import_outcome,
+		.window_seconds = o->import_window,
+		.now = i->now,
+		.token_file = o->import_token_file,
+		.ca_file = o->import_ca_file,
+		.sink = importer_sink(i)};
+	struct telling *t = i->context;
+	int code = source->of_url ? 0 : open_input(path, &in.in, &in.written_at, e);
+
+	t->path = path;
+	if (code)
+		return code;
+	code = source->read(&in, e);
+	if (in.in && in.in != stdin)
+		fclose(in.in);
+	if (code && !source->of_url)
+		err_wrap(e, "%s", path);
+	return code;
+}
+
+static void add_count(struct buf *out, uint64_t n, const char *what)
+{
+	buf_addf(out, "%s%" PRIu64 " %s", out->len ? ", " : "", n, what);
+}
+
+/* Prints the wrong lines and the counts. */
+static void summarize(const struct importer *i, const struct telling *t)
+{
+	struct buf text AUTO(buf_done) = BUF_MAX(256);
+
+	add_count(&text, i->added, i->added == 1 ? "run added" : "runs added");
+	add_count(&text, i->known, "known already");
+	add_count(&text, i->wrong, "wrong");
+	if (i->unfinished)
+		add_count(&text, i->unfinished, "not ended");
+	if (i->untold)
+		add_count(&text, i->untold, "without an outcome");
+	usage_print(buf_text(&t->text));
+	printf("%s\n", buf_text(&text));
+	if (t->told > WRONG_TOLD)
+		fprintf(stderr, PROGRAM IMPORT ": only the first %d wrong lines are shown\n",
+			WRONG_TOLD);
+	if (i->untold)
+		fputs(PROGRAM IMPORT ": the input does not say how runs ended, so they were left "
+				     "out. If they succeeded, give --outcome=succeeded.\n",
+			stderr);
+}
+
+static int import_all(const struct options *o, const struct import_source *source,
+	char **paths, struct importer *i, struct err *e)
+{
+	struct columns columns = {0};
+	int code = open_history(&i->history, o, HISTORY_WRITE, &columns, e);
+
+	for (; code == 0 && *paths; paths++)
+		code = read_input(o, source, *paths, i, e);
+	if (i->history)
+		code = importer_end(i, code, e);
+	history_close(i->history);
+	columns_done(&columns);
+	return code;
+}
+
+/* Reads the options. Files may stand before and after them. `*paths` is a list that ends with NULL. */
+static int read_import(struct options *o, int argc, char **argv, char ***paths)
+{
+	struct err e = {0};
+	int front = 0;
+
+	for (int k = 0; k < argc; k++)
+		if (strcmp(argv[k], "-") == 0)
+			argv[k] = standard_input;
+	while (front < argc && argv[front][0] != '-')
+		front++;
+	if (options_read(o, COMMAND_IMPORT, argc - front, argv + front, &e))
+		return usage_error(IMPORT, e.text);
+	for (int k = 0; k < o->n_rest; k++)
+		if (o->rest[k][0] == '-') {
+			err_set(&e, -EINVAL, "give %.80s in front of the files", o->rest[k]);
+			options_done(o);
+			return usage_error(IMPORT, e.text);
+		}
+	/* Moves the files behind the options next to those in front of them. */
+	memmove(argv + front, o->rest, (size_t)o->n_rest * sizeof *argv);
+	argv[front + o->n_rest] = NULL;
+	*paths = argv;
+	if (**paths)
+		return 0;
+	options_done(o);
+	return usage_error(IMPORT, "FILE is missing: give a file, or - for standard input");
+}
+
+int transfer_import(int argc, char **argv)
+{
+	struct telling t = {.text = BUF_MAX(TOLD_MAX)};
+	struct importer *i = xcalloc(1, sizeof *i);
+	AUTO(freep) struct importer *owned = i;
+	struct progress_line line;
+	struct options o;
+	struct err e = {0};
+	char **paths = NULL;
+	int code = read_import(&o, argc, argv, &paths);
+
+	if (code)
+		return code;
+	log_setup(o.log_level, o.log_format);
+	i->key = (struct import_key){o.run_job_name, o.job_space, o.job_cluster};
+	i->now = wall_seconds(now_read().wall);
+	i->tell = tell;
+	i->context = &t;
+	progress_line_begin(&line, IMPORT);
+	i->progress = &line.progress;
+	code = import_all(&o, import_source_find(o.import_from), paths, i, &e);
+	progress_line_end(&line);
+	options_done(&o);
+	if (code)
+		failed(IMPORT, &e);
+	summarize(i, &t);
+	buf_done(&t.text);
+	return code || i->wrong || i->untold ? EXIT_FAILURE : EXIT_SUCCESS;
+}
