@@ -18,6 +18,7 @@
 #define ANSWER_MAX    ((size_t)64 << 20)
 #define URL_MAX_BYTES 8192
 #define STEPS         1000 /* a window has about so many steps */
+#define RATE_STEPS    4    /* a rate is over so many steps, which hold two samples at least */
 #define STEP_LEAST    15.0 /* seconds; Prometheus is seldom asked to scrape more often */
 /* Prometheus returns a series for 5 minutes after its last sample. */
 #define ENDED_AFTER 300.0
@@ -104,7 +105,7 @@ static const char owner_query[] = "max by (namespace, pod, owner_kind, owner_nam
 
 static const struct query group_queries[] = {
 	{PEAK, OF_GROUP("max", "max_over_time", "memory_bytes{memtype=\"resident\"}")},
-	{MEAN, OF_GROUP("max", "avg_over_time", "memory_bytes{memtype=\"resident\"}")},
+	{MEAN, "max " BY_GROUP "(avg_over_time((namedprocess_namegroup_memory_bytes{memtype=\"resident\"} > 0)[$W:$S]))"},
 	{SEEN_FIRST, GROUP_SEEN("min")},
 	{SEEN_LAST, GROUP_SEEN("max")},
 	{CPU_BEGIN, OF_GROUP("sum", "min_over_time", "cpu_seconds_total")},
@@ -163,7 +164,7 @@ static void add_query(const struct asking *a, struct buf *out, const char *text)
 	for (; *text; text++) {
 		double seconds = text[0] != '$'  ? 0 :
 				 text[1] == 'W' ? a->in->window_seconds :
-				 text[1] == 'R' ? 4 * a->step :
+				 text[1] == 'R' ? RATE_STEPS * a->step :
 						  a->step;
 
 		if (*text != '$') {
@@ -373,7 +374,10 @@ static void read_use(struct made_run *m, const struct subject *s, double window_
 		r->started_at >= window_begin ? f[CPU_END] : f[CPU_END] - f[CPU_BEGIN]);
 	made_run_total(m, "disk_read_bytes", f[READ]);
 	made_run_total(m, "disk_written_bytes", f[WRITTEN]);
-	made_run_cores(m, (const double[]){f[CORES_P50], f[CORES_P95], f[CORES_P99], f[CORES_MAX]});
+	/* A rate is over several steps. In a shorter run, it counts time in which the run was not there. */
+	if (r->duration_seconds >= RATE_STEPS * r->interval_seconds)
+		made_run_cores(m,
+			(const double[]){f[CORES_P50], f[CORES_P95], f[CORES_P99], f[CORES_MAX]});
 	r->requested_memory_bytes = above_zero(f[MEMORY_REQUEST]);
 	r->requested_cpu_cores = above_zero(f[CPU_REQUEST]);
 	r->memory_limit_bytes = above_zero(f[MEMORY_LIMIT]);
