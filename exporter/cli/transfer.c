@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/base/utf8.h"
 #include "exporter/cli/progress_line.h"
 #include "exporter/cli/usage.h"
 #include "exporter/core/columns.h"
@@ -183,12 +184,16 @@ static void tell(void *context, uint64_t line, const char *why)
 {
 	struct telling *t = context;
 
+	char path[512], reason[ERR_TEXT_MAX];
+
 	if (t->told++ >= WRONG_TOLD)
 		return;
-	buf_addf(&t->text, PROGRAM IMPORT ": %s", t->path);
+	utf8_clean_plain(t->path, strlen(t->path), '?', path, sizeof path);
+	utf8_clean_plain(why, strlen(why), '?', reason, sizeof reason);
+	buf_addf(&t->text, PROGRAM IMPORT ": %s", path);
 	if (line)
 		buf_addf(&t->text, ":%" PRIu64, line);
-	buf_addf(&t->text, ": %s\n", why);
+	buf_addf(&t->text, ": %s\n", reason);
 }
 
 /* Opens a file. Returns its time of the last change in `*written_at`; NaN = it is no regular file. */
@@ -245,6 +250,7 @@ static void summarize(const struct importer *i, const struct telling *t)
 {
 	struct buf text AUTO(buf_done) = BUF_MAX(256);
 
+	fwrite(buf_text(&t->text), 1, t->text.len, stderr);
 	add_count(&text, i->added, i->added == 1 ? "run added" : "runs added");
 	add_count(&text, i->known, "known already");
 	add_count(&text, i->wrong, "wrong");
@@ -252,7 +258,6 @@ static void summarize(const struct importer *i, const struct telling *t)
 		add_count(&text, i->unfinished, "not ended");
 	if (i->untold)
 		add_count(&text, i->untold, "without an outcome");
-	usage_print(buf_text(&t->text));
 	printf("%s\n", buf_text(&text));
 	if (t->told > WRONG_TOLD)
 		fprintf(stderr, PROGRAM IMPORT ": only the first %d wrong lines are shown\n",
@@ -264,13 +269,13 @@ static void summarize(const struct importer *i, const struct telling *t)
 }
 
 static int import_all(const struct options *o, const struct import_source *source,
-	char **paths, struct importer *i, struct err *e)
+	struct importer *i, struct err *e)
 {
 	struct columns columns = {0};
 	int code = open_history(&i->history, o, HISTORY_WRITE, &columns, e);
 
-	for (; code == 0 && *paths; paths++)
-		code = read_input(o, source, *paths, i, e);
+	for (int k = 0; code == 0 && k < o->n_rest; k++)
+		code = read_input(o, source, o->rest[k], i, e);
 	if (i->history)
 		code = importer_end(i, code, e);
 	history_close(i->history);
@@ -278,30 +283,58 @@ static int import_all(const struct options *o, const struct import_source *sourc
 	return code;
 }
 
-/* Reads the options. Files may stand before and after them. `*paths` is a list that ends with NULL. */
-static int read_import(struct options *o, int argc, char **argv, char ***paths)
+/* Returns true for --NAME without "=" if the option NAME has a value, which is then the next argument. */
+static bool has_value_behind(const char *argument)
 {
-	struct err e = {0};
+	struct option_view o;
+	size_t i = 0;
+
+	if (strncmp(argument, "--", 2) != 0)
+		return false;
+	while (option_at(i, &o) && strcmp(argument + 2, o.name) != 0)
+		i++;
+	return option_at(i, &o) && o.placeholder;
+}
+
+/* Moves the options in front of the files, which may stand among them. Reads "-" as a file. Returns the
+ * option whose value is missing at the end; NULL = none. */
+static const char *order_arguments(int argc, char **argv)
+{
 	int front = 0;
 
-	for (int k = 0; k < argc; k++)
-		if (strcmp(argv[k], "-") == 0)
-			argv[k] = standard_input;
-	while (front < argc && argv[front][0] != '-')
-		front++;
-	if (options_read(o, COMMAND_IMPORT, argc - front, argv + front, &e))
-		return usage_error(IMPORT, e.text);
-	for (int k = 0; k < o->n_rest; k++)
-		if (o->rest[k][0] == '-') {
-			err_set(&e, -EINVAL, "give %.80s in front of the files", o->rest[k]);
-			options_done(o);
-			return usage_error(IMPORT, e.text);
+	for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		int n = has_value_behind(argv[i]) ? 2 : 1;
+
+		if (strcmp(argv[i], "-") == 0)
+			argv[i] = standard_input;
+		if (argv[i][0] != '-')
+			continue;
+		if (i + n > argc)
+			return argv[i];
+		for (int k = 0; k < n; k++, front++) {
+			char *moved = argv[i + k];
+
+			memmove(argv + front + 1, argv + front,
+				(size_t)(i + k - front) * sizeof *argv);
+			argv[front] = moved;
 		}
-	/* Moves the files behind the options next to those in front of them. */
-	memmove(argv + front, o->rest, (size_t)o->n_rest * sizeof *argv);
-	argv[front + o->n_rest] = NULL;
-	*paths = argv;
-	if (**paths)
+		i += n - 1;
+	}
+	return NULL;
+}
+
+static int read_import(struct options *o, int argc, char **argv)
+{
+	struct err e = {0};
+	const char *open_flag = order_arguments(argc, argv);
+
+	if (open_flag) {
+		err_set(&e, -EINVAL, "%s needs a value", open_flag);
+		return usage_error(IMPORT, e.text);
+	}
+	if (options_read(o, COMMAND_IMPORT, argc, argv, &e))
+		return usage_error(IMPORT, e.text);
+	if (o->n_rest)
 		return 0;
 	options_done(o);
 	return usage_error(IMPORT, "FILE is missing: give a file, or - for standard input");
@@ -315,8 +348,7 @@ int transfer_import(int argc, char **argv)
 	struct progress_line line;
 	struct options o;
 	struct err e = {0};
-	char **paths = NULL;
-	int code = read_import(&o, argc, argv, &paths);
+	int code = read_import(&o, argc, argv);
 
 	if (code)
 		return code;
@@ -327,7 +359,7 @@ int transfer_import(int argc, char **argv)
 	i->context = &t;
 	progress_line_begin(&line, IMPORT);
 	i->progress = &line.progress;
-	code = import_all(&o, import_source_find(o.import_from), paths, i, &e);
+	code = import_all(&o, import_source_find(o.import_from), i, &e);
 	progress_line_end(&line);
 	options_done(&o);
 	if (code)
