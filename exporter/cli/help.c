@@ -176,7 +176,8 @@ const struct help_example help_examples[] = {
 		"Elapsed,TotalCPU,ReqCPUS,AllocCPUS,NNodes,NTasks,ReqMem,MaxRSS,TRESUsageInTot | "
 		"rightsize-exporter import --from=sacct -",
 		"The jobs of a week of Slurm"},
-	{"import", "rightsize-exporter import --from=nextflow trace.txt", "The tasks of a workflow"},
+	{"import", "rightsize-exporter import --from=nextflow trace.txt",
+		"The tasks of a workflow"},
 	{"import", "rightsize-exporter import --from=prometheus http://prometheus:9090",
 		"The pods of a week that cAdvisor measured"},
 	{"help", "rightsize-exporter help recommend", "What recommend takes"},

@@ -214,8 +214,7 @@ static void man_options(struct buf *out)
 		unsigned bit;
 		const char *name;
 	} commands[] = {{COMMAND_SERVE, "serve"}, {COMMAND_RUN, "run"}, {COMMAND_QUERY, "queries"},
-		{COMMAND_RULES, "rules"}, {COMMAND_EXPORT, "export"},
-		{COMMAND_IMPORT, "import"}};
+		{COMMAND_RULES, "rules"}, {COMMAND_EXPORT, "export"}, {COMMAND_IMPORT, "import"}};
 	struct option_view o;
 
 	add_section(out, "OPTIONS");

@@ -214,8 +214,8 @@ static int open_input(const char *path, FILE **ret, double *written_at, struct e
 	return 0;
 }
 
-static int read_input(const struct options *o, const struct import_source *source,
-	const char *path, struct importer *i, struct err *e)
+static int read_input(const struct options *o, const struct import_source *source, const char *path,
+	struct importer *i, struct err *e)
 {
 	struct import_input in = {.path = path == standard_input ? "" : path,
 		.written_at = NAN,

@@ -169,8 +169,8 @@ static int read_open(struct history *h, struct matched_run *found, bool stats, s
 	return code;
 }
 
-static int read_found(struct history *h, struct run_search *f, bool open_stats,
-	struct arena *arena, struct runs *ret, struct err *e)
+static int read_found(struct history *h, struct run_search *f, bool open_stats, struct arena *arena,
+	struct runs *ret, struct err *e)
 {
 	struct run *run = arena_alloc(arena, f->n * sizeof *run);
 	int code = 0;

@@ -4,10 +4,10 @@
 
 const struct import_source import_sources[] = {
 	{"runs", false, import_run_lines, "what export prints: a run as JSON in each line"},
-	{"sacct", false, import_sacct, "what Slurm's sacct --parsable2 prints, with its first line"},
+	{"sacct", false, import_sacct,
+		"what Slurm's sacct --parsable2 prints, with its first line"},
 	{"nextflow", false, import_nextflow, "a trace file of Nextflow, with or without trace.raw"},
-	{"snakemake", false, import_snakemake,
-		"a benchmark file of Snakemake, TSV or JSON lines"},
+	{"snakemake", false, import_snakemake, "a benchmark file of Snakemake, TSV or JSON lines"},
 	{"resource-tracker", false, import_resource_tracker,
 		"metrics of resource-tracker as CSV, or what its dumps() returns"},
 	{"prometheus", true, import_prometheus,

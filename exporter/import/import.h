@@ -37,7 +37,7 @@ struct import_input {
 	FILE *in;          /* NULL for a URL */
 	double written_at; /* when the file was written last, seconds since 1970; NaN = unknown */
 	struct import_key key;
-	const char *outcome; /* of the runs whose input does not say it; NULL = leave them out */
+	const char *outcome;   /* of the runs whose input does not say it; NULL = leave them out */
 	double window_seconds; /* see --window */
 	double now;            /* seconds since 1970 */
 	const char *token_file, *ca_file;

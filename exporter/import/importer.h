@@ -12,9 +12,9 @@
 
 struct importer {
 	/* set by the caller */
-	struct history *history; /* open for writing; the caller closes it */
-	struct import_key key;   /* parts that stand before those of a run */
-	double now; /* seconds since 1970 */
+	struct history *history;   /* open for writing; the caller closes it */
+	struct import_key key;     /* parts that stand before those of a run */
+	double now;                /* seconds since 1970 */
 	struct progress *progress; /* may be NULL */
 	/* Tells of a wrong line; `line` is 0 if the input has none. */
 	void (*tell)(void *context, uint64_t line, const char *why);

@@ -57,8 +57,7 @@ static struct distribution *column_of(struct made_run *m, const char *column)
 		abort();
 	memmove(&m->stats[i + 1], &m->stats[i], (r->n_stats - i) * sizeof *m->stats);
 	r->n_stats++;
-	m->stats[i] = (struct column_stats){
-		column, {.n = 1, NAN, NAN, NAN, NAN, NAN, NAN, NAN}};
+	m->stats[i] = (struct column_stats){column, {.n = 1, NAN, NAN, NAN, NAN, NAN, NAN, NAN}};
 	return &m->stats[i].d;
 }
 
@@ -159,7 +158,8 @@ int made_run_give(struct made_run *m, const struct import_input *in, uint64_t li
 {
 	enum outcome *outcome = &m->run.outcome;
 
-	if (*outcome == OUTCOME_UNKNOWN && (!in->outcome || !run_outcome_parse(in->outcome, outcome))) {
+	if (*outcome == OUTCOME_UNKNOWN &&
+		(!in->outcome || !run_outcome_parse(in->outcome, outcome))) {
 		in->sink.untold(in->sink.context);
 		return 0;
 	}

@@ -118,8 +118,7 @@ static int read_row(void *context, const struct text_table *t, const struct impo
 	double submit = time_of(t, "submit");
 
 	(void)context;
-	while (i < ARRAY_LEN(statuses) &&
-		!slice_is(table_field(t, "status"), statuses[i].status))
+	while (i < ARRAY_LEN(statuses) && !slice_is(table_field(t, "status"), statuses[i].status))
 		i++;
 	if (i == ARRAY_LEN(statuses)) {
 		in->sink.unfinished(in->sink.context);

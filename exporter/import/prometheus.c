@@ -121,12 +121,12 @@ static const struct query group_queries[] = {
 
 /* A program that Prometheus scrapes. */
 struct exporter {
-	const char *source;              /* memory_source of its runs */
+	const char *source; /* memory_source of its runs */
 	const char *name_label, *place_label;
 	const struct query *query;
 	size_t n_queries;
-	const char *owners;              /* NULL = its subjects have no owners */
-	bool of_window;                  /* its subjects do not end: a run is their part of the window */
+	const char *owners; /* NULL = its subjects have no owners */
+	bool of_window;     /* its subjects do not end: a run is their part of the window */
 };
 
 static const struct exporter exporters[] = {
@@ -162,7 +162,7 @@ static void add_encoded(struct buf *out, const char *text)
 static void add_query(const struct asking *a, struct buf *out, const char *text)
 {
 	for (; *text; text++) {
-		double seconds = text[0] != '$'  ? 0 :
+		double seconds = text[0] != '$' ? 0 :
 				 text[1] == 'W' ? a->in->window_seconds :
 				 text[1] == 'R' ? RATE_STEPS * a->step :
 						  a->step;
@@ -199,9 +199,10 @@ static int ask(struct asking *a, const char *text, json_t **document, json_t **r
 		buf_addf(&url, "&time=%.3f", a->now);
 	if (url.full)
 		return err_set(e, -EINVAL, "the URL is too long");
-	int code = a->in->token_file ? download_get_as(a->download, buf_text(&url), a->token,
-					       "application/json", &a->answer, e) :
-				       download_get(a->download, buf_text(&url), NULL, &a->answer, e);
+	int code = a->in->token_file ?
+			   download_get_as(a->download, buf_text(&url), a->token,
+				   "application/json", &a->answer, e) :
+			   download_get(a->download, buf_text(&url), NULL, &a->answer, e);
 
 	if (code)
 		return code;
@@ -229,8 +230,8 @@ static double value_of(const json_t *result, double *at)
 
 static const char *label_of(const json_t *result, const char *name)
 {
-	const char *text = json_string_value(
-		json_object_get(json_object_get(result, "metric"), name));
+	const char *text =
+		json_string_value(json_object_get(json_object_get(result, "metric"), name));
 
 	return text ? text : "";
 }
@@ -269,7 +270,8 @@ static int add_subject(struct asking *a, const json_t *result, struct err *e)
 
 	*s = (struct subject){.name = arena_text(&a->arena, name, strlen(name)),
 		.place = arena_text(&a->arena, place, strlen(place)),
-		.owner_kind = "", .owner_name = ""};
+		.owner_kind = "",
+		.owner_name = ""};
 	for (size_t i = 0; i < FACTS; i++)
 		s->fact[i] = NAN;
 	s->fact[PEAK] = value_of(result, &at);
@@ -394,8 +396,8 @@ static int give(const struct asking *a, const struct subject *s, struct err *e)
 	struct made_run m;
 	char window[DOUBLE_TEXT_MAX];
 
-	if (isnan(started) || isnan(ended) || (!a->exporter->of_window && !known_end &&
-						      ended > a->now - ENDED_AFTER)) {
+	if (isnan(started) || isnan(ended) ||
+		(!a->exporter->of_window && !known_end && ended > a->now - ENDED_AFTER)) {
 		in->sink.unfinished(in->sink.context);
 		return 0;
 	}
@@ -406,8 +408,7 @@ static int give(const struct asking *a, const struct subject *s, struct err *e)
 	if (a->exporter->of_window)
 		m.run.host = s->place;
 	else
-		made_run_of_system(&m, "kubernetes",
-			(struct slice){s->name, strlen(s->name)});
+		made_run_of_system(&m, "kubernetes", (struct slice){s->name, strlen(s->name)});
 	read_use(&m, s, window_begin);
 	int code = made_run_job(&m, in, name_of(a, s),
 		(struct slice){s->place, a->exporter->of_window ? 0 : strlen(s->place)},
@@ -418,8 +419,8 @@ static int give(const struct asking *a, const struct subject *s, struct err *e)
 	/* A group has one run in each window. */
 	const struct slice same[] = {{s->name, strlen(s->name)}, {s->place, strlen(s->place)},
 		{window, a->exporter->of_window ?
-				double_text(window, floor(a->now / in->window_seconds)) :
-				0}};
+				 double_text(window, floor(a->now / in->window_seconds)) :
+				 0}};
 
 	made_run_identify(&m, same, ARRAY_LEN(same));
 	return made_run_give(&m, in, 0, e);

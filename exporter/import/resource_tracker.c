@@ -60,7 +60,8 @@ static int add_sample(struct tracked *k, double at, struct err *e)
 	if (!isfinite(at))
 		return err_set(e, -EINVAL, "timestamp: accepted are seconds since 1970");
 	if (k->n && at <= k->at[k->n - 1])
-		return err_set(e, -EINVAL, "timestamp: accepted is a later time than in the row before");
+		return err_set(e, -EINVAL,
+			"timestamp: accepted is a later time than in the row before");
 	if (k->n == SAMPLES_MAX)
 		return err_set(e, -E2BIG, "accepted are up to %zu samples", SAMPLES_MAX);
 	if (k->n == k->room) {
@@ -127,8 +128,8 @@ static void summarize(struct tracked *k, struct run *r)
 {
 	const char *name[COLUMNS_MAX + 3];
 	double *values[COLUMNS_MAX + 3];
-	struct series s = {.n = k->n, .columns = name, .at = k->at, .duration = k->duration,
-		.values = values};
+	struct series s = {
+		.n = k->n, .columns = name, .at = k->at, .duration = k->duration, .values = values};
 	const struct {
 		const char *name;
 		double *values;
@@ -150,8 +151,7 @@ static void summarize(struct tracked *k, struct run *r)
 }
 
 /* Gives the run to the sink. `told` has the members that the input says. */
-static int give(struct tracked *k, struct made_run *m, const struct import_input *in,
-	struct err *e)
+static int give(struct tracked *k, struct made_run *m, const struct import_input *in, struct err *e)
 {
 	const char *slash = strrchr(in->path, '/'), *name = slash ? slash + 1 : in->path;
 	char first[DOUBLE_TEXT_MAX], last[DOUBLE_TEXT_MAX];
@@ -171,8 +171,8 @@ static int give(struct tracked *k, struct made_run *m, const struct import_input
 
 	if (code)
 		return code;
-	const struct slice same[] = {{first, double_text(first, k->at[0])},
-		{last, double_text(last, k->at[k->n - 1])}};
+	const struct slice same[] = {
+		{first, double_text(first, k->at[0])}, {last, double_text(last, k->at[k->n - 1])}};
 
 	made_run_identify(m, same, ARRAY_LEN(same));
 	return made_run_give(m, in, 0, e);

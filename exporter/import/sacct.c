@@ -117,7 +117,8 @@ static double first_number(double a, double b)
 
 static int read_times(struct made_run *m, const struct text_table *t, struct err *e)
 {
-	double started = times_read(table_field(t, "Start")), ended = times_read(table_field(t, "End"));
+	double started = times_read(table_field(t, "Start")),
+	       ended = times_read(table_field(t, "End"));
 	double seconds = first_number(table_number(t, "ElapsedRaw"),
 		times_read_clock(table_field(t, "Elapsed")));
 
@@ -165,8 +166,8 @@ static int begin(struct slurm_job *job, const struct text_table *t, const struct
 	const struct state *state = state_of(table_field(t, "State"));
 	struct slice started = table_field(t, "Start");
 	struct made_run *m = &job->run;
-	const struct slice same[] = {table_field(t, "Cluster"),
-		{job->id, strlen(job->id)}, started, table_field(t, "End")};
+	const struct slice same[] = {table_field(t, "Cluster"), {job->id, strlen(job->id)}, started,
+		table_field(t, "End")};
 
 	job->ended = state && !slice_is(started, "Unknown") && !slice_is(started, "None");
 	if (!job->ended) {

@@ -34,7 +34,8 @@ static bool read_quoted(struct scan *s, struct buf *out)
 
 /* Splits a line. `out` has room for the whole line, so that the fields stay where they are. Returns the
  * number of fields; TABLE_COLUMNS_MAX + 1 = too many, 0 = a quote is not closed. */
-static size_t split(const struct text_table *t, struct slice line, struct slice *field, struct buf *out)
+static size_t split(const struct text_table *t, struct slice line, struct slice *field,
+	struct buf *out)
 {
 	struct scan s = scan_slice(line);
 	size_t n = 0;
@@ -50,8 +51,8 @@ static size_t split(const struct text_table *t, struct slice line, struct slice 
 			return 0;
 		while (s.at < s.end && *s.at != t->separator)
 			buf_addc(out, *s.at++);
-		field[n++] = trim((struct slice){
-			out->data ? out->data + begin : "", out->len - begin});
+		field[n++] =
+			trim((struct slice){out->data ? out->data + begin : "", out->len - begin});
 	} while (s.at++ < s.end);
 	return n;
 }

@@ -6,10 +6,10 @@
 
 #include "collectors/base/mem.h"
 
-#define MINUTE      60.0
-#define HOUR        3600.0
-#define DAY         86400.0
-#define LARGEST     1e12 /* a larger number of any unit is no duration of a run */
+#define MINUTE  60.0
+#define HOUR    3600.0
+#define DAY     86400.0
+#define LARGEST 1e12 /* a larger number of any unit is no duration of a run */
 
 /* Reads exactly `digits` digits. */
 static bool number(struct scan *s, int digits, int *ret)

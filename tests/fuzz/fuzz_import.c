@@ -77,7 +77,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!source || source->of_url || scan_end(&s))
 		return 0;
-	struct told first = read_once(source, scan_rest(&s)), second = read_once(source, scan_rest(&s));
+	struct told first = read_once(source, scan_rest(&s)),
+		    second = read_once(source, scan_rest(&s));
 
 	assert(first.runs == second.runs && first.hash == second.hash);
 	return 0;

@@ -268,9 +268,10 @@ static void snakemake_without_rule(void **state)
 {
 	struct told *t = *state;
 	struct err e = {0};
-	const char *old = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
-			  "0.1\t0:00:00\tNA\tNA\tNA\tNA\tNA\tNA\tNA\tNA\n"
-			  "4.5\t0:00:04\t10.0\t20\t9\t-\t1\t0\t99\t4\n";
+	const char *old =
+		"s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
+		"0.1\t0:00:00\tNA\tNA\tNA\tNA\tNA\tNA\tNA\tNA\n"
+		"4.5\t0:00:04\t10.0\t20\t9\t-\t1\t0\t99\t4\n";
 
 	assert_int_equal(read_text(t, "snakemake", old, &e), 0);
 	assert_int_equal(t->n, 2);
@@ -327,7 +328,8 @@ static void resource_tracker_artifact(void **state)
 	assert_int_equal(t->n, 1);
 	assert_int_equal(t->run->outcome, OUTCOME_FAILED);
 	assert_int_equal(read_text(t, "resource-tracker", "{}", &e), -EINVAL);
-	assert_int_equal(read_text(t, "resource-tracker", "\"timestamp\",\"x\"\n1,2\n", &e), -EINVAL);
+	assert_int_equal(read_text(t, "resource-tracker", "\"timestamp\",\"x\"\n1,2\n", &e),
+		-EINVAL);
 }
 
 /* ---- all ---- */
@@ -337,8 +339,8 @@ static void unknown_ends_are_left_out(void **state)
 	struct told *t = *state;
 	struct err e = {0};
 
-	assert_int_equal(read_text(t, "resource-tracker",
-				 "timestamp,memory_mib\n1,2\n2,2\n3,2\n", &e),
+	assert_int_equal(read_text(t, "resource-tracker", "timestamp,memory_mib\n1,2\n2,2\n3,2\n",
+				 &e),
 		0);
 	assert_int_equal(t->n, 0);
 	assert_int_equal(t->untold, 1);
@@ -350,11 +352,14 @@ static void key_of_the_user(void **state)
 	struct err e = {0};
 	const char *text = "hash\tname\tstatus\trealtime\tsubmit\tduration\n"
 			   "ab/1\tA:B (s)\tCOMPLETED\t2s\t2026-11-21 08:00:00.5\t3s\n";
-	struct import_input in = input_of(t, fmemopen((char *)(uintptr_t)text, strlen(text), "r"), "");
+	struct import_input in =
+		input_of(t, fmemopen((char *)(uintptr_t)text, strlen(text), "r"), "");
 
 	in.key = (struct import_key){"mine", "etl", "eu"};
 	assert_int_equal(read_with("nextflow", &in, &e), 0);
-	assert_string_equal(t->run->job_name, "mine\x1f" "etl\x1f" "eu");
+	assert_string_equal(t->run->job_name, "mine\x1f"
+					      "etl\x1f"
+					      "eu");
 	assert_int_equal(read_text(t, "nextflow", text, &e), 0);
 	assert_string_equal(t->run[1].job_name, "A:B");
 	assert_string_not_equal(t->run[0].run_id, t->run[1].run_id);

@@ -10,7 +10,7 @@
 #include "tests/support/test_history.h"
 
 #define RUN(id, more)                                                                              \
-	"{\"run_id\":\"" id "\",\"job_name\":\"load\",\"started_at\":1000,\"ended_at\":1010,"     \
+	"{\"run_id\":\"" id "\",\"job_name\":\"load\",\"started_at\":1000,\"ended_at\":1010,"      \
 	"\"duration_seconds\":10,\"outcome\":\"succeeded\",\"columns\":{}" more "}\n"
 
 static void tell(void *context, uint64_t line, const char *why)
@@ -105,13 +105,16 @@ static void many_runs_and_pages(void **state)
 	assert_int_equal(history_run_begin(p->h, &open, NULL), 0);
 	assert_int_equal(history_commit(p->h, NULL), 0);
 	while (page.n) {
-		assert_int_equal(
-			history_runs_after(p->h, &position, 100, &p->arena, &page, NULL), 0);
+		assert_int_equal(history_runs_after(p->h, &position, 100, &p->arena, &page, NULL),
+			0);
 		assert_true(page.n <= 100);
 		for (size_t k = 0; k < page.n; k++) {
 			snprintf(id, sizeof id, "r%d", n);
 			assert_string_equal(page.run[k].run_id, id);
-			snprintf(id, sizeof id, "j%d\x1f" "etl", n++ % 3);
+			snprintf(id, sizeof id,
+				"j%d\x1f"
+				"etl",
+				n++ % 3);
 			assert_string_equal(page.run[k].job_name, id);
 		}
 	}
@@ -124,8 +127,9 @@ static void a_read_only_history_ends_the_import(void **state)
 	struct buf told AUTO(buf_done) = BUF_MAX(1000);
 	struct history *reader = NULL;
 
-	assert_int_equal(
-		history_open(&reader, p->folder.file, HISTORY_READ, &test_columns, NULL, NULL), 0);
+	assert_int_equal(history_open(&reader, p->folder.file, HISTORY_READ, &test_columns, NULL,
+				 NULL),
+		0);
 	AUTO(freep) struct importer *i = importer_of(reader, &told);
 	FILE *in = fmemopen((char *)(uintptr_t)RUN("a", ""), strlen(RUN("a", "")), "r");
 	const struct import_input input = {.path = "", .in = in, .sink = importer_sink(i)};
