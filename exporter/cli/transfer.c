@@ -143,7 +143,7 @@ int transfer_export(int argc, char **argv)
 	struct columns columns = {0};
 	struct history *h = NULL;
 	struct progress_line line;
-	struct options o;
+	struct options o = {0};
 	struct err e = {0};
 	int code = read_export(&o, argc, argv);
 
@@ -343,10 +343,9 @@ static int read_import(struct options *o, int argc, char **argv)
 int transfer_import(int argc, char **argv)
 {
 	struct telling t = {.text = BUF_MAX(TOLD_MAX)};
-	struct importer *i = xcalloc(1, sizeof *i);
-	AUTO(freep) struct importer *owned = i;
+	AUTO(freep) struct importer *i = xcalloc(1, sizeof *i);
 	struct progress_line line;
-	struct options o;
+	struct options o = {0};
 	struct err e = {0};
 	int code = read_import(&o, argc, argv);
 

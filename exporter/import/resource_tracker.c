@@ -59,12 +59,12 @@ static int add_sample(struct tracked *k, double at, struct err *e)
 {
 	if (!isfinite(at))
 		return err_set(e, -EINVAL, "timestamp: accepted are seconds since 1970");
-	if (k->n && at <= k->at[k->n - 1])
+	if (k->at && k->n && at <= k->at[k->n - 1])
 		return err_set(e, -EINVAL,
 			"timestamp: accepted is a later time than in the row before");
 	if (k->n == SAMPLES_MAX)
 		return err_set(e, -E2BIG, "accepted are up to %zu samples", SAMPLES_MAX);
-	if (k->n == k->room) {
+	if (!k->at || k->n == k->room) {
 		k->room = k->room ? 2 * k->room : 64;
 		k->at = xreallocarray(k->at, k->room, sizeof *k->at);
 		for (size_t i = 0; i < k->n_columns; i++)
@@ -245,7 +245,7 @@ static const char *text_of(const json_t *o, const char *key)
 
 static int read_samples(struct tracked *k, const json_t *list, struct err *e)
 {
-	const char *names[COLUMNS_MAX], *key;
+	const char *names[COLUMNS_MAX] = {NULL}, *key;
 	json_t *value;
 	int code = 0;
 

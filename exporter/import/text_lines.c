@@ -73,7 +73,7 @@ void text_lines_done(struct text_lines *l)
 int text_lines_read(const struct import_input *in, line_reader *read, struct err *e)
 {
 	struct text_lines lines = TEXT_LINES(in->in);
-	struct slice line;
+	struct slice line = {"", 0};
 	int code;
 
 	do {

@@ -190,15 +190,15 @@ X(TEXT, job_cluster, "cluster", NULL, &shape_job_space, 0, COMMAND_TRANSFER, "NA
 X(CHOICE, import_from, "from", "runs", option_import_sources, 0, COMMAND_IMPORT, "SOURCE", \
   "The program that wrote the input") \
 X(CHOICE, import_outcome, "outcome", NULL, option_import_outcomes, 0, COMMAND_IMPORT, "OUTCOME", \
-  "How the runs ended of which the input does not say it: succeeded, failed or unknown; without this they are left out") \
+  "How runs ended whose input does not say it; without this they are left out") \
 X(DURATION, import_window, "window", "7d", 60, 31557600, COMMAND_IMPORT, "DURATION", \
   "With --from=prometheus: the time before now that is read") \
 X(TEXT, import_token_file, "token-file", NULL, 0, 0, COMMAND_IMPORT, "FILE", \
-  "With --from=prometheus: file with the token to show (Authorization: Bearer)") \
+  "With --from=prometheus: file with the token to show there (Authorization: Bearer)") \
 X(TEXT, import_ca_file, "ca-file", NULL, 0, 0, COMMAND_IMPORT, "FILE", \
-  "With --from=prometheus: certificates to trust instead of the system's, PEM") \
+  "Certificates to trust there instead of the system's, PEM") \
 X(TEXT, output, "output", NULL, 0, 0, COMMAND_EXPORT, "FILE", \
-  "Write to this file, whole or not at all, instead of to stdout; also -o FILE") \
+  "Write to this file, whole or not at all, instead of to stdout") \
 X(BYTES, run_input_bytes, "input-bytes", NULL, 0, QUANTITY_BYTES_MOST, COMMAND_RUN, "BYTES", \
   "Size of what this run works on, announced for recommendations: peaks often follow it; 0 is a size, too, and an empty text is 0") \
 X(CORES, run_request_cpu, "request-cpu", NULL, QUANTITY_CORES_LEAST, QUANTITY_CORES_MOST, COMMAND_RUN, "CORES", \
