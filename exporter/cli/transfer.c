@@ -167,8 +167,9 @@ int transfer_export(int argc, char **argv)
 
 void transfer_import_help(struct buf *out)
 {
+	buf_adds(out, "SOURCE is one of these:\n");
 	for (const struct import_source *s = import_sources; s->name; s++) {
-		buf_addf(out, "  --from=%s\n", s->name);
+		buf_addf(out, "  %s%s\n", s->name, s == import_sources ? ", the default" : "");
 		line_wrap_add(out, s->help, 6);
 	}
 }

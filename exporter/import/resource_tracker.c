@@ -59,12 +59,12 @@ static int add_sample(struct tracked *k, double at, struct err *e)
 {
 	if (!isfinite(at))
 		return err_set(e, -EINVAL, "timestamp: accepted are seconds since 1970");
-	if (k->at && k->n && at <= k->at[k->n - 1])
+	if (k->n && at <= k->at[k->n - 1])
 		return err_set(e, -EINVAL,
 			"timestamp: accepted is a later time than in the row before");
 	if (k->n == SAMPLES_MAX)
 		return err_set(e, -E2BIG, "accepted are up to %zu samples", SAMPLES_MAX);
-	if (!k->at || k->n == k->room) {
+	if (k->n == k->room) {
 		k->room = k->room ? 2 * k->room : 64;
 		k->at = xreallocarray(k->at, k->room, sizeof *k->at);
 		for (size_t i = 0; i < k->n_columns; i++)
@@ -77,8 +77,10 @@ static int add_sample(struct tracked *k, double at, struct err *e)
 static void set_value(struct tracked *k, size_t column, double v)
 {
 	const struct peer_column *p = &k->peer[column];
+	double *values = k->value[column];
 
-	k->value[column][k->n - 1] = v >= 0 ? v * p->scale + p->more : (double)NAN;
+	if (values && k->n)
+		values[k->n - 1] = v >= 0 ? v * p->scale + p->more : (double)NAN;
 }
 
 /* ---- statistics ---- */
