@@ -39,6 +39,7 @@
 #include "exporter/cli/query.h"
 #include "exporter/api/route.h"
 #include "exporter/cli/rules_command.h"
+#include "exporter/cli/transfer.h"
 #include "exporter/cli/usage.h"
 #include "exporter/sampling/health.h"
 #include "exporter/sampling/rules_reload.h"
@@ -729,6 +730,10 @@ int main(int argc, char **argv)
 		return query(route, argc - 2, argv + 2);
 	if (strcmp(word, "catalogue") == 0)
 		return catalogue_command_main(argc - 2, argv + 2);
+	if (strcmp(word, "export") == 0)
+		return transfer_export(argc - 2, argv + 2);
+	if (strcmp(word, "import") == 0)
+		return transfer_import(argc - 2, argv + 2);
 	if (strcmp(word, "run") == 0)
 		return run_main(argc - 2, argv + 2);
 	if (strcmp(word, "rules") == 0)

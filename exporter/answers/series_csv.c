@@ -187,3 +187,16 @@ const char *const *series_csv_peer_sources(struct arena *arena)
 	}
 	return names;
 }
+
+bool series_csv_peer_find(struct slice name, struct peer_column *ret)
+{
+	for (size_t i = 0; i < ARRAY_LEN(peers); i++) {
+		const struct tracker_column *p = &peers[i];
+
+		if (!p->column || p->kind == PEER_RATE || !slice_is(name, p->name))
+			continue;
+		*ret = (struct peer_column){p->column, p->scale, p->kind == PEER_CHILDREN ? 1 : 0};
+		return true;
+	}
+	return false;
+}

@@ -6,6 +6,7 @@
 
 #include "collectors/base/buf.h"
 #include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
 #include "recommender/run.h"
 
 /* Writes the line with the column names; `s` may have no samples. */
@@ -24,5 +25,14 @@ double series_csv_rounded(double v, int decimals);
 /* Returns the history columns that series_csv_peer_rows needs. The list has no duplicates, ends
  * with NULL, and is in `arena`. */
 const char *const *series_csv_peer_sources(struct arena *arena);
+
+/* A column of resource-tracker that the history has, too: its value in the history is `scale` times
+ * that of resource-tracker, plus `more`. */
+struct peer_column {
+	const char *column;
+	double scale, more;
+};
+/* Finds the column of a name such as process_memory_mib. Returns false if there is none. */
+bool series_csv_peer_find(struct slice name, struct peer_column *ret);
 
 #endif

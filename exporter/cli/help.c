@@ -8,6 +8,7 @@
 #include "exporter/cli/manual.h"
 #include "exporter/cli/query.h"
 #include "exporter/cli/rules_command.h"
+#include "exporter/cli/transfer.h"
 #include "exporter/cli/usage.h"
 #include "exporter/options/options.h"
 #include "exporter/text/line_wrap.h"
@@ -42,6 +43,14 @@ const struct help_command help_commands[] = {
 		"searches them",
 		COMMAND_QUERY, .follower = catalogue_command_word,
 		.explain = catalogue_command_help},
+	{"export", "rightsize-exporter export [-o FILE] [OPTION...]",
+		"Prints the ended runs of the history as JSON, one in each line, as POST /runs and "
+		"import take them",
+		COMMAND_EXPORT},
+	{"import", "rightsize-exporter import [--from=SOURCE] [OPTION...] FILE...|URL|-",
+		"Adds runs to the history: those that export printed, or those that another "
+		"program measured",
+		COMMAND_IMPORT, .explain = transfer_import_help},
 	{"help", "rightsize-exporter help [COMMAND]", "Shows the options of a command",
 		.follower = help_command_word, .placeholder = "COMMAND"},
 	{"manual", "rightsize-exporter manual PAGE",
@@ -73,6 +82,9 @@ const struct help_usual help_usual[] = {
 	{"report", {"run", "job-name", "output", "history.path", "catalogue.path"}},
 	{"csv", {"run", "job-name", "format", "from", "to", "output", "history.path"}},
 	{"series", {"run", "job-name", "points", "from", "to", "output", "history.path"}},
+	{"export", {"output", "job-name", "namespace", "cluster", "history.path"}},
+	{"import",
+		{"from", "outcome", "window", "job-name", "namespace", "cluster", "history.path"}},
 	{"catalogue", {"catalogue.path", "catalogue.cache", "catalogue.url", "catalogue.ca-file",
 			      "catalogue.refresh-interval", "catalogue.region", "catalogue.rate"}},
 	{0},
@@ -160,6 +172,17 @@ const struct help_example help_examples[] = {
 		"Use servers and prices of your own"},
 	{"catalogue", "rightsize-exporter catalogue search m7i",
 		"The cheapest servers with m7i in their names"},
+	{"export", "rightsize-exporter export -o runs.jsonl", "All ended runs"},
+	{"import", "rightsize-exporter import runs.jsonl", "Adds them to another history"},
+	{"import",
+		"sacct -a -P -S now-7days -o JobID,JobIDRaw,Cluster,JobName,State,ExitCode,Start,End,"
+		"Elapsed,TotalCPU,ReqCPUS,AllocCPUS,NNodes,NTasks,ReqMem,MaxRSS,TRESUsageInTot | "
+		"rightsize-exporter import --from=sacct -",
+		"The jobs of a week of Slurm"},
+	{"import", "rightsize-exporter import --from=nextflow trace.txt",
+		"The tasks of a workflow"},
+	{"import", "rightsize-exporter import --from=prometheus http://prometheus:9090",
+		"The pods of a week that cAdvisor measured"},
 	{"help", "rightsize-exporter help recommend", "What recommend takes"},
 	{"manual", "rightsize-exporter manual bash", "The completion of bash, to be sourced"},
 	{"version", "rightsize-exporter version", "Which version this is"},

@@ -214,7 +214,7 @@ static void man_options(struct buf *out)
 		unsigned bit;
 		const char *name;
 	} commands[] = {{COMMAND_SERVE, "serve"}, {COMMAND_RUN, "run"}, {COMMAND_QUERY, "queries"},
-		{COMMAND_RULES, "rules"}};
+		{COMMAND_RULES, "rules"}, {COMMAND_EXPORT, "export"}, {COMMAND_IMPORT, "import"}};
 	struct option_view o;
 
 	add_section(out, "OPTIONS");
@@ -225,13 +225,14 @@ static void man_options(struct buf *out)
 		if (o.fallback)
 			buf_addf(&text, " (default: %s", o.fallback);
 		for (size_t k = 0, n = 0; k < ARRAY_LEN(commands); k++)
-			if ((o.commands & commands[k].bit) && o.commands != COMMAND_ALL)
+			if ((o.commands & commands[k].bit) && o.commands != COMMAND_ALL &&
+				o.commands != COMMAND_EVERY)
 				buf_addf(&text, "%s%s",
 					n++        ? ", " :
 					o.fallback ? "; for " :
 						     " (for ",
 					commands[k].name);
-		if (o.fallback || o.commands != COMMAND_ALL)
+		if (o.fallback || (o.commands != COMMAND_ALL && o.commands != COMMAND_EVERY))
 			buf_addc(&text, ')');
 		add_entry(out, route_parameter_flag(o.name).text, o.placeholder, buf_text(&text));
 		buf_done(&text);

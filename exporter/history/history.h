@@ -285,6 +285,11 @@ struct run_query {
 int history_runs(struct history *h, const struct run_query *q, struct arena *arena,
 	struct runs *ret, struct err *e);
 
+/* Reads ended runs in the order in which the file got them: the `limit` runs after `*position`, which is 0
+ * before the first call and is moved to the last run that was read. ret->n is 0 at the end. */
+int history_runs_after(struct history *h, int64_t *position, size_t limit, struct arena *arena,
+	struct runs *ret, struct err *e);
+
 /* A summary of a job's runs that shows changes. Two summaries differ if a run of the job began,
  * ended, was corrected or was removed between them. */
 struct job_mark {

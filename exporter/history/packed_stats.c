@@ -185,20 +185,26 @@ static bool stays_exact(enum statistic s)
 static void put_column(struct packing *p, const struct distribution *d, unsigned statistics,
 	double n_before)
 {
-	double before = n_before;
+	double before = n_before, stored = n_before;
 
 	for (unsigned s = 0; s < STATISTIC_COUNT; s++) {
 		if (!(statistics & STATISTIC_BIT(s)))
 			continue;
 		double v = d ? statistic_get(d, s) : s == STATISTIC_N ? 0 : (double)NAN;
 
-		if (!p->exact && !stays_exact(s) && fabs(v) <= (double)FLT_MAX)
+		bool same = v != 0 && v == before;
+
+		/* Equal numbers stay equal, so that a steady column stays steady. */
+		before = v;
+		if (same)
+			v = stored;
+		else if (!p->exact && !stays_exact(s) && fabs(v) <= (double)FLT_MAX)
 			v = (double)float_below(v);
-		if (v != 0 && v == before)
+		if (v != 0 && v == stored)
 			put_code(p, PACKED_SAME);
 		else
 			put_number(p, v);
-		before = v;
+		stored = v;
 	}
 }
 

@@ -39,7 +39,7 @@ struct stats_form stats_form_of_kept(void);
 /* Appends the blob. `stats` is sorted by column; columns that the form lacks are left out. If
  * `exact` is true, all numbers are exact. Otherwise, only counts, totals (sum) and maxima are
  * exact. The other numbers are rounded towards zero to 24 binary digits, by at most 1.2e-7 of the
- * value. They keep their order. */
+ * value. They keep their order, and equal neighbours stay equal. */
 void packed_stats_write(struct buf *out, const struct stats_form *f,
 	const struct column_stats *stats, size_t n, bool exact);
 

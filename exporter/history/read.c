@@ -36,8 +36,10 @@ static void finding_done(struct run_search *f)
 }
 
 /* Adds only the conditions that the query uses. With a condition such as "? IS NULL OR ...", SQLite
- * would not use an index. */
-static struct sql select_runs(struct history *h, const struct run_query *query, struct err *e)
+ * would not use an index. `after` is NULL for the newest run first; otherwise the ended runs with a
+ * greater id follow, in the order of their ids. */
+static struct sql select_runs(struct history *h, const struct run_query *query,
+	const int64_t *after, struct err *e)
 {
 	struct buf b AUTO(buf_done) = BUF_MAX(SQL_MAX);
 
@@ -62,7 +64,8 @@ static struct sql select_runs(struct history *h, const struct run_query *query, 
 	if (query->other_limit_than > 0)
 		buf_adds(&b, " AND r.outcome <> 'running' AND r.memory_limit_bytes"
 			     " NOT BETWEEN ? AND ?");
-	buf_adds(&b, " ORDER BY r.started_at DESC, r.id DESC LIMIT ?");
+	buf_adds(&b, after ? " AND r.outcome <> 'running' AND r.id > ? ORDER BY r.id LIMIT ?" :
+			     " ORDER BY r.started_at DESC, r.id DESC LIMIT ?");
 	struct sql q = sql_prepare(&h->file, buf_text(&b), e);
 
 	if (query->job_name)
@@ -73,6 +76,8 @@ static struct sql select_runs(struct history *h, const struct run_query *query, 
 		sql_put_double(&q, query->other_limit_than / RUN_LIMITS_DIFFER);
 		sql_put_double(&q, query->other_limit_than * RUN_LIMITS_DIFFER);
 	}
+	if (after)
+		sql_put_int(&q, *after);
 	sql_put_int(&q, query->limit && query->limit < INT64_MAX ? (int64_t)query->limit : -1);
 	return q;
 }
@@ -131,9 +136,9 @@ static struct matched_run take_run(struct sql *q, struct arena *arena)
 }
 
 static int find_runs(struct run_search *f, struct history *h, const struct run_query *query,
-	struct arena *arena, struct err *e)
+	const int64_t *after, struct arena *arena, struct err *e)
 {
-	AUTO(sql_done) struct sql q = select_runs(h, query, e);
+	AUTO(sql_done) struct sql q = select_runs(h, query, after, e);
 	size_t measured = 0;
 	int code;
 
@@ -164,6 +169,25 @@ static int read_open(struct history *h, struct matched_run *found, bool stats, s
 	return code;
 }
 
+static int read_found(struct history *h, struct run_search *f, bool open_stats, struct arena *arena,
+	struct runs *ret, struct err *e)
+{
+	struct run *run = arena_alloc(arena, f->n * sizeof *run);
+	int code = 0;
+
+	for (size_t i = 0; i < f->n && code == 0; i++) {
+		if (f->found[i].run.outcome == OUTCOME_RUNNING)
+			code = read_open(h, &f->found[i], open_stats, arena, e);
+		else
+			code = history_unpack_stats(h, f->found[i].id, &f->found[i].packed,
+				i ? &run[i - 1] : NULL, arena, &f->found[i].run, e);
+		run[i] = f->found[i].run;
+	}
+	if (code == 0)
+		*ret = (struct runs){f->n, run};
+	return code;
+}
+
 int history_runs(struct history *h, const struct run_query *q, struct arena *arena,
 	struct runs *ret, struct err *e)
 {
@@ -172,21 +196,24 @@ int history_runs(struct history *h, const struct run_query *q, struct arena *are
 	int code = sql_reading_begin(&reading, h, e);
 
 	if (code == 0)
-		code = find_runs(&f, h, q, arena, e);
-	if (code)
-		return code;
-	struct run *run = arena_alloc(arena, f.n * sizeof *run);
+		code = find_runs(&f, h, q, NULL, arena, e);
+	return code ? code : read_found(h, &f, q->open_stats, arena, ret, e);
+}
 
-	for (size_t i = 0; i < f.n && code == 0; i++) {
-		if (f.found[i].run.outcome == OUTCOME_RUNNING)
-			code = read_open(h, &f.found[i], q->open_stats, arena, e);
-		else
-			code = history_unpack_stats(h, f.found[i].id, &f.found[i].packed,
-				i ? &run[i - 1] : NULL, arena, &f.found[i].run, e);
-		run[i] = f.found[i].run;
-	}
+int history_runs_after(struct history *h, int64_t *position, size_t limit, struct arena *arena,
+	struct runs *ret, struct err *e)
+{
+	const struct run_query q = {.limit = limit};
+	AUTO(sql_reading_end) struct sql_reading reading = {0};
+	AUTO(finding_done) struct run_search f = {0};
+	int code = sql_reading_begin(&reading, h, e);
+
 	if (code == 0)
-		*ret = (struct runs){f.n, run};
+		code = find_runs(&f, h, &q, position, arena, e);
+	if (code == 0)
+		code = read_found(h, &f, false, arena, ret, e);
+	if (code == 0 && f.n)
+		*position = f.found[f.n - 1].id;
 	return code;
 }
 

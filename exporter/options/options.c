@@ -35,6 +35,9 @@ enum option_kind {
 
 static const char *const option_log_levels[] = {"debug", "info", "warn", "error", NULL};
 static const char *const option_log_formats[] = {"logfmt", "json", NULL};
+static const char *const option_import_sources[] = {
+	"runs", "sacct", "nextflow", "snakemake", "resource-tracker", "prometheus", NULL};
+static const char *const option_import_outcomes[] = {"succeeded", "failed", "unknown", NULL};
 static const char *const option_server_allocations[] = {"unknown", "ondemand", "spot", NULL};
 
 #define LEAST_TEXT(least)     0, NULL, least
@@ -599,7 +602,7 @@ void options_markdown(struct buf *out)
 		unsigned bit;
 		const char *name;
 	} commands[] = {{COMMAND_SERVE, "serve"}, {COMMAND_RUN, "run"}, {COMMAND_QUERY, "queries"},
-		{COMMAND_RULES, "rules"}};
+		{COMMAND_RULES, "rules"}, {COMMAND_EXPORT, "export"}, {COMMAND_IMPORT, "import"}};
 
 	buf_adds(out, "| option | default | for | what it does |\n|---|---|---|---|\n");
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

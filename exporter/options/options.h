@@ -31,7 +31,11 @@ enum command_bits {
 	COMMAND_QUERY = 4, /* all commands that read the history: recommend, stats, runs, ... */
 	COMMAND_WATCH = COMMAND_SERVE | COMMAND_RUN,
 	COMMAND_RULES = 8,
-	COMMAND_ALL = 15,
+	COMMAND_ALL = 15, /* all that watch, answer or name jobs */
+	COMMAND_EXPORT = 16,
+	COMMAND_IMPORT = 32,
+	COMMAND_TRANSFER = COMMAND_EXPORT | COMMAND_IMPORT,
+	COMMAND_EVERY = COMMAND_ALL | COMMAND_TRANSFER,
 };
 
 /* Default of --history.runs-per-job, the number of runs to keep for each job. A recommendation also
@@ -71,7 +75,7 @@ X(DURATION, exit_wait, "exit-with-job.wait", "1h", 1, 31536000, COMMAND_SERVE, "
   "Longest wait of --exit-with-job for the first run: a job may be over before this exporter is there to see it") \
 X(DURATION, sample_interval, "sample.interval", "1s", 0.1, 3600, COMMAND_WATCH, "DURATION", \
   "Time between samples for the history, 100ms to 1h") \
-X(TEXT, history_path, "history.path", NULL, 0, 0, COMMAND_ALL, "FILE", \
+X(TEXT, history_path, "history.path", NULL, 0, 0, COMMAND_EVERY, "FILE", \
   "The history, an SQLite file, or :memory: (default: history.db in $STATE_DIRECTORY, else /var/lib/rightsize-exporter for root, else $XDG_STATE_HOME/rightsize-exporter, else ~/.local/state/rightsize-exporter)") \
 X(TEXT, history_url, "history.url", NULL, &shape_store_url, 0, COMMAND_SERVE, "URL", \
   "A Prometheus-compatible store from which runs are read, such as http://prometheus:9090; the history is then a cache (default: :memory:)") \
@@ -177,8 +181,24 @@ X(COUNT, rules_pid, "pid", "0", 0, 4194304, COMMAND_RULES, "PID", \
   "One process, with what each rule says of it") \
 X(TEXT, rules_processes, "processes", NULL, 0, 0, COMMAND_RULES, "FILE", \
   "What rules capture printed, instead of the processes of this machine") \
-X(TEXT, run_job_name, "job-name", NULL, &shape_job_name, 0, COMMAND_RUN, "NAME", \
-  "Name of the job: what is repeated, without dates or run numbers (default: as serve names it, else the name of the program)") \
+X(TEXT, run_job_name, "job-name", NULL, &shape_job_name, 0, COMMAND_RUN | COMMAND_TRANSFER, "NAME", \
+  "Name of the job: what is repeated, without dates or run numbers (run: as serve names it, else the name of the program; import: as the input says; export: any)") \
+X(TEXT, job_space, "namespace", NULL, &shape_job_space, 0, COMMAND_TRANSFER, "NAME", \
+  "Namespace of the job (import: as the input says; export: any)") \
+X(TEXT, job_cluster, "cluster", NULL, &shape_job_space, 0, COMMAND_TRANSFER, "NAME", \
+  "Cluster of the job (import: as the input says; export: any)") \
+X(CHOICE, import_from, "from", "runs", option_import_sources, 0, COMMAND_IMPORT, "SOURCE", \
+  "The program that wrote the input") \
+X(CHOICE, import_outcome, "outcome", NULL, option_import_outcomes, 0, COMMAND_IMPORT, "OUTCOME", \
+  "How runs ended whose input does not say it; without this they are left out") \
+X(DURATION, import_window, "window", "7d", 60, 31557600, COMMAND_IMPORT, "DURATION", \
+  "With --from=prometheus: the time before now that is read") \
+X(TEXT, import_token_file, "token-file", NULL, 0, 0, COMMAND_IMPORT, "FILE", \
+  "With --from=prometheus: file with the token to show there (Authorization: Bearer)") \
+X(TEXT, import_ca_file, "ca-file", NULL, 0, 0, COMMAND_IMPORT, "FILE", \
+  "Certificates to trust there instead of the system's, PEM") \
+X(TEXT, output, "output", NULL, 0, 0, COMMAND_EXPORT, "FILE", \
+  "Write to this file, whole or not at all, instead of to stdout") \
 X(BYTES, run_input_bytes, "input-bytes", NULL, 0, QUANTITY_BYTES_MOST, COMMAND_RUN, "BYTES", \
   "Size of what this run works on, announced for recommendations: peaks often follow it; 0 is a size, too, and an empty text is 0") \
 X(CORES, run_request_cpu, "request-cpu", NULL, QUANTITY_CORES_LEAST, QUANTITY_CORES_MOST, COMMAND_RUN, "CORES", \
@@ -195,9 +215,9 @@ X(FLAG, run_strict, "strict", "false", 0, 0, COMMAND_RUN, NULL, \
   "Do not start the command, and end with exit code 2, when an option, a variable or a file of this program is wrong; otherwise that is a line on stderr, and the command runs") \
 X(FLAG, quiet, "quiet", "false", 0, 0, COMMAND_RUN, NULL, \
   "No summary on stderr at the end") \
-X(CHOICE, log_level, "log.level", "info", option_log_levels, 0, COMMAND_ALL, "LEVEL", \
+X(CHOICE, log_level, "log.level", "info", option_log_levels, 0, COMMAND_EVERY, "LEVEL", \
   "Least important messages to log: debug, info, warn or error") \
-X(CHOICE, log_format, "log.format", "logfmt", option_log_formats, 0, COMMAND_ALL, "FORMAT", \
+X(CHOICE, log_format, "log.format", "logfmt", option_log_formats, 0, COMMAND_EVERY, "FORMAT", \
   "logfmt or json")
 /* clang-format on */
 

@@ -46,18 +46,25 @@ static int write_all(int fd, const struct buf *body)
 	return code;
 }
 
-/* Opens `path` and writes into that file. O_NONBLOCK makes open(2) fail on a FIFO that has no
- * reader. Otherwise open(2) would wait for a reader. */
-static int write_in_place(const char *path, const struct buf *body)
+/* Opens `path` for writing into that file. O_NONBLOCK makes open(2) fail on a FIFO that has no reader.
+ * Otherwise open(2) would wait for a reader. Returns the descriptor or a negative errno. */
+static int open_in_place(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
 
 	if (fd >= 0 && fcntl(fd, F_SETFL, O_WRONLY) == 0)
-		return write_all(fd, body);
+		return fd;
 	int code = -errno;
 
 	closep(&fd);
 	return code;
+}
+
+static int write_in_place(const char *path, const struct buf *body)
+{
+	int fd = open_in_place(path);
+
+	return fd < 0 ? fd : write_all(fd, body);
 }
 
 static int keep_owner_and_mode(int fd, const struct stat *old)
@@ -72,13 +79,11 @@ static int keep_owner_and_mode(int fd, const struct stat *old)
 	return fchmod(fd, old->st_mode & 0777) < 0 ? -errno : 0;
 }
 
-/* Replaces the file at `path` atomically: readers see the old or the new content. `old` is the file
- * to replace; NULL = no file yet. */
-static int replace_file(const char *path, const struct stat *old, const struct buf *body)
+/* Opens a new file beside `path`, to replace it later. `old` is the file to replace; NULL = no file yet.
+ * Returns the descriptor or a negative errno; `part` is then not there. */
+static int open_part(const char *path, const struct stat *old, char part[static PATH_MAX])
 {
-	char part[PATH_MAX];
-
-	if ((size_t)snprintf(part, sizeof part, "%s.part-%d", path, getpid()) >= sizeof part)
+	if (snprintf(part, PATH_MAX, "%s.part-%d", path, getpid()) >= PATH_MAX)
 		return -ENAMETOOLONG;
 	/* Remove an old temporary file. A killed process with our pid may have left it, or an
 	 * attacker may have placed a link there. */
@@ -89,10 +94,24 @@ static int replace_file(const char *path, const struct stat *old, const struct b
 		return -errno;
 	int code = old ? keep_owner_and_mode(fd, old) : 0;
 
-	if (code)
-		close(fd);
-	else
-		code = write_all(fd, body);
+	if (code == 0)
+		return fd;
+	close(fd);
+	unlink(part);
+	return code;
+}
+
+/* Replaces the file at `path` atomically: readers see the old or the new content. `old` is the file
+ * to replace; NULL = no file yet. */
+static int replace_file(const char *path, const struct stat *old, const struct buf *body)
+{
+	char part[PATH_MAX];
+	int fd = open_part(path, old, part);
+
+	if (fd < 0)
+		return fd;
+	int code = write_all(fd, body);
+
 	if (code == 0 && rename(part, path) < 0)
 		code = -errno;
 	if (code)
@@ -130,4 +149,57 @@ int user_file_write(const char *path, const struct buf *body, struct err *e)
 	int code = fd >= 0 ? write_all(fd, body) : put_file(path, body);
 
 	return code ? err_system(e, code, "write %s", path) : 0;
+}
+
+/* Opens the file to write to. Returns the descriptor or a negative errno. */
+static int open_file(struct user_file *f)
+{
+	int fd = shared_with_us(f->path);
+	struct stat st;
+
+	if (fd >= 0)
+		return fd;
+	bool is_there = lstat(f->path, &st) == 0;
+
+	if (!is_there && errno != ENOENT)
+		return -errno;
+	if (is_there && (!S_ISREG(st.st_mode) || has_access_list(f->path)))
+		return open_in_place(f->path);
+	fd = open_part(f->path, is_there ? &st : NULL, f->part);
+	if (fd >= 0)
+		return fd;
+	*f->part = '\0';
+	return is_there && (fd == -EPERM || fd == -EACCES || fd == -EROFS) ?
+		       open_in_place(f->path) :
+		       fd;
+}
+
+int user_file_begin(struct user_file *f, const char *path, struct err *e)
+{
+	*f = (struct user_file){.path = path};
+	int fd = open_file(f);
+
+	if (fd >= 0)
+		f->out = fdopen(fd, "w");
+	if (f->out)
+		return 0;
+	int code = fd < 0 ? fd : -errno;
+
+	closep(&fd);
+	if (*f->part)
+		unlink(f->part);
+	return err_system(e, code, "write %s", path);
+}
+
+int user_file_end(struct user_file *f, int code, struct err *e)
+{
+	int last = fclose(f->out) < 0 ? -errno : 0;
+
+	if (code == 0 && last == 0 && *f->part && rename(f->part, f->path) < 0)
+		last = -errno;
+	if ((code || last) && *f->part)
+		unlink(f->part);
+	if (code)
+		return code;
+	return last ? err_system(e, last, "write %s", f->path) : 0;
 }

@@ -3,6 +3,9 @@
 #ifndef EXPORTER_TEXT_USER_FILE_H
 #define EXPORTER_TEXT_USER_FILE_H
 
+#include <limits.h>
+#include <stdio.h>
+
 #include "collectors/base/buf.h"
 #include "collectors/base/err.h"
 
@@ -11,5 +14,20 @@
  * the target of a link, as a shell does. If `path` leads to our stdout or stderr, appends the
  * answer there. */
 int user_file_write(const char *path, const struct buf *body, struct err *e);
+
+/* A file that is written piece by piece, for answers that do not fit into memory. */
+struct user_file {
+	const char *path;
+	FILE *out;
+	char part[PATH_MAX]; /* the file that replaces `path` at the end; "" = none */
+};
+
+/* Begins to write the file. The caller writes to `f->out`. `path` must live until user_file_end, which
+ * the caller calls only after success. */
+int user_file_begin(struct user_file *f, const char *path, struct err *e);
+
+/* Closes the file. Puts it in the place of an earlier regular file if `code` is 0, else leaves that file
+ * as it was. Returns `code`, or the error of the last write. */
+int user_file_end(struct user_file *f, int code, struct err *e);
 
 #endif

@@ -289,6 +289,13 @@ static const struct peak_source {
 	{"limit", "the limit of its control group, at which the kernel killed a process"},
 	{"rusage",
 		"the high-water mark of its largest process, which the kernel reports at its end"},
+	/* Runs that were imported. */
+	{"sacct", "the largest value that Slurm sampled, every 30 s unless it is set otherwise"},
+	{"nextflow", "the sum of the high-water marks of its processes that Nextflow saw"},
+	{"snakemake", "the largest sum of its processes that Snakemake sampled, up to every 30 s"},
+	{"resource-tracker", "the largest sum of its processes at one sample of resource-tracker"},
+	{"cadvisor", "the largest working set of its containers that Prometheus scraped"},
+	{"process-exporter", "the largest resident size of its group that Prometheus scraped"},
 };
 
 static size_t runs_from(const struct runs *used, const struct peak_source *source)

@@ -246,8 +246,9 @@ class Case(unittest.TestCase):
                               capture_output=True, timeout=DEADLINE, check=False, **options)
 
     def command(self, *arguments, **options):
+        options.setdefault("stdin", subprocess.DEVNULL)
         return subprocess.run([EXPORTER, *arguments], capture_output=True, text=True, timeout=DEADLINE,
-                              stdin=subprocess.DEVNULL, env=self.environment, check=False, **options)
+                              env=self.environment, check=False, **options)
 
     def query(self, command, *flags):
         """Returns the answer of a command from the history, as JSON."""

@@ -95,6 +95,25 @@ static void short_numbers_stay_in_their_bound_and_in_their_order(void **state)
 	}
 }
 
+/* The recommender takes a column as steady if its percentiles equal its maximum. */
+static void a_steady_column_stays_steady(void **state)
+{
+	struct test_place *f = *state;
+	const double v = 0.51493476427434248;
+	const struct kept_column kept[] = {{"cpu_cores", STATISTICS_LEVEL_AND_MIN}};
+	const struct stats_form form = {1, kept};
+	const struct column_stats steady = {"cpu_cores", {3, v, v, v, v, v, v, NAN}};
+	struct buf blob AUTO(buf_done) = BUF_MAX(PACKED_STATS_MAX);
+	struct column_stats *got;
+	size_t n;
+
+	packed_stats_write(&blob, &form, &steady, 1, false);
+	assert_int_equal(packed_stats_read(&form, blob.data, blob.len, &f->arena, &got, &n), 0);
+	assert_int_equal(n, 1);
+	for (unsigned s = STATISTIC_MAX; s < STATISTIC_COUNT; s++)
+		assert_true(statistic_get(&got->d, s) >= v && statistic_get(&got->d, s) <= v);
+}
+
 static void a_forwarded_run_keeps_what_is_read(void **state)
 {
 	struct test_place *f = *state;
@@ -258,6 +277,8 @@ int main(void)
 			test_place_make, test_place_remove),
 		cmocka_unit_test_setup_teardown(
 			short_numbers_stay_in_their_bound_and_in_their_order, test_place_make,
+			test_place_remove),
+		cmocka_unit_test_setup_teardown(a_steady_column_stays_steady, test_place_make,
 			test_place_remove),
 		cmocka_unit_test_setup_teardown(a_forwarded_run_keeps_what_is_read, test_place_make,
 			test_place_remove),

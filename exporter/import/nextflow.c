@@ -1,0 +1,160 @@
+/* A trace file of Nextflow: a row for each attempt of a task. Numbers have units, or have none with
+ * trace.raw: bytes and milliseconds. The units of sizes are powers of 1024. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "collectors/base/mem.h"
+#include "collectors/base/quantity.h"
+#include "exporter/import/made_run.h"
+#include "exporter/import/table.h"
+#include "exporter/import/times.h"
+
+#define EXIT_MOST 255 /* a larger number stands for an unknown exit code */
+
+static const struct {
+	const char *status;
+	enum outcome outcome;
+} statuses[] = {
+	{"COMPLETED", OUTCOME_SUCCEEDED},
+	{"CACHED", OUTCOME_SUCCEEDED},
+	{"FAILED", OUTCOME_FAILED},
+	{"ABORTED", OUTCOME_INTERRUPTED},
+};
+
+/* Reads 1.5 GB as 1.5 x 2^30, and a number without a unit as bytes. */
+static double bytes_of(struct slice text)
+{
+	double v;
+
+	return quantity_bytes(text, QUANTITY_OF_PBS, 1, &v) ? v : (double)NAN;
+}
+
+/* Reads 1m 2s as well as the milliseconds 62000. */
+static double seconds_of(const struct text_table *t, const char *column)
+{
+	double raw = table_number(t, column);
+
+	return isnan(raw) ? times_read_units(table_field(t, column)) : raw / 1000;
+}
+
+static double time_of(const struct text_table *t, const char *column)
+{
+	double raw = table_number(t, column);
+
+	return isnan(raw) ? times_read(table_field(t, column)) : raw / 1000;
+}
+
+/* Reads 99.5% and 99.5 as 0.995. */
+static double share_of(const struct text_table *t, const char *column)
+{
+	struct scan s = scan_slice(table_field(t, column));
+	double v;
+
+	return scan_double(&s, &v) && (scan_char(&s, '%') || true) && scan_end(&s) ? v / 100 :
+										     (double)NAN;
+}
+
+/* Reads the times. The task itself took `realtime`, of which `duration` is more than that: it has the
+ * time in the queue. */
+static int read_times(struct made_run *m, const struct text_table *t, struct err *e)
+{
+	double start = time_of(t, "start"), complete = time_of(t, "complete");
+	double seconds = seconds_of(t, "realtime");
+
+	if (isnan(complete))
+		complete = time_of(t, "submit") + seconds_of(t, "duration");
+	if (isnan(complete))
+		complete = start + seconds;
+	if (isnan(seconds))
+		seconds = complete - start;
+	if (isnan(complete) || isnan(seconds))
+		return err_set(e, -EINVAL,
+			"realtime is needed, and complete, or submit and duration");
+	made_run_times(m, start, complete, seconds);
+	return 0;
+}
+
+static void read_use(struct made_run *m, const struct text_table *t)
+{
+	double exit_code = table_number(t, "exit"), attempt = table_number(t, "attempt");
+	double memory = bytes_of(table_field(t, "memory")), cpus = table_number(t, "cpus");
+
+	if (exit_code >= 0 && exit_code <= EXIT_MOST)
+		m->run.exit_code = exit_code;
+	if (attempt >= 1)
+		m->run.attempt = attempt;
+	if (memory > 0)
+		m->run.requested_memory_bytes = memory;
+	if (cpus > 0)
+		m->run.requested_cpu_cores = cpus;
+	made_run_total(m, "cpu_seconds", share_of(t, "%cpu") * m->run.duration_seconds);
+	made_run_peak(m, "memory_peak_bytes", bytes_of(table_field(t, "peak_rss")));
+	made_run_total(m, "read_chars", bytes_of(table_field(t, "rchar")));
+	made_run_total(m, "written_chars", bytes_of(table_field(t, "wchar")));
+	made_run_total(m, "disk_read_bytes", bytes_of(table_field(t, "read_bytes")));
+	made_run_total(m, "disk_written_bytes", bytes_of(table_field(t, "write_bytes")));
+}
+
+/* Returns the name without its tag: "SORT (sample_1)" is SORT. */
+static struct slice process_of(const struct text_table *t)
+{
+	struct slice name = table_field(t, "process");
+
+	if (name.len == 0)
+		name = table_field(t, "name");
+	for (size_t i = 0; i + 1 < name.len; i++)
+		if (name.data[i] == ' ' && name.data[i + 1] == '(')
+			name.len = i;
+	return name;
+}
+
+static int read_row(void *context, const struct text_table *t, const struct import_input *in,
+	struct err *e)
+{
+	struct made_run m;
+	size_t i = 0;
+	char submitted[DOUBLE_TEXT_MAX];
+	double submit = time_of(t, "submit");
+
+	(void)context;
+	while (i < ARRAY_LEN(statuses) && !slice_is(table_field(t, "status"), statuses[i].status))
+		i++;
+	if (i == ARRAY_LEN(statuses)) {
+		in->sink.unfinished(in->sink.context);
+		return 0;
+	}
+	made_run_begin(&m, "nextflow");
+	made_run_of_system(&m, "nextflow", table_field(t, "hash"));
+	m.run.outcome = statuses[i].outcome;
+	int code = read_times(&m, t, e);
+
+	if (code == 0)
+		code = made_run_job(&m, in, process_of(t), (struct slice){0}, (struct slice){0}, e);
+	if (code)
+		return code;
+	read_use(&m, t);
+	/* The folder of a task is named like its hash, which stays the same when the task is repeated
+	 * with the same input. */
+	const struct slice same[] = {table_field(t, "hash"),
+		{submitted, double_text(submitted, isnan(submit) ? m.run.ended_at : submit)}};
+
+	made_run_identify(&m, same, ARRAY_LEN(same));
+	return made_run_give(&m, in, t->lines.number, e);
+}
+
+int import_nextflow(const struct import_input *in, struct err *e)
+{
+	static const char *const needed[] = {"hash", "status", "realtime", NULL};
+	struct text_table t;
+	int code = table_begin(&t, in->in, '\t', false, e);
+
+	if (code == 0)
+		code = table_needs(&t, needed, e);
+	if (code == 0 && !table_has(&t, "process") && !table_has(&t, "name"))
+		code = err_set(e, -EINVAL, "the first line lacks the columns process and name");
+	if (code == 0)
+		code = table_read_rows(&t, in, read_row, NULL, e);
+	table_done(&t);
+	return code;
+}
