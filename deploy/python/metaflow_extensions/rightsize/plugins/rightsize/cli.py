@@ -6,7 +6,6 @@ from metaflow._vendor import click
 
 from . import plan, sizes
 
-MIB = 1 << 20
 COLUMNS = ("step", "runs", "requested", "used", "recommended", "saved", "safe")
 
 
@@ -17,7 +16,7 @@ def cli() -> None:
 
 def _size(cpu: Optional[float], memory: Optional[float]) -> str:
     parts = [] if cpu is None else [f"{cpu:g} CPU"]
-    parts += [] if memory is None else [f"{memory / MIB:.0f} MiB"]
+    parts += [] if memory is None else [f"{memory / sizes.MB:.0f} MB"]
     return ", ".join(parts) or "-"
 
 

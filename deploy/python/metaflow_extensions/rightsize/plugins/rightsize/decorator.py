@@ -162,7 +162,7 @@ class RightsizeDecorator(StepDecorator):
             part["applied"] = sizes.as_dict(size)
             if kills:
                 part["why"] = f"{part['why']} Attempt {retry_count + 1}, after {kills} kills for memory: {sizes.words(size)}."
-        cli_args.env[plan.VARIABLE] = json.dumps(part)
+        cli_args.env.update(_environment(part))
 
     def _runs_of(self, sources: Optional[List[Any]] = None) -> List[Dict[str, Any]]:
         answer = sizes.ask(sources or sizes.exporters(), "/runs", job_name=plan.job_name(self._flow.name, self._step),
@@ -293,6 +293,13 @@ class RightsizeDecorator(StepDecorator):
             self._card.save(self._with_plan(watch.report_html()), final=True)
         if self._is_remote:
             _wait_for_central(watch)
+
+
+def _environment(part: Dict[str, Any]) -> Dict[str, str]:
+    """What a local task is told: its part of the plan, and its request as other jobs are told theirs."""
+    size = sizes.of_dict(part.get("applied") or part.get("requested")) or sizes.Size(None, None)
+    known = {"RIGHTSIZE_REQUEST_CPU": size.cpu, "RIGHTSIZE_REQUEST_MEMORY": size.memory and int(size.memory)}
+    return {plan.VARIABLE: json.dumps(part), **{name: f"{value}" for name, value in known.items() if value}}
 
 
 def _is_of(run: Dict[str, Any], run_id: str, task_id: str, attempt: int) -> bool:

@@ -87,7 +87,7 @@ def _step(sources: List[Any], flow_name: str, step_name: str, decorators: List[A
         return {**part, "why": "Nothing was set: no request is advised."}
     return {**part, "attempts": [sizes.as_dict(size) for size in attempts], "applied": sizes.as_dict(attempts[0]),
             "why": f"Set from {advice['based_on']['runs']} runs: {sizes.words(attempts[0])} in place of "
-                   f"{sizes.words(request)}. {advice['summary']}"}
+                   f"{sizes.words(request)}."}
 
 
 def file_of(flow: Any) -> str:
