@@ -3,6 +3,7 @@ import functools
 import json
 import os
 import time
+from signal import SIGKILL
 from typing import Any, Callable, Dict, Generator, List, Optional, Tuple
 
 from metaflow import flowspec
@@ -16,6 +17,7 @@ from .card import Card, LiveCard, plain_page, with_text
 DATA = "resource_tracker_data"
 SETTLE_SECONDS = 2.0
 CENTRAL_SECONDS = 5.0  # longest wait until a central exporter has the run of a task whose machine then ends
+AT_LIMIT = 0.9  # a task that is killed with so much of its limit in use is taken for one that ran out of memory
 KILLED = ("OOMKilled", "OutOfMemory", "out of memory")  # what the logs of a remote attempt say
 
 
@@ -161,7 +163,7 @@ class RightsizeDecorator(StepDecorator):
                     cli_args.command_options[key] = carrier.attributes[key]
             part["applied"] = sizes.as_dict(size)
             if kills:
-                part["why"] = f"{part['why']} Attempt {retry_count + 1}, after {kills} kills for memory: {sizes.words(size)}."
+                part["why"] = f"{part['why']} Attempt {retry_count + 1}, after {kills} of them ran out of memory: {sizes.words(size)}."
         cli_args.env.update(_environment(part))
 
     def _runs_of(self, sources: Optional[List[Any]] = None) -> List[Dict[str, Any]]:
@@ -181,7 +183,7 @@ class RightsizeDecorator(StepDecorator):
     def _was_out_of_memory(self, task_id: str, attempt: int) -> bool:
         run = self._run_of(task_id, attempt)
         if run is not None:
-            return bool(run["outcome"] == "oom_killed")
+            return _is_out_of_memory(run)
         try:
             store = self._flow_datastore.get_task_datastore(self._run_id, self._step, task_id, attempt=attempt,
                                                             mode="r", allow_not_done=True)
@@ -293,6 +295,14 @@ class RightsizeDecorator(StepDecorator):
             self._card.save(self._with_plan(watch.report_html()), final=True)
         if self._is_remote:
             _wait_for_central(watch)
+
+
+def _is_out_of_memory(run: Dict[str, Any]) -> bool:
+    """True if memory ended the run: the exporter says so, or it was killed close to its limit or request."""
+    limit = run.get("memory_limit_bytes") or run.get("requested_memory_bytes")
+    peak = run["memory_peak_bytes"]
+    return bool(run["outcome"] == "oom_killed" or
+                (run["exit_signal"] == SIGKILL and limit and peak and peak >= AT_LIMIT * limit))
 
 
 def _environment(part: Dict[str, Any]) -> Dict[str, str]:
