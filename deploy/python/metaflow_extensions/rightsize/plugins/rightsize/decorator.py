@@ -9,6 +9,7 @@ from typing import Any, Callable, Dict, Generator, List, Optional, Tuple
 from metaflow import flowspec
 from metaflow.decorators import StepDecorator
 from metaflow.metadata_provider import MetaDatum
+from metaflow.unbounded_foreach import UBF_CONTROL
 from rightsize_exporter import Watch, _program, _server
 
 from . import artifact, plan, runs, sizes
@@ -231,6 +232,9 @@ class RightsizeDecorator(StepDecorator):
         self._attempt, self._began = retry_count + 1, time.time()
         if known.get("url"):
             os.environ.setdefault("RIGHTSIZE_URL", known["url"])
+        if ubf_context == UBF_CONTROL and not self._is_remote:
+            # The other nodes of @parallel are below this process here, and have runs of their own.
+            os.environ["RIGHTSIZE_HELPER"] = "1"
         self._card = Card(self._flow_datastore, f"{flow.name}/{run_id}/{step_name}/{task_id}", retry_count)
         request = sizes.of_dict(self._part.get("applied")) or sizes.of_dict(self._part.get("requested")) or sizes.Size(None, None)
         watch = Watch(plan.job_name(flow.name, step_name), from_now=False, cpu=request.cpu,
