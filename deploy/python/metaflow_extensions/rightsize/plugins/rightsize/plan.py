@@ -9,6 +9,7 @@ import threading
 from typing import Any, Dict, List, Optional
 
 import rightsize_exporter
+from rightsize_exporter._http import Refused
 
 from . import runs, sizes
 
@@ -61,9 +62,12 @@ def told_to(exporter: Any, flow_name: str, steps: List[str], number: int) -> Lis
 
 
 def tell(exporter: Any, messages: List[Dict[str, Any]]) -> None:
-    """Tells an exporter of runs; those that it knows change nothing."""
-    if messages:
-        exporter.address.ask("POST", "/runs", messages)
+    """Tells an exporter of runs; those that it knows change nothing. What it does not take is left out."""
+    try:
+        if messages:
+            exporter.address.ask("POST", "/runs", messages)
+    except (Refused, OSError):
+        pass
 
 
 def _step(sources: List[Any], flow_name: str, step_name: str, decorators: List[Any], deco: Any) -> Dict[str, Any]:
