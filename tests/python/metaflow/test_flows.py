@@ -37,6 +37,16 @@ for run in Flow(sys.argv[1]):
 print(json.dumps(found))
 """
 
+# In place of a cluster whose pods run out of memory.
+NO_CLUSTER = """
+from metaflow.plugins.kubernetes import kubernetes
+
+def launch(*args, **kwargs):
+    raise kubernetes.KubernetesException("Task ran out of memory. Increase the available memory.")
+
+kubernetes.Kubernetes.launch_job = launch
+"""
+
 
 def wait_for(answer, what, seconds=30):
     until = time.monotonic() + seconds
@@ -104,7 +114,7 @@ class Watching(Flows):
         self.assertNotIn("resource_tracker_data", task["data"])
         card, = task["cards"]
         self.assertEqual(card["type"], "rightsize")
-        for text in ("uPlot", "work", kept["run_id"], 'METAFLOW_RELOAD_TOKEN="final"'):
+        for text in ("<svg", "work", kept["run_id"], 'METAFLOW_RELOAD_TOKEN="final"'):
             self.assertTrue(text in card["html"], text)
         self.assertEqual(self.runs("MinimalFlow/work")[0]["run_id"], kept["run_id"])
         row = self.rows("minimal")["work"]
@@ -191,6 +201,19 @@ class Tuning(Flows):
         self.assertIn("ran out of memory", kept["why"])
         self.assertTrue(kept["why"] in "".join(card["html"] for card in newest["cards"]))
         print(kept["why"])
+
+    def test_a_pod_that_was_killed_for_memory_gets_more(self):
+        for _ in range(3):
+            self.flow("tuned", "run")
+        self.s3()
+        flow = self.folder / "tuned.py"
+        flow.write_text(flow.read_text().replace("class TunedFlow", f"{NO_CLUSTER}\n\nclass TunedFlow"))
+        done = self.call("python", "tuned.py", "--datastore=s3", "run", "--with=kubernetes", "--with=retry:times=2,minutes_between_retries=0",
+                         fine=False, METAFLOW_DEBUG_SUBCOMMAND="1")
+        asked = [int(number) for number in re.findall(r"--memory (\d+)", done.stdout + done.stderr)]
+        self.assertEqual((len(asked), sorted(set(asked))), (3, asked), asked)
+        self.assertLess(asked[0], 600)
+        print(asked)
 
     def test_a_history_elsewhere_reaches_every_task(self):
         central = subprocess.Popen([os.environ["RIGHTSIZE_EXPORTER"], "serve", f"--web.listen-address={CENTRAL}", "--web.allow-changes",

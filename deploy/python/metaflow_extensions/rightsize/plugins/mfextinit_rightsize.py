@@ -13,4 +13,3 @@ STEP_DECORATORS_DESC = [("rightsize", ".rightsize.decorator.RightsizeDecorator")
 if not _has_resource_tracker():
     STEP_DECORATORS_DESC.append(("track_resources", ".rightsize.decorator.TrackResourcesDecorator"))
 CLIS_DESC = [("rightsize", ".rightsize.cli.cli")]
-__mf_promote_submodules__ = ["rightsize"]

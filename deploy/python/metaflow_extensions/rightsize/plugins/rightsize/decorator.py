@@ -9,6 +9,7 @@ from typing import Any, Callable, Dict, Generator, List, Optional, Tuple
 from metaflow import flowspec
 from metaflow.decorators import StepDecorator
 from metaflow.metadata_provider import MetaDatum
+from metaflow.mflog import LOG_SOURCES
 from metaflow.unbounded_foreach import UBF_CONTROL
 from rightsize_exporter import Watch, _program, _server
 
@@ -19,7 +20,7 @@ DATA = "resource_tracker_data"
 SETTLE_SECONDS = 2.0
 CENTRAL_SECONDS = 5.0  # longest wait until a central exporter has the run of a task whose machine then ends
 AT_LIMIT = 0.9  # a task that is killed with so much of its limit in use is taken for one that ran out of memory
-KILLED = ("OOMKilled", "OutOfMemory", "out of memory")  # what the logs of a remote attempt say
+KILLED = (b"OOMKilled", b"OutOfMemory", b"out of memory")  # what the logs of a remote attempt say
 
 
 def harmless(hook: Callable[..., Any]) -> Callable[..., Any]:
@@ -188,8 +189,7 @@ class RightsizeDecorator(StepDecorator):
         try:
             store = self._flow_datastore.get_task_datastore(self._run_id, self._step, task_id, attempt=attempt,
                                                             mode="r", allow_not_done=True)
-            logs = store.load_log_legacy("stderr", attempt_override=attempt).decode("utf-8", "replace")
-            logs += "".join(str(part) for _, part in store.load_logs(["runtime", "task"], "stderr", attempt_override=attempt))
+            logs = b"".join(text for _, text in store.load_logs(LOG_SOURCES, "stderr", attempt_override=attempt))
         except Exception:  # pylint: disable=broad-except
             return False
         return any(word in logs for word in KILLED)
