@@ -10,7 +10,7 @@ import threading
 import time
 import uuid
 from types import SimpleNamespace
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 from metaflow.plugins.cards.card_datastore import CardDatastore
 
@@ -24,25 +24,32 @@ def card_uuid(pathspec: str, attempt: int) -> str:
     return uuid.uuid5(uuid.NAMESPACE_URL, f"rightsize:{pathspec}:{attempt}").hex
 
 
+def _with_element(page: str, directive: str, tag: str, content: str) -> str:
+    """The page with a script or a style, which its policy then takes."""
+    known = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+    page = page.replace(f"{directive} ", f"{directive} 'sha256-{known}' ", 1)
+    return page.replace("</head>", f"<{tag}>{content}</{tag}>\n</head>", 1)
+
+
 def with_token(page: str, token: str) -> str:
     """The page with the variable by which Metaflow's viewers see that a card is new."""
-    script = f'var METAFLOW_RELOAD_TOKEN="{token}";'
-    known = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    page = page.replace("script-src ", f"script-src 'sha256-{known}' ", 1)
-    return page.replace("</head>", f"<script>{script}</script>\n</head>", 1)
+    return _with_element(page, "script-src", "script", f'var METAFLOW_RELOAD_TOKEN="{token}";')
 
 
-def with_text(page: str, title: str, lines: "list[str]") -> str:
-    """The page with a section at its top."""
+def with_lines(page: str, title: str, lines: List[str]) -> str:
+    """The page with lines of text before its content."""
     if not lines:
         return page
-    items = "".join(f"<li>{html.escape(line)}</li>" for line in lines)
-    return page.replace("<body>", f"<body>\n<section><h2>{html.escape(title)}</h2><ul>{items}</ul></section>", 1)
+    style = ".metaflow { width: 100%; max-width: 1080px; margin: 0 auto; padding: 16px 20px 0; }"
+    items = "".join(f"<p>{html.escape(line)}</p>" for line in lines)
+    text = f'<aside class="metaflow"><ul class="alerts"><li class="alert plain"><b>{title}</b><div>{items}</div></li></ul></aside>'
+    return _with_element(page, "style-src", "style", style).replace("<main ", f"{text}\n<main ", 1)
 
 
-def plain_page(title: str, lines: "list[str]") -> str:
+def plain_page(title: str, lines: List[str]) -> str:
     """A page without a run."""
-    return with_text("<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"></head><body></body></html>", title, lines)
+    empty = '<!DOCTYPE html>\n<html><head><meta charset="utf-8"></head><body><main ></main></body></html>'
+    return with_lines(empty, title, lines)
 
 
 class Card:

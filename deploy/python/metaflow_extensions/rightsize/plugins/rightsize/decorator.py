@@ -14,7 +14,7 @@ from metaflow.unbounded_foreach import UBF_CONTROL
 from rightsize_exporter import Watch, _program, _server
 
 from . import artifact, plan, runs, sizes
-from .card import Card, LiveCard, plain_page, with_text
+from .card import Card, LiveCard, plain_page, with_lines
 
 DATA = "resource_tracker_data"
 SETTLE_SECONDS = 2.0
@@ -215,8 +215,9 @@ class RightsizeDecorator(StepDecorator):
 
     # ---- in the task ----
 
-    def _with_plan(self, page: str) -> str:
-        return with_text(page, "Request", [self._part["why"]] if self._part.get("why") else [])
+    def _with_plan(self, page: str, paste: Optional[str] = None) -> str:
+        """The page with what was done to the request, and with what to write above the step."""
+        return with_lines(page, "Metaflow", [line for line in (self._part.get("why"), *(paste or "").splitlines()) if line])
 
     def _page(self) -> Optional[str]:
         return self._with_plan(self._watch.report_html()) if self._watch else None
@@ -296,7 +297,7 @@ class RightsizeDecorator(StepDecorator):
             from metaflow import current
             self._register(current.run_id, current.task_id, runs.FIELD, runs.FIELD, told)
         if self._card is not None:
-            self._card.save(self._with_plan(watch.report_html()), final=True)
+            self._card.save(self._with_plan(watch.report_html(), watch.paste("metaflow")), final=True)
         if self._is_remote:
             _wait_for_central(watch)
 
