@@ -78,7 +78,7 @@ theirs() {
 }
 
 metaflow() {
-	environment metaflow metaflow==2.19.39 kubernetes boto3 'moto[server]'
+	environment metaflow metaflow==2.19.39 'moto[server]' kubernetes
 	PATH=$ROOT/env-metaflow/bin:$PATH RIGHTSIZE_EXPORTER=$ROOT/env-metaflow/bin/rightsize-exporter \
 		"$ROOT/env-metaflow/bin/python" -B "$here/metaflow/test_flows.py"
 }

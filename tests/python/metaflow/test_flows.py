@@ -248,6 +248,16 @@ class Tuning(Flows):
         self.assertEqual(len(json.loads(self.call(os.environ["RIGHTSIZE_EXPORTER"], "runs", "--job-name=TunedFlow/start",
                                                   f"--history.path={self.folder / 'pod' / 'pod.db'}").stdout)["runs"]), 4)
 
+    def test_the_code_package_of_any_flow_works_without_the_wheel(self):
+        flow = self.folder / "minimal.py"
+        for has_program in (True, False):
+            with self.subTest(has_program=has_program):
+                self.flow("minimal", "package", "save", "code.tgz")
+                names = self.call("tar", "-tzf", "code.tgz").stdout
+                for name, wanted in (("watch.py", True), ("bin/rightsize-exporter", has_program), ("metaflow_plan.json", has_program)):
+                    self.assertEqual(f"rightsize_exporter/{name}" in names, wanted, name)
+            flow.write_text(flow.read_text().replace("    @watched\n", ""))
+
     def s3(self):
         server = subprocess.Popen(["moto_server", "-H", "127.0.0.1", "-p", str(S3_PORT)], env=self.environment,
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -2,14 +2,18 @@
 from importlib.util import find_spec
 
 
-def _has_resource_tracker() -> bool:
+def _has(module: str) -> bool:
     try:
-        return find_spec("metaflow_extensions.resource_tracker.plugins.mfextinit_resource_tracker") is not None
+        return find_spec(module) is not None
     except ImportError:
         return False
 
 
-STEP_DECORATORS_DESC = [("rightsize", ".rightsize.decorator.RightsizeDecorator")]
-if not _has_resource_tracker():
-    STEP_DECORATORS_DESC.append(("track_resources", ".rightsize.decorator.TrackResourcesDecorator"))
-CLIS_DESC = [("rightsize", ".rightsize.cli.cli")]
+STEP_DECORATORS_DESC = []
+CLIS_DESC = []
+# A plugin that cannot be imported would take all others away, so without the module there is none.
+if _has("rightsize_exporter"):
+    STEP_DECORATORS_DESC.append(("rightsize", ".rightsize.decorator.RightsizeDecorator"))
+    CLIS_DESC.append(("rightsize", ".rightsize.cli.cli"))
+    if not _has("metaflow_extensions.resource_tracker.plugins.mfextinit_resource_tracker"):
+        STEP_DECORATORS_DESC.append(("track_resources", ".rightsize.decorator.TrackResourcesDecorator"))

@@ -135,13 +135,8 @@ class RightsizeDecorator(StepDecorator):
             sizes.apply(getattr(flow, self._step).decorators, size)
 
     def add_to_package(self) -> Generator[Tuple[str, str], None, None]:
-        """The module, the program and the plan go with the code to other machines."""
+        """The program and the plan go with the code to other machines. The module goes by itself."""
         try:
-            import rightsize_exporter
-            home = os.path.dirname(os.path.abspath(rightsize_exporter.__file__))
-            for name in sorted(os.listdir(home)):
-                if name.endswith(".py") and os.path.isfile(os.path.join(home, name)):
-                    yield os.path.join(home, name), f"rightsize_exporter/{name}"
             yield _program.path(), "rightsize_exporter/bin/rightsize-exporter"
             yield _plan_file(self._flow), f"rightsize_exporter/{plan.FILE}"
         except Exception as error:  # pylint: disable=broad-except

@@ -1,11 +1,14 @@
 """Runs as messages: what one history tells another one. The keys are those of POST /runs."""
 import json
 import math
+import time
 from datetime import datetime, timezone
+from itertools import islice
 from typing import Any, Dict, Iterable, List, Optional
 
 FIELD = "rightsize"  # the field in the metadata of a task
 ATTEMPTS = 8  # attempts of a task that are looked at
+READ_SECONDS = 10.0  # longest time that the metadata of former runs is read, the newest runs first
 
 _SAME = ("run_id", "duration_seconds", "outcome", "exit_code", "exit_signal", "end_reason", "host", "architecture",
          "cpu_level", "cpu_source", "memory_source", "network_source", "disk_source", "not_measured", "vendor_id",
@@ -51,25 +54,21 @@ def message(job_name: str, record: Dict[str, Any], samples: List[Dict[str, Any]]
     return {**told, "columns": columns}
 
 
-def of_steps(flow_name: str, steps: List[str], runs: int, tasks: int = 100) -> List[Dict[str, Any]]:
-    """The messages of the newest `runs` runs of the flow, of all users: of each step `tasks` tasks of a run at most.
+def of_steps(flow_name: str, steps: List[str], number: int) -> List[Dict[str, Any]]:
+    """The messages of the newest runs of the flow, of all users and all tasks of these steps, read for a bounded time.
 
     They are in the metadata of the tasks. A flow that has never run has none.
     """
     from metaflow import Flow, get_namespace, namespace
     from metaflow.exception import MetaflowNotFound
-    before, found = get_namespace(), []
+    before, found, until = get_namespace(), [], time.monotonic() + READ_SECONDS
     try:
         namespace(None)
-        for number, run in enumerate(Flow(flow_name)):
-            if number == runs:
-                break
-            for step in run:
-                if step.id in steps:
-                    for count, task in enumerate(step):
-                        if count == tasks:
-                            break
-                        found += of_task(task)
+        for run in islice(Flow(flow_name), number):
+            for task in (task for step in run if step.id in steps for task in step):
+                if time.monotonic() > until:
+                    return found
+                found += of_task(task)
     except MetaflowNotFound:
         pass
     finally:
