@@ -20,6 +20,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 FLOWS = HERE / "flows"
 BUCKET = "bucket"
 CENTRAL = "127.0.0.2:9955"  # an address of this machine that is not called local
+LOCAL = "127.0.0.1:9957"
 S3_PORT = 9956
 MIB = 1 << 20
 # Asks the client for what a task has left: in a process of its own, as the client keeps the folder of the first flow.
@@ -161,6 +162,14 @@ class Watching(Flows):
         for run in runs:
             self.assertLess(run["memory_peak_bytes"], 200 * MIB)
             self.assertEqual(run["processes_max"], 1)
+
+    def test_a_server_that_finds_steps_by_itself_has_one_run_of_a_task(self):
+        server = subprocess.Popen([os.environ["RIGHTSIZE_EXPORTER"], "serve", f"--web.listen-address={LOCAL}", "--web.allow-changes",
+                                   f"--history.path={self.folder / 'history.db'}"], stderr=subprocess.DEVNULL)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.terminate)
+        self.flow("minimal", "run", RIGHTSIZE_URL=f"http://{LOCAL}")
+        self.assertEqual([len(self.runs(f"MinimalFlow/{step}")) for step in ("start", "work", "end")], [1, 1, 1])
 
     def test_the_exporter_cannot_be_had_and_the_flow_runs(self):
         done = self.call("python", "minimal.py", "run", RIGHTSIZE_HISTORY_PATH="/proc/no/history.db")

@@ -162,6 +162,9 @@ class RightsizeDecorator(StepDecorator):
             if kills:
                 part["why"] = f"{part['why']} Attempt {retry_count + 1}, after {kills} of them ran out of memory: {sizes.words(size)}."
         cli_args.env.update(_environment(part))
+        if ubf_context != UBF_CONTROL:
+            # A server that finds the steps of flows by itself begins no second run. What is below the task counts.
+            cli_args.env["RIGHTSIZE_HELPER"] = "1"
 
     def _runs_of(self, sources: Optional[List[Any]] = None) -> List[Dict[str, Any]]:
         answer = sizes.ask(sources or sizes.exporters(), "/runs", job_name=plan.job_name(self._flow.name, self._step),
