@@ -78,7 +78,7 @@ theirs() {
 }
 
 metaflow() {
-	environment metaflow metaflow==2.19.39 'moto[server]==5.2.5' boto3==1.44.8 kubernetes==37.0.2
+	environment metaflow metaflow==2.19.39 'moto[server]==5.2.5' boto3==1.44.8 kubernetes==31.0.0
 	PATH=$ROOT/env-metaflow/bin:$PATH RIGHTSIZE_EXPORTER=$ROOT/env-metaflow/bin/rightsize-exporter \
 		"$ROOT/env-metaflow/bin/python" -B "$here/metaflow/test_flows.py"
 }
