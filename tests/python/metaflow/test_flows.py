@@ -198,6 +198,14 @@ class Ending(Flows):
                 self.assertEqual(run["outcome"], "failed")
         self.assertEqual(self.runs("EndsFlow/late")[0]["end_reason"], "DeadlineExceeded")
 
+    def test_the_last_attempt_that_is_killed_has_a_last_card(self):
+        flow = self.folder / "ends.py"
+        flow.write_text(flow.read_text().replace("times=1", "times=0"))
+        self.flow("ends", "run", fine=False)
+        card, = self.tasks("EndsFlow", "killed")[0]["cards"]
+        run, = self.runs("EndsFlow/killed")
+        self.assertTrue('RELOAD_TOKEN="final"' in card["html"] and run["run_id"] in card["html"])
+
 
 class Tuning(Flows):
     def test_a_task_that_is_killed_for_memory_gets_more(self):

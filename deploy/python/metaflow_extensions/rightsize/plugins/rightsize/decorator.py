@@ -194,11 +194,17 @@ class RightsizeDecorator(StepDecorator):
 
     def _finish_killed(self, below: int, of_task: Optional[str] = None) -> None:
         """Makes the last card of attempts that were killed: they could not do it themselves."""
-        for task_id, attempt in list(self._launched):
-            if of_task not in (None, task_id) or attempt >= below:
-                continue
-            self._launched.remove((task_id, attempt))
-            run = self._run_of(task_id, attempt)
+        over = [(task_id, attempt) for task_id, attempt in self._launched
+                if of_task in (None, task_id) and attempt < below]
+        if not over:
+            return
+        self._launched = [launched for launched in self._launched if launched not in set(over)]
+        known = {(labels["task"], run["attempt"] - 1): run for run in self._runs_of()
+                 for labels in [run.get("labels") or {}] if labels.get("run") == self._run_id and "task" in labels}
+        for task_id, attempt in over:
+            run = known.get((task_id, attempt))
+            if run is not None and run["outcome"] == "running":
+                run = self._run_of(task_id, attempt)
             if run is None or run["outcome"] == "running" or not run["exit_signal"]:
                 continue
             pathspec = f"{self._flow.name}/{self._run_id}/{self._step}/{task_id}"
