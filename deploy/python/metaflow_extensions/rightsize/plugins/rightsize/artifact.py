@@ -2,9 +2,9 @@
 from typing import Any, Dict, List, Optional
 
 from rightsize_exporter import ResourceTracker, Watch
+from rightsize_exporter.tracker import MEMORY_MARGIN
 
 MIB = 1 << 20
-MEMORY_MARGIN = 1.2  # where no run has ended yet: the peak so far and a fifth
 _STATS = ("duration_seconds", "cpu_seconds", "cpu_cores_mean", "cpu_cores_max", "memory_peak_bytes", "memory_mean_bytes",
           "gpu_usage_mean", "gpu_usage_max", "vram_peak_bytes", "disk_read_bytes", "disk_written_bytes",
           "network_received_bytes", "network_sent_bytes", "processes_max", "threads_max", "samples")
