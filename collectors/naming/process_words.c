@@ -299,6 +299,31 @@ static struct slice file_line(const struct process_words *w, const char *begin)
 	return nothing;
 }
 
+static bool is_class_of(struct slice file, struct slice name)
+{
+	struct scan s = scan_slice(file), line;
+	struct slice declared;
+
+	while (scan_line_of(&s, "class ", &line))
+		if (scan_until(&line, '(', &declared) && slice_equal(declared, name))
+			return true;
+	return false;
+}
+
+static struct slice file_class(struct slice file)
+{
+	struct scan s = scan_slice(file), line;
+	struct slice name, found = nothing;
+
+	while (file.data && scan_line(&s, &line)) {
+		scan_blanks(&line);
+		if (scan_until(&line, '(', &name) && scan_char(&line, ')') && name.len &&
+			is_class_of(file, name))
+			found = name;
+	}
+	return found;
+}
+
 static struct slice pod_value(const struct process_words *w, const char *key)
 {
 	size_t n = strlen(key);
@@ -369,6 +394,8 @@ static struct slice source(const struct process_words *w, const struct from *f)
 		return file_line(w, f->text);
 	case FROM_FILE_JSON:
 		return json_member(w->file, f->member);
+	case FROM_FILE_CLASS:
+		return file_class(w->file);
 	case FROM_POD:
 		return pod_value(w, f->text);
 	case FROM_POD_NAME:
@@ -410,6 +437,12 @@ static void add_line(const struct from *f, const char *value, struct buf *out)
 	buf_addf(out, "%s%s%s\n", f->text, value, naming_ends_in(begin, "'") ? "'" : "");
 }
 
+static void add_class(const struct from *f, const char *value, struct buf *out)
+{
+	(void)f;
+	buf_addf(out, "class %s(\n%s()\n", value, value);
+}
+
 /* Calls `add` for each source of the kind `kind` that has a value. Skips values longer than
  * PART_MAX. */
 static void add_parts(const struct process_words *w, enum from_kind kind,
@@ -435,6 +468,7 @@ void recognise_file_part(struct slice file, struct buf *out)
 	size_t before = out->len;
 
 	add_parts(&w, FROM_FILE, add_line, out);
+	add_parts(&w, FROM_FILE_CLASS, add_class, out);
 	if (out->len == before)
 		add_parts(&w, FROM_FILE_JSON, add_json, out);
 }

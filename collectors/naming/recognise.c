@@ -370,22 +370,49 @@ bool recognise_wrapped(const struct process_text *text, struct recognised *ret)
 	return read_all(text, ret);
 }
 
+/* Writes the path of the file `folder``name`. An absolute path is below the root of the process. A
+ * relative path is below its working directory. */
+static bool file_path(struct slice folder, struct slice name, char *path, size_t size)
+{
+	int n = snprintf(path, size, "%s%.*s%.*s",
+		folder.len && folder.data[0] == '/' ? "root" : "cwd/", (int)folder.len, folder.data,
+		(int)name.len, name.data);
+
+	return n > 0 && (size_t)n < size && !memmem(folder.data, folder.len, "..", 2);
+}
+
 static bool nextflow_file(const struct process_words *w, char *path, size_t size)
 {
 	for (size_t i = 0; i < w->n_arguments; i++) {
 		struct slice a = w->argument[i], name = naming_last_part(a, '/');
-		size_t folder = a.len - name.len;
+		struct slice folder = {a.data, a.len - name.len};
 
-		if (!slice_is(name, NEXTFLOW_FILE) && !slice_is(name, NEXTFLOW_CALL))
-			continue;
-		/* An absolute path is below the root of the process. A relative path is below its
-		 * working directory. */
-		int n = snprintf(path, size, "%s%.*s" NEXTFLOW_FILE,
-			folder && a.data[0] == '/' ? "root" : "cwd/", (int)folder, a.data);
-
-		return n > 0 && (size_t)n < size && !memmem(a.data, folder, "..", 2);
+		if (slice_is(name, NEXTFLOW_FILE) || slice_is(name, NEXTFLOW_CALL))
+			return file_path(folder,
+				(struct slice){NEXTFLOW_FILE, strlen(NEXTFLOW_FILE)}, path, size);
 	}
 	return false;
+}
+
+/* The script of a step of Metaflow that runs on this machine. */
+static bool metaflow_file(const struct process_words *w, char *path, size_t size)
+{
+	struct slice script = {NULL, 0};
+	bool has_step = false, has_run = false;
+
+	for (size_t i = 0; i < w->n_arguments; i++) {
+		struct slice a = w->argument[i];
+
+		if (!script.data && naming_ends_in(a, ".py"))
+			script = a;
+		has_step = has_step || slice_is(a, "step");
+		has_run = has_run || slice_starts(a, "--run-id");
+	}
+	if (!script.data || !has_step || !has_run || w->variable[VARIABLE_METAFLOW_FLOW_NAME].data)
+		return false;
+	struct slice name = naming_last_part(script, '/');
+
+	return file_path((struct slice){script.data, script.len - name.len}, name, path, size);
 }
 
 bool recognise_file(const struct process_text *text, size_t i, char *path, size_t size)
@@ -393,7 +420,7 @@ bool recognise_file(const struct process_text *text, size_t i, char *path, size_
 	struct process_words w;
 
 	process_words_split(text, &w);
-	if (i == 0 && nextflow_file(&w, path, size))
+	if (i == 0 && (nextflow_file(&w, path, size) || metaflow_file(&w, path, size)))
 		return true;
 	if (i >= ARRAY_LEN(argo_files) || strlen(argo_files[i]) >= size ||
 		!w.variable[VARIABLE_ARGO_NODE_ID].data || w.variable[VARIABLE_ARGO_TEMPLATE].data)

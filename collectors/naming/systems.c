@@ -29,6 +29,7 @@ const char *const naming_variables[VARIABLE_COUNT] = {RECOGNISED_VARIABLES(VARIA
 #define WORKER(text_, idle) {.kind = FROM_WORKER, .text = (text_), .member = (idle)}
 #define MIDDLE(text_) {.kind = FROM_MIDDLE, .text = (text_)}
 #define FILE_LINE(text_) {.kind = FROM_FILE, .text = (text_)}
+#define FILE_CLASS {.kind = FROM_FILE_CLASS}
 #define FILE_JSON(member_) {.kind = FROM_FILE_JSON, .member = (member_)}
 #define POD(text_) {.kind = FROM_POD, .text = (text_)}
 #define POD_NAME {.kind = FROM_POD_NAME}
@@ -62,9 +63,10 @@ static const struct program spark_submit = {"org.apache.spark.deploy.SparkSubmit
 const struct job_system naming_systems[] = {
 	/* Netflix/metaflow d2dd7f9: mflog/__init__.py exports MF_*. plugins/argo/argo_workflows.py,
 	 * airflow/airflow.py and aws/step_functions/step_functions.py set METAFLOW_*.
-	 * plugins/kubernetes sets the annotations. runtime.py makes the command. */
+	 * plugins/kubernetes sets the annotations. runtime.py makes the command. Only the script has
+	 * the name of the flow, which is that of its class (flowspec.py). */
 	{"metaflow", 0, {
-		{"flow", MUST, {ENV(METAFLOW_FLOW_NAME), PART(MF_PATHSPEC, 0), SCRIPT(".py"), POD("metaflow/flow_name")}, 0},
+		{"flow", MUST, {ENV(METAFLOW_FLOW_NAME), PART(MF_PATHSPEC, 0), FILE_CLASS, SCRIPT(".py"), POD("metaflow/flow_name")}, 0},
 		{"step", MUST, {ENV(METAFLOW_STEP_NAME), PART(MF_PATHSPEC, 2), ARGUMENT(metaflow_step, 1), POD("metaflow/step_name")}, 0},
 		{NULL, WORD_RUN | WORD_NEEDED, {ENV(METAFLOW_RUN_ID), PART(MF_PATHSPEC, 1), OPTION("--run-id"), POD("metaflow/run_id")}, 0},
 		{NULL, WORD_TASK, {PART(MF_PATHSPEC, 3), OPTION("--task-id"), ENV(METAFLOW_TASK_ID), POD("metaflow/task_id")}, 0},

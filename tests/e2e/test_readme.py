@@ -25,7 +25,7 @@ README_BYTES_MAX = 12 * 1024
 PICTURE_BYTES_MAX = 60 * 1024
 ANSWER_LINES_MAX = 12
 TRACK_LINES_MAX = 15
-TRACKS = ("My script", "My Kubernetes cluster", "My Prometheus and Grafana")
+TRACKS = ("My script", "My Metaflow flow", "My Kubernetes cluster", "My Prometheus and Grafana")
 JOB_NAME = "quickstart/words"
 TABLES = ("metrics", "options", "quantities", "routes", "strategies", "formats", "warnings")
 TEXT = re.compile(r"(?<=<!-- answer -->\n)(.*?```text\n)(.*?)(?=```\n<!-- /answer -->)", re.DOTALL)

@@ -142,6 +142,16 @@ class Recognise(Case):
                         "--retry-count", "0"])
         self.found(server, f"{self.mark}/fit")
 
+    def test_step_of_metaflow_has_the_name_of_its_flow_s_class(self):
+        server = self.serve("--jobs.recognise")
+        script = self.folder / "train.py"
+        script.write_text(f"class {self.mark}(object):\n    def __init__(self):\n"
+                          + "".join(f"        {line}\n" for line in WAITING.replace("int(sys.argv[1])", "0").splitlines() if line)
+                          + f"if __name__ == '__main__':\n    {self.mark}()\n")
+        self.begin({}, [PYTHON, "-u", "train.py", "--quiet", "step", "fit", "--run-id", "12", "--task-id", "34"],
+                   cwd=self.folder)
+        self.found(server, f"{self.mark}/fit")
+
     def test_processes_of_every_system_are_found_with_their_words(self):
         server = self.serve("--jobs.recognise")
         names = {}

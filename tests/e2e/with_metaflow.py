@@ -116,9 +116,9 @@ class Cards(Case):
 class Metaflow(Case):
     def test_steps_of_a_flow_are_jobs_and_a_retry_is_an_attempt(self):
         python = python_of_metaflow()
-        name = "train" + uuid.uuid4().hex[:8].translate(str.maketrans("0123456789", "ghijklmnop"))
-        flow = self.folder / f"{name}.py"
-        flow.write_text(FLOW)
+        name = "Train" + uuid.uuid4().hex[:8].translate(str.maketrans("0123456789", "ghijklmnop"))
+        flow = self.folder / "train.py"
+        flow.write_text(FLOW.replace("TrainFlow", name))
         self.serve("--jobs.recognise", interval="100ms")
         environment = {**self.environment, "USERNAME": "nobody", "METAFLOW_HOME": str(self.folder),
                        "PATH": f"{VENV}/bin:{os.environ['PATH']}"}

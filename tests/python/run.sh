@@ -1,10 +1,11 @@
 #!/bin/bash
-# Tests of the Python package that need pip, other Pythons, zig or a chroot. CI runs test_package.py alone (ctest e2e.python).
+# Tests of the Python package that need pip, other Pythons, zig or a chroot. CI runs test_package.py and test_metaflow_parts.py alone.
 #
 # Usage: run.sh [PART...]     all parts by default:
 #   wheels     builds both wheels, and installs one into a new environment
 #   versions   test_package.py with every python3.9 to 3.13 that is there, with the program of the wheel
 #   theirs     the unit tests of resource-tracker 0.5.0
+#   metaflow   flows of Metaflow 2.19.39, a deployment for Argo, S3 by moto
 #   notebook   the magic in IPython, tables as pandas and polars, the pytest plugin
 #   old_glibc  the wheel in a chroot of Debian 11 (debootstrap)
 #   new_python the same in Debian unstable, which has Python 3.14
@@ -17,7 +18,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../.." && pwd)
 export ROOT=${ROOT:-$source/build/python}
 mkdir -p "$ROOT"
-[ $# -gt 0 ] || set -- wheels versions theirs notebook old_glibc new_python aarch64 cost
+[ $# -gt 0 ] || set -- wheels versions theirs metaflow notebook old_glibc new_python aarch64 cost
 unset PYTHONPATH RIGHTSIZE_URL RIGHTSIZE_HISTORY_PATH RIGHTSIZE_EXPORTER
 
 fail() {
@@ -74,6 +75,12 @@ theirs() {
 	}
 	RIGHTSIZE_HISTORY_PATH=$ROOT/theirs.db RIGHTSIZE_EXPORTER=$ROOT/env-theirs/bin/rightsize-exporter \
 		"$ROOT/env-theirs/bin/python" "$here/their_tests.py" "$ROOT/resource_tracker-0.5.0/tests"
+}
+
+metaflow() {
+	environment metaflow metaflow==2.19.39 'moto[server]==5.2.5' boto3==1.44.8 kubernetes==31.0.0
+	PATH=$ROOT/env-metaflow/bin:$PATH RIGHTSIZE_EXPORTER=$ROOT/env-metaflow/bin/rightsize-exporter \
+		"$ROOT/env-metaflow/bin/python" -B "$here/metaflow/test_flows.py"
 }
 
 notebook() {

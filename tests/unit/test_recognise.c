@@ -35,6 +35,14 @@ static const struct {
 			 "3\0--retry-count\0"
 			 "0")},
 		"metaflow", "train/fit", "1700000000000000", "3", "flow=train step=fit ", 1},
+	{"Metaflow on this machine, with its script",
+		{COMMAND("python\0-u\0/x/train.py\0--quiet\0step\0fit\0--run-id\0"
+			 "12"),
+			FILE_TEXT("from metaflow import FlowSpec\n"
+				  "class Base(FlowSpec):\n    def load(self):\n        load()\n"
+				  "class TrainFlow(Base):\n    x = Base()\n"
+				  "if __name__ == '__main__':\n    TrainFlow()\n")},
+		"metaflow", "TrainFlow/fit", "12", "", "flow=TrainFlow step=fit ", NAN},
 	{"Flyte",
 		{ENVIRON("FLYTE_INTERNAL_EXECUTION_WORKFLOW=shop:production:etl.daily\0"
 			 "FLYTE_INTERNAL_TASK_NAME=etl.load\0FLYTE_INTERNAL_EXECUTION_ID=f3a\0"
@@ -292,6 +300,14 @@ static void files_are_asked_for_where_the_name_is_in_one(void **state)
 		{{COMMAND("bash\0.command.run")}, "cwd/.command.run "},
 		{{COMMAND("bash\0../.command.run")}, ""},
 		{{COMMAND("bash\0-c\0true")}, ""},
+		{{COMMAND("python\0-u\0flows/train.py\0--quiet\0step\0fit\0--run-id\0"
+			  "12")},
+			"cwd/flows/train.py "},
+		{{COMMAND("python\0/x/train.py\0step\0fit")}, ""},
+		{{COMMAND("python\0/x/train.py\0step\0fit\0--run-id\0"
+			  "12"),
+			 ENVIRON("METAFLOW_FLOW_NAME=TrainFlow")},
+			""},
 		{{ENVIRON("ARGO_NODE_ID=etl-x7k2p-1")},
 			"root/var/run/argo/template root/run/argo/template "},
 		{{ENVIRON("ARGO_NODE_ID=etl-x7k2p-1\0ARGO_TEMPLATE={}")}, ""},

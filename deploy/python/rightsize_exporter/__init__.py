@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .tracker import PidTracker, ProcessTracker, ResourceTracker, SystemTracker
 
 __version__ = "0.1.0"
+METAFLOW_PACKAGE_POLICY = "include"  # Metaflow puts the module into code packages, since its extension needs it there
 __all__ = ["NotInstalled", "PidTracker", "ProcessTracker", "ResourceTracker", "StatSpec", "SystemTracker", "TinyDataFrame",
            "Track", "Watch", "get_cloud_info", "get_server_info", "path", "track"]
 

@@ -1,0 +1,353 @@
+"""@rightsize: watches the tasks of a step, gives each a card and an artifact, and sizes the step if wanted."""
+import functools
+import json
+import os
+import time
+from signal import SIGKILL
+from typing import Any, Callable, Dict, Generator, List, Optional, Tuple
+
+from metaflow import flowspec
+from metaflow.decorators import StepDecorator
+from metaflow.metadata_provider import MetaDatum
+from metaflow.mflog import LOG_SOURCES
+from metaflow.unbounded_foreach import UBF_CONTROL
+from rightsize_exporter import Watch, _program, _server
+
+from . import artifact, plan, runs, sizes
+from .card import Card, LiveCard, plain_page, with_lines
+
+DATA = "resource_tracker_data"
+SETTLE_SECONDS = 2.0
+CENTRAL_SECONDS = 5.0  # longest wait until a central exporter has the run of a task whose machine then ends
+AT_LIMIT = 0.9  # a task that is killed with so much of its limit in use is taken for one that ran out of memory
+KILLED = (b"OOMKilled", b"OutOfMemory", b"out of memory")  # what the logs of a remote attempt say
+
+
+def harmless(hook: Callable[..., Any]) -> Callable[..., Any]:
+    """A hook whose errors are told and change nothing: a step never fails since it is watched."""
+    @functools.wraps(hook)
+    def called(self: "RightsizeDecorator", *args: Any, **kwargs: Any) -> Any:
+        try:
+            return hook(self, *args, **kwargs)
+        except Exception as error:  # pylint: disable=broad-except
+            self.say(f"{hook.__name__}: {type(error).__name__}: {error}")
+            return None
+    return called
+
+
+def _is_true(value: Any) -> bool:
+    return str(value).lower() in ("true", "1", "yes")
+
+
+class RightsizeDecorator(StepDecorator):
+    """
+    Watches the tasks of this step: a card, an artifact, and requests that tune themselves.
+
+    Parameters
+    ----------
+    tune : bool, default False
+        Sets cpu and memory of @resources, @kubernetes and @batch to what earlier runs needed, where this is safe.
+        Decided once, when the run or the deployment is made. After a kill for memory, the next attempt gets more.
+    min_memory, max_memory : int, optional
+        Bounds of the memory that tune sets, in MB.
+    min_cpu, max_cpu : float, optional
+        Bounds of the CPUs that tune sets.
+    live : float, default 5
+        Seconds between two updates of the card while the task runs; 0 makes the card at the end only.
+    runs : int, default 5
+        How many of the last runs are read from the metadata, besides the history of this machine.
+    artifact : str, default "rightsize"
+        Name of the artifact; "" keeps none.
+    resource_tracker_data : bool, default False
+        Keeps the artifact of resource-tracker as well.
+    """
+
+    name = "rightsize"
+    is_rightsize = True
+    defaults = {"tune": False, "min_memory": None, "max_memory": None, "min_cpu": None, "max_cpu": None, "live": 5,
+                "runs": 5, "artifact": "rightsize", DATA: False}
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self._logger: Any = None
+        self._flow: Any = None
+        self._flow_datastore: Any = None
+        self._step = self._run_id = ""
+        self._launched: List[Tuple[str, int]] = []  # task and attempt
+        self._watch: Optional[Watch] = None
+        self._card: Optional[Card] = None
+        self._live: Optional[LiveCard] = None
+        self._part: Dict[str, Any] = {}
+        self._trouble: Optional[str] = None
+        self._outcome, self._began = "failed", time.time()
+        self._is_remote = False
+        self._attempt = 1
+        self._metadata: Any = None
+
+    # ---- the arguments; --with gives them as text ----
+
+    @property
+    def tune(self) -> bool:
+        """True if requests are set."""
+        return _is_true(self.attributes["tune"])
+
+    @property
+    def runs(self) -> int:
+        """How many of the last runs are read."""
+        return int(self.attributes["runs"])
+
+    @property
+    def bounds(self) -> sizes.Bounds:
+        """The bounds of a request."""
+        given = [self.attributes[name] for name in sizes.Bounds._fields]
+        return sizes.Bounds(*(None if value is None else float(value) for value in given))
+
+    def say(self, text: str) -> None:
+        """Tells people something."""
+        if self._logger:
+            self._logger(f"[@{self.name}] {text}", timestamp=False, bad=True)
+
+    # ---- where the flow is started ----
+
+    def step_init(self, flow: Any, graph: Any, step_name: str, decorators: Any, environment: Any, flow_datastore: Any,
+                  logger: Any) -> None:
+        """Keeps what later hooks need."""
+        self._flow, self._step, self._flow_datastore, self._logger = flow, step_name, flow_datastore, logger
+        # Tasks of a foreach have different ones, which merge_artifacts would refuse.
+        internal = getattr(flowspec, "INTERNAL_ARTIFACTS_SET", None)
+        if internal is not None:
+            internal.update({self.attributes["artifact"] or DATA, DATA})
+
+    def package_init(self, flow: Any, step_name: str, environment: Any) -> None:
+        """Sets the request; @kubernetes may have been added by a deployment after step_init."""
+        self._size(flow)
+
+    def runtime_init(self, flow: Any, graph: Any, package: Any, run_id: str) -> None:
+        """Sets the request."""
+        self._run_id = run_id
+        self._size(flow)
+
+    @harmless
+    def _size(self, flow: Any) -> None:
+        self._part = plan.of_flow(flow)["steps"].get(self._step, {})
+        size = plan.size_of_attempt(self._part, 0)
+        if size is not None:
+            sizes.apply(getattr(flow, self._step).decorators, size)
+
+    def add_to_package(self) -> Generator[Tuple[str, str], None, None]:
+        """The program and the plan go with the code to other machines. The module goes by itself."""
+        try:
+            yield _program.path(), "rightsize_exporter/bin/rightsize-exporter"
+            yield _plan_file(self._flow), f"rightsize_exporter/{plan.FILE}"
+        except Exception as error:  # pylint: disable=broad-except
+            self.say(f"remote tasks are not watched: {error}")
+
+    @harmless
+    def runtime_step_cli(self, cli_args: Any, retry_count: int, max_user_code_retries: int, ubf_context: Any) -> None:
+        """Gives the task its part of the plan, and more memory after each kill for memory."""
+        task_id = str(cli_args.task.task_id)
+        kills = sum(self._was_out_of_memory(task_id, attempt) for attempt in range(retry_count))
+        self._finish_killed(retry_count, task_id)
+        if retry_count <= max_user_code_retries:
+            self._launched.append((task_id, retry_count))
+        part = dict(self._part)
+        size = plan.size_of_attempt(part, kills)
+        if size is not None:
+            sizes.apply(getattr(self._flow, self._step).decorators, size)
+            carrier = sizes.carrier(getattr(self._flow, self._step).decorators)
+            for key in ("cpu", "memory"):
+                if carrier is not None and key in cli_args.command_options:
+                    cli_args.command_options[key] = carrier.attributes[key]
+            part["applied"] = sizes.as_dict(size)
+            if kills:
+                part["why"] = f"{part['why']} Attempt {retry_count + 1}, after {kills} of them ran out of memory: {sizes.words(size)}."
+        cli_args.env.update(_environment(part))
+        if ubf_context != UBF_CONTROL:
+            # A server that finds the steps of flows by itself begins no second run. What is below the task counts.
+            cli_args.env["RIGHTSIZE_HELPER"] = "1"
+
+    def _runs_of(self, sources: Optional[List[Any]] = None) -> List[Dict[str, Any]]:
+        answer = sizes.ask(sources or sizes.exporters(), "/runs", job_name=plan.job_name(self._flow.name, self._step),
+                           limit=1000)
+        return json.loads(answer)["runs"] if answer else []
+
+    def _run_of(self, task_id: str, attempt: int) -> Optional[Dict[str, Any]]:
+        """The run of an attempt, waiting a moment until it has ended: the exporter looks once in a second."""
+        until = time.monotonic() + SETTLE_SECONDS
+        while True:
+            run = next((run for run in self._runs_of() if _is_of(run, self._run_id, task_id, attempt)), None)
+            if run is None or run["outcome"] != "running" or time.monotonic() > until:
+                return run
+            time.sleep(0.1)
+
+    def _was_out_of_memory(self, task_id: str, attempt: int) -> bool:
+        run = self._run_of(task_id, attempt)
+        if run is not None:
+            return _is_out_of_memory(run)
+        try:
+            store = self._flow_datastore.get_task_datastore(self._run_id, self._step, task_id, attempt=attempt,
+                                                            mode="r", allow_not_done=True)
+            logs = b"".join(text for _, text in store.load_logs(LOG_SOURCES, "stderr", attempt_override=attempt))
+        except Exception:  # pylint: disable=broad-except
+            return False
+        return any(word in logs for word in KILLED)
+
+    def _finish_killed(self, below: int, of_task: Optional[str] = None) -> None:
+        """Makes the last card of attempts that were killed: they could not do it themselves."""
+        over = [(task_id, attempt) for task_id, attempt in self._launched
+                if of_task in (None, task_id) and attempt < below]
+        if not over:
+            return
+        self._launched = [launched for launched in self._launched if launched not in set(over)]
+        known = {(labels["task"], run["attempt"] - 1): run for run in self._runs_of()
+                 for labels in [run.get("labels") or {}] if labels.get("run") == self._run_id and "task" in labels}
+        for task_id, attempt in over:
+            run = known.get((task_id, attempt))
+            if run is not None and run["outcome"] == "running":
+                run = self._run_of(task_id, attempt)
+            if run is None or run["outcome"] == "running" or not run["exit_signal"]:
+                continue
+            pathspec = f"{self._flow.name}/{self._run_id}/{self._step}/{task_id}"
+            page = sizes.exporters()[-1].get("/report", run=run["run_id"]).decode()
+            Card(self._flow_datastore, pathspec, attempt).save(self._with_plan(page), final=True)
+
+    @harmless
+    def runtime_finished(self, exception: Any) -> None:
+        """Makes the last cards of tasks that were killed."""
+        if exception is not None:
+            self._finish_killed(runs.ATTEMPTS)
+
+    # ---- in the task ----
+
+    def _with_plan(self, page: str, paste: Optional[str] = None) -> str:
+        """The page with what was done to the request, and with what to write above the step."""
+        return with_lines(page, "Metaflow", [line for line in (self._part.get("why"), *(paste or "").splitlines()) if line])
+
+    def _page(self) -> Optional[str]:
+        return self._with_plan(self._watch.report_html()) if self._watch else None
+
+    @harmless
+    def task_pre_step(self, step_name: str, task_datastore: Any, metadata: Any, run_id: str, task_id: str, flow: Any,
+                      graph: Any, retry_count: int, max_user_code_retries: int, ubf_context: Any, inputs: Any) -> None:
+        """Begins the run and the card."""
+        if retry_count > max_user_code_retries:
+            return  # @catch goes on without the code of the step
+        known = plan.of_task(step_name)
+        self._part, self._is_remote, self._metadata = known["step"], known["is_remote"], metadata
+        self._attempt, self._began = retry_count + 1, time.time()
+        if known.get("url"):
+            os.environ.setdefault("RIGHTSIZE_URL", known["url"])
+        if ubf_context == UBF_CONTROL and not self._is_remote:
+            # The other nodes of @parallel are below this process here, and have runs of their own.
+            os.environ["RIGHTSIZE_HELPER"] = "1"
+        self._card = Card(self._flow_datastore, f"{flow.name}/{run_id}/{step_name}/{task_id}", retry_count)
+        request = sizes.of_dict(self._part.get("applied")) or sizes.of_dict(self._part.get("requested")) or sizes.Size(None, None)
+        watch = Watch(plan.job_name(flow.name, step_name), from_now=False, cpu=request.cpu,
+                      memory=request.memory and int(request.memory), attempt=self._attempt,
+                      labels={"flow": flow.name, "step": step_name, "run": str(run_id), "task": str(task_id)})
+        try:
+            self._watch = watch.begin(strict=True)
+        except (OSError, RuntimeError, ValueError) as error:
+            self._trouble = f"The step was not watched: {error}"
+            self.say(self._trouble)
+            return
+        plan.tell(watch.exporter, known["messages"])
+        self._register(run_id, task_id, self._card.uuid, "card-info", self._card.info())
+        if float(self.attributes["live"]) > 0:
+            self._live = LiveCard(self._card, self._page, float(self.attributes["live"]))
+            self._live.start()
+
+    def _register(self, run_id: str, task_id: str, field: str, kind: str, value: Any) -> None:
+        self._metadata.register_metadata(run_id, self._step, task_id, [
+            MetaDatum(field=field, value=json.dumps(value), type=kind, tags=[f"attempt_id:{self._attempt - 1}"])])
+
+    @harmless
+    def task_post_step(self, step_name: str, flow: Any, graph: Any, retry_count: int, max_user_code_retries: int) -> None:
+        """Keeps the artifacts of a step that went well."""
+        self._keep(flow, "succeeded")
+
+    @harmless
+    def task_exception(self, exception: BaseException, step_name: str, flow: Any, graph: Any, retry_count: int,
+                       max_user_code_retries: int) -> None:
+        """Keeps the artifacts of a step that failed."""
+        is_memory = isinstance(exception, MemoryError)
+        is_time = type(exception).__name__ == "TimeoutException"
+        self._keep(flow, "oom_killed" if is_memory else "DeadlineExceeded" if is_time else "failed")
+
+    def _keep(self, flow: Any, outcome: str) -> None:
+        if self._watch is None:
+            return
+        self._outcome = outcome
+        if self.attributes["artifact"]:
+            setattr(flow, self.attributes["artifact"], artifact.small(self._watch, outcome, self._attempt, self._part))
+        if _is_true(self.attributes[DATA]):
+            setattr(flow, DATA, artifact.resource_tracker_data(self._watch, self._began, outcome != "succeeded", self.runs))
+
+    @harmless
+    def task_finished(self, step_name: str, flow: Any, graph: Any, is_task_ok: bool, retry_count: int,
+                      max_user_code_retries: int) -> None:
+        """Ends the run when the artifacts are stored, which takes memory as well; keeps the run and the last card."""
+        if self._live is not None:
+            self._live.end()
+        if self._watch is None:
+            if self._card is not None and self._trouble:
+                self._card.save(plain_page("rightsize", [self._trouble]), final=True)
+            return
+        watch, self._watch = self._watch, None
+        watch.end(self._outcome)
+        record = watch.settle(SETTLE_SECONDS)
+        if record is not None and record["outcome"] != "running":
+            told = runs.message(watch.job_name, record, list(watch.samples()))
+            from metaflow import current
+            self._register(current.run_id, current.task_id, runs.FIELD, runs.FIELD, told)
+        if self._card is not None:
+            self._card.save(self._with_plan(watch.report_html(), watch.paste("metaflow")), final=True)
+        if self._is_remote:
+            _wait_for_central(watch)
+
+
+def _is_out_of_memory(run: Dict[str, Any]) -> bool:
+    """True if memory ended the run: the exporter says so, or it was killed close to its limit or request."""
+    limit = run.get("memory_limit_bytes") or run.get("requested_memory_bytes")
+    peak = run["memory_peak_bytes"]
+    return bool(run["outcome"] == "oom_killed" or
+                (run["exit_signal"] == SIGKILL and limit and peak and peak >= AT_LIMIT * limit))
+
+
+def _environment(part: Dict[str, Any]) -> Dict[str, str]:
+    """What a local task is told: its part of the plan, and its request as other jobs are told theirs."""
+    size = sizes.of_dict(part.get("applied") or part.get("requested")) or sizes.Size(None, None)
+    known = {"RIGHTSIZE_REQUEST_CPU": size.cpu, "RIGHTSIZE_REQUEST_MEMORY": size.memory and int(size.memory)}
+    return {plan.VARIABLE: json.dumps(part), **{name: f"{value}" for name, value in known.items() if value}}
+
+
+def _is_of(run: Dict[str, Any], run_id: str, task_id: str, attempt: int) -> bool:
+    labels = run.get("labels") or {}
+    return bool(labels.get("run") == run_id and labels.get("task") == task_id and run.get("attempt") == attempt + 1)
+
+
+def _wait_for_central(watch: Watch) -> None:
+    """Waits until a central exporter has the run; the exporter of this machine, which sends it, ends with the task."""
+    central = _server.central()
+    until = time.monotonic() + CENTRAL_SECONDS
+    while central and time.monotonic() < until:
+        answer = sizes.ask([central], "/runs", job_name=watch.job_name, limit=1000)
+        if answer and any(run["run_id"] == watch.run_id for run in json.loads(answer)["runs"]):
+            return
+        time.sleep(0.2)
+
+
+@functools.lru_cache(maxsize=None)
+def _plan_file(flow: Any) -> str:
+    return plan.file_of(flow)
+
+
+class TrackResourcesDecorator(RightsizeDecorator):
+    """
+    @rightsize under the name of resource-tracker, with its artifact resource_tracker_data.
+
+    Parameters are those of @rightsize.
+    """
+
+    name = "track_resources"
+    defaults = {**RightsizeDecorator.defaults, DATA: True}

@@ -1,0 +1,126 @@
+"""What is decided once for a run or a deployment of a flow, and reaches each of its tasks.
+
+A local task reads its part from the environment; a remote one reads the file in its code package.
+"""
+import json
+import os
+import tempfile
+import threading
+from typing import Any, Dict, List, Optional
+
+import rightsize_exporter
+from rightsize_exporter._http import Refused
+
+from . import runs, sizes
+
+VARIABLE = "RIGHTSIZE_METAFLOW"  # the plan of a local task
+FILE = "metaflow_plan.json"  # beside the module, in a code package
+MESSAGES_MOST = 200  # runs of other machines that go into a code package
+
+_lock = threading.Lock()
+_made: Dict[str, Dict[str, Any]] = {}
+
+
+def job_name(flow_name: str, step_name: str) -> str:
+    """The name of the job, for local and remote tasks."""
+    return f"{flow_name}/{step_name}"
+
+
+def of_flow(flow: Any) -> Dict[str, Any]:
+    """The plan of this process; the first call makes it, later ones give the same."""
+    with _lock:
+        if flow.name not in _made:
+            _made[flow.name] = _make(flow)
+        return _made[flow.name]
+
+
+def decorated(flow: Any) -> Dict[str, Any]:
+    """The decorator of each step that has one."""
+    found = {}
+    for step in flow:
+        deco = next((deco for deco in step.decorators if getattr(deco, "is_rightsize", False)), None)
+        if deco is not None:
+            found[step.__name__] = deco
+    return found
+
+
+def _make(flow: Any) -> Dict[str, Any]:
+    decos = decorated(flow)
+    sources = sizes.exporters()
+    told = told_to(sources[-1], flow.name, list(decos), max((deco.runs for deco in decos.values()), default=0))
+    return {"flow": flow.name, "url": os.environ.get("RIGHTSIZE_URL"), "messages": told[:MESSAGES_MOST],
+            "steps": {name: _step(sources, flow.name, name, getattr(flow, name).decorators, deco)
+                      for name, deco in decos.items()}}
+
+
+def told_to(exporter: Any, flow_name: str, steps: List[str], number: int) -> List[Dict[str, Any]]:
+    """Tells the exporter of this machine what the tasks of the last runs used, of all users, and returns it."""
+    told = runs.of_steps(flow_name, steps, number) if number else []
+    for first in range(0, len(told), MESSAGES_MOST):
+        tell(exporter, told[first:first + MESSAGES_MOST])
+    return told
+
+
+def tell(exporter: Any, messages: List[Dict[str, Any]]) -> None:
+    """Tells an exporter of runs; those that it knows change nothing. What it does not take is left out."""
+    try:
+        if messages:
+            exporter.address.ask("POST", "/runs", messages)
+    except (Refused, OSError):
+        pass
+
+
+def _step(sources: List[Any], flow_name: str, step_name: str, decorators: List[Any], deco: Any) -> Dict[str, Any]:
+    """The plan of one step: what it requests, what is advised, what is set for each attempt, and why."""
+    request, carrier = sizes.requested(decorators), sizes.carrier(decorators)
+    part: Dict[str, Any] = {"requested": sizes.as_dict(request), "applied": None, "attempts": [], "why": None,
+                            "tune": deco.tune}
+    if not deco.tune:
+        return part
+    if carrier is None:
+        return {**part, "why": "Nothing was set: the step has no @resources, @kubernetes or @batch."}
+    answer = sizes.ask(sources, "/recommend", job_name=job_name(flow_name, step_name))
+    if answer is None:
+        return {**part, "why": "Nothing was set: no successful run is known yet."}
+    advice = json.loads(answer)
+    if not advice["apply"]["safe"]:
+        return {**part, "why": f"Nothing was set: not safe to apply ({', '.join(advice['apply']['because'])})."}
+    attempts = [deco.bounds.hold(size)
+                for size in sizes.ladder(sources, job_name(flow_name, step_name), carrier.name)]
+    if not attempts:
+        return {**part, "why": "Nothing was set: no request is advised."}
+    return {**part, "attempts": [sizes.as_dict(size) for size in attempts], "applied": sizes.as_dict(attempts[0]),
+            "why": f"Set from {advice['based_on']['runs']} runs: {sizes.words(attempts[0])} in place of "
+                   f"{sizes.words(request)}."}
+
+
+def file_of(flow: Any) -> str:
+    """Writes the plan to a file for the code package, and returns its path."""
+    path = os.path.join(tempfile.mkdtemp(prefix="rightsize-"), FILE)
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(of_flow(flow), file)
+    return path
+
+
+def of_task(step_name: str) -> Dict[str, Any]:
+    """The plan of the task of this process: of the environment, else of the code package; {} = there is none.
+
+    Its own keys: `step` is the part of the step, `messages` are runs of other machines, `is_remote`.
+    """
+    given = os.environ.get(VARIABLE)
+    if given:
+        return {"step": json.loads(given), "messages": [], "is_remote": False}
+    path = os.path.join(os.path.dirname(os.path.abspath(rightsize_exporter.__file__)), FILE)
+    try:
+        with open(path, encoding="utf-8") as file:
+            plan = json.load(file)
+    except OSError:
+        return {"step": {}, "messages": [], "is_remote": False}
+    return {"step": plan["steps"].get(step_name, {}), "messages": plan["messages"], "is_remote": True,
+            "url": plan["url"]}
+
+
+def size_of_attempt(part: Dict[str, Any], kills: int) -> Optional[sizes.Size]:
+    """The request of an attempt after so many kills for memory; None = the step is not changed."""
+    attempts = part.get("attempts") or []
+    return sizes.of_dict(attempts[min(kills, len(attempts) - 1)]) if attempts else None

@@ -1,0 +1,83 @@
+"""The parts of the Metaflow extension that need no Metaflow: sizes, plans, and runs as messages to another history."""
+import json
+import os
+import unittest
+from types import SimpleNamespace
+
+from test_package import Case, rightsize  # which puts the package on the path
+
+from metaflow_extensions.rightsize.plugins.rightsize import plan, runs, sizes  # noqa: E402
+from rightsize_exporter import _server  # noqa: E402
+
+
+def decorator(name, **attributes):
+    return SimpleNamespace(name=name, attributes=attributes)
+
+
+class Sizes(unittest.TestCase):
+    def test_the_request_is_that_of_the_decorator_that_counts(self):
+        for decorators, wanted in (([], (None, None)),
+                                   ([decorator("resources", cpu=2, memory="4096")], (2.0, 4096e6)),
+                                   ([decorator("resources", cpu=2, memory=1), decorator("kubernetes", cpu="1.5", memory=705)],
+                                    (1.5, 705e6)),
+                                   ([decorator("batch", cpu="1", memory=512)], (1.0, 512 * 2.0 ** 20)),
+                                   ([decorator("resources", cpu=None, memory=None)], (None, None))):
+            with self.subTest(decorators=decorators):
+                self.assertEqual(tuple(sizes.requested(decorators)), wanted)
+
+    def test_a_size_is_set_in_all_of_them_since_the_larger_counts(self):
+        decorators = [decorator("resources", cpu=8, memory=9000), decorator("batch", cpu=1, memory=4096), decorator("retry")]
+        sizes.apply(decorators, sizes.Size(0.25, 705_000_001))
+        self.assertEqual([deco.attributes for deco in decorators],
+                         [{"cpu": "0.25", "memory": "706"}, {"cpu": "0.25", "memory": "673"}, {}])
+
+    def test_bounds_hold_a_size_and_leave_the_unknown_alone(self):
+        bounds = sizes.Bounds(min_memory=500, max_memory=1000, max_cpu=4)
+        self.assertEqual(bounds.hold(sizes.Size(8, 1e6)), sizes.Size(4, 500e6))
+        self.assertEqual(bounds.hold(sizes.Size(0.5, 9e9)), sizes.Size(0.5, 1000e6))
+        self.assertEqual(bounds.hold(sizes.Size(None, None)), sizes.Size(None, None))
+
+    def test_each_kill_for_memory_takes_the_next_size_and_then_the_last_one(self):
+        part = {"attempts": [{"cpu": 1, "memory_bytes": 1}, {"cpu": 1, "memory_bytes": 2}]}
+        self.assertEqual([plan.size_of_attempt(part, kills).memory for kills in range(4)], [1, 2, 2, 2])
+        self.assertIsNone(plan.size_of_attempt({}, 1))
+
+    def test_a_local_task_reads_its_part_from_the_environment(self):
+        os.environ[plan.VARIABLE] = json.dumps({"why": "x"})
+        self.addCleanup(os.environ.pop, plan.VARIABLE)
+        self.assertEqual(plan.of_task("fit"), {"step": {"why": "x"}, "messages": [], "is_remote": False})
+        del os.environ[plan.VARIABLE]
+        self.assertEqual(plan.of_task("fit")["step"], {})
+        os.environ[plan.VARIABLE] = "{}"
+
+
+class Messages(Case):
+    def test_a_run_that_is_told_to_another_history_is_advised_from_as_in_its_own(self):
+        told = []
+        for _ in range(3):
+            with rightsize.track("Flow/fit", memory="1Gi") as watch:
+                held = bytearray(100 << 20)
+                del held
+            record = watch.settle()
+            told.append(runs.message(watch.job_name, record, list(watch.samples())))
+        advice = watch.recommendation()
+        other = _server.private(folder=str(self.folder / "other"))
+        plan.tell(other, told)
+        plan.tell(other, told)  # once more changes nothing
+        known = other.get_json("/runs", job_name="Flow/fit")["runs"]
+        self.assertEqual({run["run_id"] for run in known}, {run["run_id"] for run in told})
+        for run in known:
+            own = next(message for message in told if message["run_id"] == run["run_id"])
+            self.assertEqual((run["memory_peak_bytes"], run["outcome"], run["requested_memory_bytes"]),
+                             (own["columns"]["memory_peak_bytes"]["max"], "succeeded", 1 << 30))
+        self.assertEqual(other.get_json("/recommend", job_name="Flow/fit")["resources"]["memory"], advice["resources"]["memory"])
+        sources = [other]
+        ladder = sizes.ladder(sources, "Flow/fit", "kubernetes")
+        self.assertEqual(len(ladder), sizes.ATTEMPTS)
+        self.assertEqual(sorted(size.memory for size in ladder), [size.memory for size in ladder])
+        self.assertGreater(ladder[1].memory, ladder[0].memory)
+        self.assertEqual(sizes.ladder(sources, "Flow/other", "kubernetes"), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
