@@ -11,6 +11,7 @@ here=$(dirname "$(realpath "$0")")
 
 exporter=${RIGHTSIZE_EXPORTER:-rightsize-exporter}
 pids=()
+runs=3
 
 fail() {
 	printf 'up.sh: %s\n' "$*" >&2
@@ -53,7 +54,7 @@ address_of() {
 	sed -n 's/.*msg=listening.* url=\(http:[^ ]*[0-9]\).*/\1/p' "$folder/$1.log" | grep .
 }
 
-# Usage: start_exporter NAME OPTION...     The name of its address is $url.
+# Usage: start_exporter NAME OPTION...     Its address is in $url.
 start_exporter() {
 	local name=$1
 	shift
@@ -84,9 +85,9 @@ run_job() {
 		/bin/sh -c "head -c ${3}M /dev/urandom | base64 | sort -S ${3}M | tail -n 1 >/dev/null" 2>>"$folder/jobs.log"
 }
 
-# The reader has all 6 runs.
+# Usage: all_read JOB     The reader has all runs of the job.
 all_read() {
-	curl -fsS "$reader/metrics" | grep -F 'rightsize_history_read_runs_total{result="added"} 6'
+	[ "$(curl -fsS "$reader/runs?job_name=$1" | grep -o '"run_id"' | wc -l)" = "$runs" ]
 }
 
 kind=${1-}
@@ -107,20 +108,21 @@ trap finish EXIT
 trap 'exit 0' INT TERM
 
 start_store
+# The writers stand for two machines. Both would else write the other jobs of this one.
 write=$store/api/v1/write
-start_exporter writer-1 --history.path="$folder/writer-1.db" --remote-write.url="$write"
-start_exporter writer-2 --history.path="$folder/writer-2.db" --remote-write.url="$write"
+start_exporter writer-1 --history.path="$folder/writer-1.db" --remote-write.url="$write" --no-jobs.recognise
+start_exporter writer-2 --history.path="$folder/writer-2.db" --remote-write.url="$write" --no-jobs.recognise
 start_exporter reader --history.url="$store"
 reader=$url
 wait_for 60 "the reader" curl -fsS "$reader/-/ready"
 
-for n in 1 2 3; do
-	printf 'Running the jobs sample/small and sample/large: %s of 3\n' "$n"
+for n in $(seq "$runs"); do
+	printf 'Running the jobs sample/small and sample/large: %s of %s\n' "$n" "$runs"
 	run_job writer-1 sample/small 20
 	run_job writer-2 sample/large 80
 done
-wait_for 60 "all runs at the reader" all_read
 for job in sample/small sample/large; do
+	wait_for 120 "runs of $job at the reader" all_read "$job"
 	printf '\n$ curl %s/recommend?job_name=%s\n' "$reader" "$job"
 	curl -fsS "$reader/recommend?job_name=$job"
 done
