@@ -257,6 +257,8 @@ class Dashboards(Monitored):
             direct = {n for n in names if n not in made_of}
             return direct.union(*(sources(made_of[n]) for n in names if n in made_of))
 
+        of_tables = {f"{name}: {panel['title']} {target['refId']}" for name, dashboard in dashboards().items()
+                     for panel in panels_of(dashboard) if panel["type"] == "table" for target in panel["targets"]}
         elsewhere, live = {}, {}
         for where, query in queries.items():
             why = [reason for text, reason in NEEDS.items() if text in query]
@@ -266,6 +268,8 @@ class Dashboards(Monitored):
             self.assertFalse(sources(names_in(query)) <= EVERYWHERE and not set(why) & set(NEEDS.values()), where)
             found = self.results(prometheus, filled_in(query, BACKFILLED), time=end)
             self.assertTrue(found, f"{where}: no data: {query}")
+            if where in of_tables:
+                self.assertNotIn("__name__", found[0]["metric"], f"{where}: Grafana would not merge its rows with those of other columns")
 
         def without_data():
             return [where for where, (query, _) in live.items() if not self.results(prometheus, filled_in(query, here))]
