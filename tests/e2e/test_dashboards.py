@@ -103,12 +103,24 @@ def rules_text():
     return (DASHBOARDS / "prometheus" / "rules.yml").read_text()
 
 
+def fleet_rules_text():
+    return (DASHBOARDS / "prometheus" / "fleet_rules.yml").read_text()
+
+
+def run_series():
+    """Returns {name: (type, labels)} of the series that --remote-write.url writes. The program has no list of them to ask for."""
+    source = (DASHBOARDS.parent / "exporter" / "remote" / "run_series.c").read_text()
+    names = re.findall(r'^\t(?:FIELD|COUNT|COLUMN)\(.*?"(\w+)", "[^"]*"\),$', source, re.M)
+    return {f"rightsize_run_{name}": ("gauge", ("job_name", "outcome")) for name in [*names, "duration_seconds"]}
+
+
 def records():
     """Returns {name of a record: (its labels, expression)}."""
     found = {}
-    for name, text in re.findall(r"- record: (\S+)\n\s+expr: (.*?)(?=\n\s+(?:- |#)|\n\n)", rules_text() + "\n\n", re.S):
+    both = f"{rules_text()}\n\n{fleet_rules_text()}\n\n"
+    for name, text in re.findall(r"- record: (\S+)\n\s+expr: (.*?)(?=\n\s+(?:- |#)|\n\n)", both, re.S):
         level = name.split(":")[0]
-        labels = [label for label in ("job_name", "outcome", "resource", "instance", "page", "grafana") if label in level]
+        labels = [label for label in ("job_name", "cluster", "namespace", "outcome", "resource", "instance", "page", "grafana") if label in level]
         found[name] = (labels, text.removeprefix("|").strip())
     return found
 
@@ -180,8 +192,9 @@ class Dashboards(Monitored):
         server = self.serve()
         wait_until(lambda: server.get("/metrics").status == 200, "the first sample")
         shown = set(re.findall(r"^# HELP (\w+)", server.get("/metrics").text, re.M))
-        exist = set(table_of_metrics()) | shown
-        used = {"rules": names_in(rules_text().replace("rightsize-", ""))}
+        exist = set(table_of_metrics()) | shown | set(run_series())
+        used = {file: names_in(text.replace("rightsize-", ""))
+                for file, text in (("rules", rules_text()), ("fleet rules", fleet_rules_text()))}
         used |= {where: names_in(query) for where, query in dashboard_queries().items()}
         for where, names in used.items():
             self.assertEqual(names - exist - set(records()), set(), where)
@@ -203,6 +216,7 @@ class Dashboards(Monitored):
         values = {"outcome": ("succeeded", "failed", "oom_killed"), "resource": ("cpu", "memory", "gpu"), "server": ("current", "best"),
                   **{label: (BACKFILLED[label],) for label in ("job_name", "namespace", "cluster")}, "mode": ("user",), "alertname": ("RightsizeOomKilled",), "alertstate": ("firing",), "page": ("https://jobs.example.org",)}
         families = {name: (kind, labels) for name, (kind, labels) in table_of_metrics().items()}
+        families |= run_series()
         families |= {name: ("counter" if name.endswith("_total") else "gauge", labels) for name, labels in BESIDE.items()}
         families |= {name: ("gauge", tuple(label for label in labels if label != "instance")) for name, (labels, _) in records().items()}
         lines = []
@@ -243,6 +257,8 @@ class Dashboards(Monitored):
             direct = {n for n in names if n not in made_of}
             return direct.union(*(sources(made_of[n]) for n in names if n in made_of))
 
+        of_tables = {f"{name}: {panel['title']} {target['refId']}" for name, dashboard in dashboards().items()
+                     for panel in panels_of(dashboard) if panel["type"] == "table" for target in panel["targets"]}
         elsewhere, live = {}, {}
         for where, query in queries.items():
             why = [reason for text, reason in NEEDS.items() if text in query]
@@ -252,6 +268,8 @@ class Dashboards(Monitored):
             self.assertFalse(sources(names_in(query)) <= EVERYWHERE and not set(why) & set(NEEDS.values()), where)
             found = self.results(prometheus, filled_in(query, BACKFILLED), time=end)
             self.assertTrue(found, f"{where}: no data: {query}")
+            if where in of_tables:
+                self.assertNotIn("__name__", found[0]["metric"], f"{where}: Grafana would not merge its rows with those of other columns")
 
         def without_data():
             return [where for where, (query, _) in live.items() if not self.results(prometheus, filled_in(query, here))]

@@ -4,4 +4,4 @@
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/../../build/grafana"
 
-exec node draw.mjs "$PICTURES" "$@" ../../dashboards/grafana/{fleet,job,run,node}.json
+exec node draw.mjs "$PICTURES" "$@" ../../dashboards/grafana/{fleet,job,run,node,waste}.json

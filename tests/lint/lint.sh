@@ -36,8 +36,8 @@ example)
 	;;
 prometheus)
 	promtool check config dashboards/prometheus/prometheus.yml
-	promtool check rules dashboards/prometheus/rules.yml
-	promtool test rules tests/prometheus/rules_test.yml tests/prometheus/rules_week_test.yml
+	promtool check rules dashboards/prometheus/rules.yml dashboards/prometheus/fleet_rules.yml
+	promtool test rules tests/prometheus/rules_test.yml tests/prometheus/rules_week_test.yml tests/prometheus/fleet_rules_test.yml
 	amtool check-config dashboards/prometheus/alertmanager.yml
 	;;
 *)

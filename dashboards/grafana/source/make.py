@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Makes the dashboards: fleet.json, job.json, run.json and node.json, one folder up.
+"""Makes the dashboards: fleet.json, job.json, run.json, node.json and waste.json, one folder up.
 
 Usage: make.py            writes them
        make.py --check    says which would change; exit code 1 if any
@@ -12,9 +12,10 @@ import job
 import node
 import panels
 import run
+import waste
 
 FOLDER = pathlib.Path(__file__).parents[1]
-ALL = {"fleet": fleet, "job": job, "run": run, "node": node}
+ALL = {"fleet": fleet, "job": job, "run": run, "node": node, "waste": waste}
 
 
 def main():
