@@ -214,7 +214,7 @@ class Node(SidecarCases, unittest.TestCase):
         runs = []
         for job in ("import-eu", "nightly", "sweep"):
             def ended(job=job):
-                of_job = json.loads(get(f"http://{address}/runs?job_name={job}") or '{"runs": []}')["runs"]
+                of_job = json.loads(get(f"http://{address}/runs?job_name={job}&namespace=default") or '{"runs": []}')["runs"]
                 return of_job if of_job and of_job[0]["outcome"] != "running" else None
             runs += wait_until(ended, f"the run of {job} to end", SLOW)
         show("named by their pods", [(r["outcome"], r["duration_seconds"], r["memory_peak_bytes"]) for r in runs])
