@@ -21,6 +21,17 @@ int answer_open_history(struct app *app, struct history **ret, struct err *e)
 	return code;
 }
 
+void answer_complete_job(struct app *app, struct arguments *a)
+{
+	AUTO(history_closep) struct history *h = NULL;
+	char key[JOB_KEY_MAX];
+
+	if (!a->job[0] || *job_key_place(a->job) || answer_open_history(app, &h, NULL))
+		return;
+	if (history_find_key(h, a->job, key, NULL) > 0)
+		text_copy(key, a->job, sizeof a->job);
+}
+
 int answer_no_history(struct app *app, struct reply *reply)
 {
 	return reply_error(reply, 404, "no_history", "there is no history yet at %s",
@@ -75,8 +86,8 @@ int answer_unknown_job(struct reply *reply, struct history *h, const char *job_n
 	job_key_text(job_name, asked);
 	if (elsewhere)
 		return reply_error_list(reply, 404, "unknown_job", "did_you_mean", near,
-			"no job \"%s\" is known, only one of this name elsewhere: give the namespace "
-			"and the cluster that it has",
+			"no job \"%s\" is known, only of this name elsewhere: give the namespace and "
+			"the cluster that it has",
 			asked);
 	suggest_closest(asked, names, known, near);
 	if (near[0])

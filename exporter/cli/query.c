@@ -10,6 +10,7 @@
 #include <jansson.h>
 
 #include "collectors/base/mem.h"
+#include "exporter/answers/job_runs.h"
 #include "exporter/cli/progress_line.h"
 #include "exporter/cli/usage.h"
 #include "exporter/options/options.h"
@@ -556,6 +557,7 @@ int query_main(struct app *app, const struct route *route, int argc, char **argv
 		return usage_error(route->command, e.text);
 	progress_line_begin(&line, route->command);
 	app->progress = &line.progress;
+	answer_complete_job(app, &a);
 	int code = ask(app, route, &a, as, &r, &e);
 
 	app->progress = NULL;

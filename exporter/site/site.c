@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "exporter/answers/job_runs.h"
 #include "exporter/core/memory_budget.h"
 #include "exporter/sampling/health.h"
 #include "exporter/site/host_header.h"
@@ -273,8 +274,12 @@ static void answer_route(struct site *s, const struct http_request *request,
 	struct err e = {0};
 
 	memory_budget_begin_answer();
-	if (site_arguments(&a, route->parameters, t, &r) && limit_to_space(s, request, &a, &r) &&
-		answer_or_reopen(s->app, route, &a, &r, &e) != 0)
+	bool known =
+		site_arguments(&a, route->parameters, t, &r) && limit_to_space(s, request, &a, &r);
+
+	if (known)
+		answer_complete_job(s->app, &a);
+	if (known && answer_or_reopen(s->app, route, &a, &r, &e) != 0)
 		reply_error(&r, 500, "internal", "%s", e.text[0] ? e.text : "no reason was given");
 	bool over = memory_budget_end_answer();
 

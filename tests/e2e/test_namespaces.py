@@ -46,10 +46,25 @@ class Namespaces(support.Case):
         for space in (None, "etl", "ml"):
             self.assertEqual(len(self.of(space)["runs"]), 1)
 
-    def test_a_name_that_is_known_elsewhere_is_said(self):
+    def test_the_only_job_of_a_name_needs_no_namespace(self):
         self.run_job(QUICK, "load", ["--jobs.namespace=etl"])
+        self.run_job(QUICK, "loader")
+        self.assertEqual(self.query("recommend", "--job-name=load")["namespace"], "etl")
+        server = self.serve()
+        for path in ("/recommend", "/stats", "/runs", "/servers", "/report"):
+            self.assertEqual(server.get(f"{path}?job_name=load").status, 200, path)
+        self.assertEqual(server.get("/runs?job_name=load").json["namespace"], "etl")
+        # The job without a namespace is meant as soon as it is there.
+        self.run_job(QUICK, "load")
+        self.assertNotIn("namespace", server.get("/runs?job_name=load").json)
+        self.assertNotIn("namespace", self.query("stats", "--job-name=load"))
+
+    def test_a_name_of_several_namespaces_is_said(self):
+        for space in ("etl", "ml"):
+            self.run_job(QUICK, "load", [f"--jobs.namespace={space}"])
         result = self.command("recommend", "--job-name=load", f"--history.path={self.history}")
         self.assertIn("load (namespace etl)", result.stderr)
+        self.assertIn("load (namespace ml)", result.stderr)
         self.assertIn("give the namespace", result.stderr)
         result = self.command("recommend", "--namespace=etl", f"--history.path={self.history}")
         self.assertIn("--job-name is missing", result.stderr)
