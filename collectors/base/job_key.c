@@ -20,7 +20,7 @@ static const char *take_part(const char *at, char *ret, size_t size)
 
 struct job_parts job_key_parts(const char *key)
 {
-	struct job_parts ret;
+	struct job_parts ret = {0};
 
 	key = take_part(key, ret.name, sizeof ret.name);
 	key = take_part(key, ret.space, sizeof ret.space);

@@ -128,7 +128,7 @@ static void part_of(const char *chosen, struct slice said, char *ret, size_t siz
 int made_run_job(struct made_run *m, const struct import_input *in, struct slice name,
 	struct slice space, struct slice cluster, struct err *e)
 {
-	struct job_parts p;
+	struct job_parts p = {0};
 
 	part_of(in->key.job_name, stable_name(name), p.name, sizeof p.name);
 	part_of(in->key.space, space, p.space, sizeof p.space);

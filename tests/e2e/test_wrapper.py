@@ -397,7 +397,7 @@ class NeverInTheWay(Case):
         (["--log.format=xml"], {}, ignored("--log.format=xml: accepted is logfmt, json")),
         ([], {"RIGHTSIZE_COLLECTOR_CPU": "off"}, ignored("environment: --collector.cpu=off: accepted is true or false")),
         (["--web.listen-address=here"], {},
-         ignored("--web.listen-address=here: accepted is HOST:PORT, [IPV6]:PORT or :PORT, with a port from 0 to 65535")),
+         ignored("--web.listen-address=here: accepted is HOST:PORT, [IPV6]:PORT or :PORT, with a port from 0 to 65535, or none")),
         (["--web.telemetry-path=/stats"], {},
          ignored("--web.telemetry-path=/stats: accepted is a path such as /metrics that nothing else is at, without ?, #, % and blanks")),
         (["--path.procfs=/nowhere"], {}, ignored("--path.procfs=/nowhere: accepted is a directory that exists")),
