@@ -39,9 +39,9 @@ struct run_disk_writes {
 	double written, cancelled;
 };
 
-struct run_disk {         /* zeroed memory = nothing read yet */
-	bool found;       /* the file systems were listed */
-	pid_t through;    /* paths begin at the root of this process; 0 = our own root */
+struct run_disk {      /* zeroed memory = nothing read yet */
+	bool found;    /* the file systems were listed */
+	pid_t through; /* the process in whose root the paths begin; 0 = the exporter's own root */
 	uint64_t changes; /* mount_watch_changes at the last listing; 0 = unknown */
 	uint64_t hash;    /* hash of the last mount table; 0 = list again at the next tick */
 	struct mono due;  /* earliest time to read the mount table again */

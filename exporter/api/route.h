@@ -27,7 +27,7 @@ enum parameter_kind {
 	PARAMETER_COUNT,  /* whole number, least..most */
 	PARAMETER_NUMBER, /* finite decimal number, least..most */
 	PARAMETER_CORES,  /* number of CPUs: 1.5, or 500m for 0.5 (collectors/base/quantity.h) */
-	PARAMETER_SIZE,   /* a number of `unit`, or a size such as 4Gi or 8GB; stored in `unit` */
+	PARAMETER_SIZE, /* a number of `unit`, or a size such as 4Gi or 8GB; the value is in `unit` */
 	PARAMETER_CHOICE, /* a word of `choice` in any case; stored as spelled in `choice` */
 	PARAMETER_FLAG,   /* true, false, 1, 0; empty means true */
 };

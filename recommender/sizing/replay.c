@@ -92,7 +92,7 @@ static double *newest_peaks(const struct runs *runs, size_t n)
 }
 
 /* Learns the runs of a streak as a single run whose need was above their limit. Call this only if
- * no later run needed as much. `fitted`: the successful run after the streak. Its duration stands
+ * the peaks of `fitted` and of all later successful runs are below the limit of the streak. `fitted`: the successful run after the streak. Its duration stands
  * for that of the streak, whose runs ended early. */
 static void learn_streak(struct replayed *f, const struct sizing_rule *rule, const struct streak *s,
 	const struct run *fitted, bool announced, enum replay_kind how)

@@ -15,8 +15,8 @@
 #include "recommender/sizing/warning.h"
 
 /* Whole numbers for a request; memory and vram in MiB. For cpu and memory, 0 = unknown. For gpu and
- * vram, 0 = no use, or unknown: demand.gpus and demand.vram_bytes are then 0 if the use was
- * measured, and NaN if it is unknown. */
+ * vram, 0 = no use, or unknown. To tell these apart, see demand.gpus and demand.vram_bytes: 0 = no
+ * use was measured, NaN = unknown. */
 struct resources {
 	uint64_t cpu, memory, gpu, vram;
 };
