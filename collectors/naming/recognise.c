@@ -378,7 +378,7 @@ static bool file_path(struct slice folder, struct slice name, char *path, size_t
 		folder.len && folder.data[0] == '/' ? "root" : "cwd/", (int)folder.len, folder.data,
 		(int)name.len, name.data);
 
-	return n > 0 && (size_t)n < size && !memmem(folder.data, folder.len, "..", 2);
+	return n > 0 && (size_t)n < size && !strstr(path, "..");
 }
 
 static bool nextflow_file(const struct process_words *w, char *path, size_t size)
