@@ -195,7 +195,7 @@ static void sample(const struct exposition_writer *w, const struct metric *m,
 			buf_adds(out, m->labels[i]);
 			buf_add(out, "=\"", 2);
 		}
-		if (strchr(labels[i], JOB_KEY_SEPARATOR) && strcmp(m->labels[i], "job_name") == 0) {
+		if (strcmp(m->labels[i], "job_name") == 0) {
 			job_labels(out, labels[i]);
 			continue;
 		}
