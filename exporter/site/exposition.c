@@ -178,7 +178,8 @@ static void job_labels(struct buf *out, const char *key)
 {
 	struct job_parts p = job_key_parts(key);
 
-	add_part(out, "", p.name);
+	escaped(out, p.name, true);
+	buf_addc(out, '"');
 	add_part(out, ",namespace=\"", p.space);
 	add_part(out, ",cluster=\"", p.cluster);
 }
