@@ -399,7 +399,7 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
  * each change. */
 static void warn_of_tokens(const struct options *o)
 {
-	char token[TOKEN_MAX];
+	char token[TOKEN_MAX], space[JOB_SPACE_MAX];
 	struct err e = {0};
 
 	if (!o->forward_url && (o->forward_token_file || o->forward_ca_file))
@@ -417,6 +417,9 @@ static void warn_of_tokens(const struct options *o)
 		log_line(LOG_LEVEL_WARN, "changes over TCP are refused until the token can be read",
 			"err", e.text, NULL);
 	explicit_bzero(token, sizeof token);
+	if (o->namespace_tokens &&
+		bearer_token_namespace(o->namespace_tokens, NULL, space, &e) != -EACCES)
+		log_line(LOG_LEVEL_WARN, BEARER_TOKENS_UNREADABLE, "err", e.text, NULL);
 }
 
 static void warn_of_variable(const char *variable, const char *meant)

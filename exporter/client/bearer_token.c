@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
 
 int bearer_token_read(const char *path, char ret[TOKEN_MAX], struct err *e)
 {
@@ -80,7 +81,7 @@ int bearer_token_namespace(const char *folder, const char *authorization,
 	char ret[static JOB_SPACE_MAX], struct err *e)
 {
 	AUTO(close_folder) DIR *d = opendir(folder);
-	bool found = false;
+	char found[JOB_SPACE_MAX] = "";
 	size_t n = 0;
 
 	if (!d)
@@ -100,12 +101,15 @@ int bearer_token_namespace(const char *folder, const char *authorization,
 
 		if (code < 0)
 			return code;
-		if (code) {
-			memcpy(ret, f->d_name, strlen(f->d_name) + 1);
-			found = true;
-		}
+		if (code && *found)
+			return err_set(e, -EINVAL, "%s: the namespaces %s and %s have one token",
+				folder, found, f->d_name);
+		if (code)
+			text_copy(f->d_name, found, sizeof found);
 	}
-	return found ? 0 :
-		       err_set(e, -EACCES,
-			       "a token is needed: send the header Authorization: Bearer TOKEN");
+	if (!*found)
+		return err_set(e, -EACCES,
+			"a token is needed: send the header Authorization: Bearer TOKEN");
+	text_copy(found, ret, JOB_SPACE_MAX);
+	return 0;
 }

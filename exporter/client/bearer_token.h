@@ -18,11 +18,13 @@ int bearer_token_matches(const char *path, const char *authorization, struct err
 /* Finds the namespace whose token `authorization` has. `folder` has one file for each namespace.
  * The file is named like the namespace and contains its token, as in a mounted Secret of
  * Kubernetes. Files whose names begin with "." are skipped. Returns 0, -EACCES when `authorization`
- * is no such token, and another negative errno when a file cannot be read or the folder has more
- * than TOKEN_NAMESPACES_MAX files. All files are read, so that the time does not depend on which
- * token matches. */
+ * is no such token, and another negative errno when a file cannot be read, when the folder has more
+ * than TOKEN_NAMESPACES_MAX files, or when several namespaces have this token. All files are read,
+ * so that the time does not depend on which token matches. Writes `ret` only if it returns 0. */
 #define TOKEN_NAMESPACES_MAX 1000
 int bearer_token_namespace(const char *folder, const char *authorization,
 	char ret[static JOB_SPACE_MAX], struct err *e);
+/* The log's message for an error of bearer_token_namespace other than -EACCES. */
+#define BEARER_TOKENS_UNREADABLE "the tokens of namespaces are refused until all are right"
 
 #endif

@@ -113,6 +113,7 @@ struct http_request exchange_request(const struct exchange *x, const char *metho
 		.fetch_site = header(x, "Sec-Fetch-Site"),
 		.authorization = header(x, MHD_HTTP_HEADER_AUTHORIZATION),
 		.content_type = header(x, MHD_HTTP_HEADER_CONTENT_TYPE),
+		.space = x->space[0] ? x->space : NULL,
 		.peer = v->peer,
 		.loopback = v->loopback,
 		.body = {x->body.data, x->body.len},

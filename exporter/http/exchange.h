@@ -27,8 +27,9 @@ struct exchange {
 	enum web_entry entry;
 	uint64_t scraped;
 	bool reads_body, keeps_body;
-	bool by_token;     /* the request has a token, and needs no user */
-	bool body_dropped; /* true = the bodies of all requests together were too large */
+	bool by_token;             /* the request has a token, and needs no user */
+	char space[JOB_SPACE_MAX]; /* see site_token_space; "" = none */
+	bool body_dropped;         /* true = the bodies of all requests together were too large */
 	struct buf body;
 	uint64_t received; /* bytes of the body read so far */
 	/* `slow_queue` is NULL after slow_queue_leave. `answer` is valid while `answered` is

@@ -106,8 +106,8 @@ static void drop_version(struct web_version **v)
 	web_access_drop(*v);
 }
 
-/* Returns true when the client authenticated itself by a certificate or a password. The token of
- * --web.changes-token-file does not count. */
+/* Returns true when the client authenticated itself by a certificate or a password. A token does not
+ * count. */
 static bool is_of_user(const struct exchange *x, const struct web_config *config)
 {
 	return exchange_visit(x->connection)->certified ||
@@ -248,6 +248,8 @@ static enum MHD_Result on_headers(struct http *h, struct exchange *x, const char
 			"ambiguous headers: send Host, Origin, Authorization, Content-Type and one "
 			"of Content-Length and Transfer-Encoding (chunked) at most once, and no "
 			"other host in the request line");
+	if (site_token_space(h->site, &r, x->space))
+		r.space = x->space;
 	x->keeps_body = site_takes_body(h->site, &r, &x->by_token);
 	x->reads_body = x->keeps_body || strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
 	if (x->reads_body && exchange_length(x) > BODY_READ_MAX)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
+#include "exporter/core/log.h"
 #include "exporter/site/host_header.h"
 #include "exporter/client/bearer_token.h"
 
@@ -128,12 +129,20 @@ bool site_changes_come_by_tcp(const struct options *o)
 	       o->web_config_file;
 }
 
-bool site_space_of(const struct options *o, const struct http_request *r,
-	char ret[static JOB_SPACE_MAX])
+bool site_token_space(struct site *s, const struct http_request *r, char ret[static JOB_SPACE_MAX])
 {
+	const char *folder = s->app->options->namespace_tokens;
+	struct err e = {0};
+
 	*ret = '\0';
-	return o->namespace_tokens && !r->peer.local && r->authorization &&
-	       bearer_token_namespace(o->namespace_tokens, r->authorization, ret, NULL) == 0;
+	if (!folder || r->peer.local || !r->authorization)
+		return false;
+	int code = bearer_token_namespace(folder, r->authorization, ret, &e);
+	bool unreadable = code && code != -EACCES;
+
+	if (atomic_exchange(&s->tokens_unreadable, unreadable) != unreadable && unreadable)
+		log_line(LOG_LEVEL_WARN, BEARER_TOKENS_UNREADABLE, "err", e.text, NULL);
+	return code == 0;
 }
 
 static bool needs_token(const struct options *o, const struct http_request *r)
@@ -143,9 +152,7 @@ static bool needs_token(const struct options *o, const struct http_request *r)
 
 static bool may_change(const struct options *o, const struct http_request *r, struct reply *refusal)
 {
-	char space[JOB_SPACE_MAX];
-
-	if (site_space_of(o, r, space))
+	if (r->space)
 		return true;
 	if (needs_token(o, r))
 		return may_by_token(o->changes_token_file, r, refusal);
@@ -192,14 +199,13 @@ bool site_takes_body(const struct site *s, const struct http_request *r, bool *b
 	struct request_target t;
 	const struct options *o = s->app->options;
 	bool post = strcmp(r->method, "POST") == 0;
-	char space[JOB_SPACE_MAX];
 
-	*by_token = !post && o->namespace_tokens_read && site_space_of(o, r, space);
+	*by_token = !post && o->namespace_tokens_read && r->space;
 	if (!post || request_target_split(copy, &t, &e))
 		return false;
 	bool taken = site_change_at(t.path) && may_change(o, r, &refusal);
 
-	*by_token = taken && (needs_token(o, r) || site_space_of(o, r, space));
+	*by_token = taken && (needs_token(o, r) || r->space);
 	buf_done(&refusal.body);
 	return taken;
 }
@@ -239,7 +245,8 @@ bool site_change(struct site *s, const struct http_request *request, struct requ
 		fill_arguments(&a, route, &values, t, &r)) {
 		a.body = request->body;
 		a.peer = request->peer;
-		if (site_space_of(s->app->options, request, a.only_space) && !route->of_space)
+		text_copy(request->space ? request->space : "", a.only_space, sizeof a.only_space);
+		if (request->space && !route->of_space)
 			refuse(&r, 403, "not_allowed",
 				"the token of a namespace allows only POST /runs");
 		else if (route->answer(s->app, &a, &r, &e))

@@ -18,11 +18,6 @@
 bool site_change(struct site *s, const struct http_request *r, struct request_target *t,
 	struct http_answer *ret);
 
-/* Finds the namespace whose token (--web.namespace-tokens) the request shows. Returns false, and writes
- * "", if it shows none. */
-bool site_space_of(const struct options *o, const struct http_request *r,
-	char ret[static JOB_SPACE_MAX]);
-
 /* Returns true if some clients may make changes over TCP. Exporters that forward runs to this one
  * need that. */
 bool site_changes_come_by_tcp(const struct options *o);

@@ -255,12 +255,10 @@ static void reply_too_much(struct reply *r, const struct route *route, bool now)
 static bool limit_to_space(const struct site *s, const struct http_request *request,
 	struct arguments *a, struct reply *r)
 {
-	const struct options *o = s->app->options;
-	char space[JOB_SPACE_MAX];
 	struct err e = {0};
 
-	if (!o->namespace_tokens_read || !site_space_of(o, request, space) ||
-		arguments_limit(a, space, &e) == 0)
+	if (!s->app->options->namespace_tokens_read || !request->space ||
+		arguments_limit(a, request->space, &e) == 0)
 		return true;
 	reply_error(r, 403, "not_allowed", "%s", e.text);
 	return false;
@@ -337,17 +335,14 @@ static bool is_public(const struct site *s, const char *path)
 static bool may_read(const struct site *s, const struct http_request *r, const char *path,
 	struct http_answer *ret)
 {
-	const struct options *o = s->app->options;
-	char space[JOB_SPACE_MAX];
-
-	if (!o->namespace_tokens_read || r->peer.local || r->user || is_public(s, path))
+	if (!s->app->options->namespace_tokens_read || r->peer.local || r->user ||
+		is_public(s, path))
 		return true;
-	bool shown = site_space_of(o, r, space);
-
-	if (shown && route_at(path))
+	if (r->space && route_at(path))
 		return true;
-	site_refusal(ret, shown ? 403 : 401, "not_allowed",
-		shown ? "the token of a namespace shows jobs, but no metrics and no events" :
+	site_refusal(ret, r->space ? 403 : 401, "not_allowed",
+		r->space ?
+			"the token of a namespace shows jobs, but no metrics and no events" :
 			"jobs are shown to users of --web.config.file, and to those who send the "
 			"token of a namespace: Authorization: Bearer TOKEN");
 	return false;

@@ -21,6 +21,7 @@ struct http_request {
 	bool loopback;     /* received at an address that only this machine can reach */
 	bool vouched;      /* came with TLS, a password or a token: no DNS rebinding */
 	bool user;         /* authenticated by password or client certificate (--web.config.file) */
+	const char *space; /* result of site_token_space; NULL = the token of no namespace */
 	struct slice body; /* only with POST */
 	bool body_too_large;
 };
@@ -57,6 +58,13 @@ json_t *site_description(const char *metrics_path);
 
 /* Fills `ret` with a JSON error (reply_error). */
 void site_refusal(struct http_answer *ret, int status, const char *code, const char *message);
+
+/* Finds the namespace whose token (--web.namespace-tokens) the request has. Returns false if it has
+ * none. Logs it once when the tokens cannot be read; then no request has one.
+ *
+ * Call it once for each request and pass the result in r->space. The files may change at any time,
+ * and a second call could then say that a restricted client is not restricted. */
+bool site_token_space(struct site *s, const struct http_request *r, char ret[static JOB_SPACE_MAX]);
 
 /* Decides from the headers whether to read the body. Returns true for a change that this client may
  * make. The request may still be refused later. `*by_token` becomes true when the request has a token

@@ -18,6 +18,7 @@ struct site {
 	/* Time (struct mono) of the last scrape that timed out without a recent snapshot; 0 =
 	 * never. */
 	atomic_int_least64_t gave_up;
+	atomic_bool tokens_unreadable; /* --web.namespace-tokens; logged */
 };
 
 struct site_page {

@@ -1,6 +1,7 @@
 """Jobs of one name in several namespaces and clusters are different jobs, and the token of a namespace shows and takes only
 its own."""
 import json
+import os
 import time
 import unittest
 
@@ -8,6 +9,9 @@ import support
 from web_configured import basic, bcrypt
 
 QUICK = ["true"]
+
+# Bytes of a token's file that the exporter reads (exporter/client/bearer_token.h, without the NUL).
+TOKEN_READ = 8191
 
 
 def run_of(space, run_id, cluster=None, **more):
@@ -150,6 +154,33 @@ class Tokens(support.Case):
         self.assertEqual(get("/-/healthy").status, 200)
         self.assertEqual(get("/jobs", "nobody").status, 401)
         self.assertEqual(len(central.get("/jobs", Authorization=basic("carol", "carol123")).json["jobs"]), 2)
+
+    def changing(self, space, reads):
+        """Makes the file of a token one that has the token for so many reads, and is empty after them."""
+        file = self.folder / "tokens" / space
+        file.unlink()
+        os.mkfifo(file)
+        pipe = os.open(file, os.O_RDWR)
+        self.addCleanup(os.close, pipe)
+        os.write(pipe, f"token of {space}\n".encode().ljust(TOKEN_READ, b"x") * reads)
+
+    def test_a_token_that_changes_meanwhile_opens_nothing_more(self):
+        central = self.central("--web.namespace-tokens.read")
+        for reads in range(1, 4):
+            self.changing("etl", reads)
+            self.assertNotIn("ml", central.get("/jobs", Authorization="Bearer token of etl").text, f"{reads} reads")
+            self.changing("etl", reads)
+            self.assertIn(central.get("/-/reload", "POST", Authorization="Bearer token of etl").status, (401, 403), f"{reads} reads")
+
+    def test_tokens_that_cannot_be_read_are_told(self):
+        central = self.central("--web.namespace-tokens.read")
+        (self.folder / "tokens" / "ml").write_text("")
+        self.assertEqual(central.get("/jobs", Authorization="Bearer token of etl").status, 401)
+        central.says("tokens of namespaces are refused until all are right")
+        (self.folder / "tokens" / "ml").write_text("token of etl\n")
+        self.assertEqual(central.get("/jobs", Authorization="Bearer token of etl").status, 401)
+        (self.folder / "tokens" / "ml").write_text("token of ml\n")
+        self.assertEqual(central.get("/jobs", Authorization="Bearer token of etl").status, 200)
 
     def test_without_users_only_tokens_read(self):
         tokens = self.folder / "tokens"
