@@ -26,7 +26,7 @@ void answer_complete_job(struct app *app, struct arguments *a)
 	AUTO(history_closep) struct history *h = NULL;
 	char key[JOB_KEY_MAX];
 
-	if (!a->job[0] || *job_key_place(a->job) || answer_open_history(app, &h, NULL))
+	if (!a->job[0] || answer_open_history(app, &h, NULL))
 		return;
 	if (history_find_key(h, a->job, key, NULL) > 0)
 		text_copy(key, a->job, sizeof a->job);
@@ -46,18 +46,6 @@ static const char *text_of_job(const char *key, struct arena *arena)
 	return arena_text(arena, text, strlen(text));
 }
 
-static bool same_place(const char *a, const char *b)
-{
-	return strcmp(job_key_place(a), job_key_place(b)) == 0;
-}
-
-static bool same_name(const char *a, const char *b)
-{
-	struct job_parts x = job_key_parts(a), y = job_key_parts(b);
-
-	return strcmp(x.name, y.name) == 0;
-}
-
 int answer_unknown_job(struct reply *reply, struct history *h, const char *job_name,
 	struct arena *arena, struct err *e)
 {
@@ -69,16 +57,19 @@ int answer_unknown_job(struct reply *reply, struct history *h, const char *job_n
 	if (code)
 		return code;
 	const char **names = arena_alloc(arena, (n + 1) * sizeof *names);
+	struct job_parts job = job_key_parts(job_name);
 	size_t elsewhere = 0, known = 0;
 	char asked[JOB_TEXT_MAX];
 
 	for (size_t i = 0; i < n; i++) {
+		struct job_parts other = job_key_parts(jobs[i].job_name);
+
 		/* A client that asks about one namespace does not learn the names of jobs in
 		 * other namespaces. */
-		if (*job_key_place(job_name) && !same_place(jobs[i].job_name, job_name))
+		if (*job.space && strcmp(other.space, job.space) != 0)
 			continue;
 		names[known] = text_of_job(jobs[i].job_name, arena);
-		if (same_name(jobs[i].job_name, job_name) && elsewhere < CLOSEST_MAX)
+		if (strcmp(other.name, job.name) == 0 && elsewhere < CLOSEST_MAX)
 			near[elsewhere++] = names[known];
 		known++;
 	}

@@ -319,10 +319,10 @@ struct job_row {
 int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, size_t *ret_n,
 	struct err *e);
 
-/* Finds the job that a name without a namespace and a cluster means: the job with this key, or else the
- * only job of this name. Returns 1 and writes its key. Returns 0 if no job has the name, or several in
- * other namespaces have it. */
-int history_find_key(struct history *h, const char *name, char ret[static JOB_KEY_MAX],
+/* Finds the job that a key means, which may lack the cluster, or the namespace and the cluster: the job
+ * with exactly this key, or else the only job that has the key's parts. Returns 1 and writes the key of
+ * the job. Returns 0 if there is no such job, or if there are several. */
+int history_find_key(struct history *h, const char *key, char ret[static JOB_KEY_MAX],
 	struct err *e);
 
 /* Reads the names of other jobs that sort next to this name: at most `limit` before it, and as many

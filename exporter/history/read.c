@@ -349,20 +349,20 @@ int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, s
 	return 0;
 }
 
-int history_find_key(struct history *h, const char *name, char ret[static JOB_KEY_MAX],
+int history_find_key(struct history *h, const char *key, char ret[static JOB_KEY_MAX],
 	struct err *e)
 {
-	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_KEYS_OF_NAME, e);
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_KEYS_LIKE, e);
 	bool exact = false;
 	int code, n = 0;
 
-	sql_put_text(&q, name);
+	sql_put_text(&q, key);
 	while ((code = sql_row(&q, e)) > 0 && !exact) {
-		const char *key = sql_name(&q);
+		const char *found = sql_name(&q);
 
-		exact = strcmp(key, name) == 0;
+		exact = strcmp(found, key) == 0;
 		if (n++ == 0)
-			text_copy(key, ret, JOB_KEY_MAX);
+			text_copy(found, ret, JOB_KEY_MAX);
 	}
 	return code < 0 ? code : exact || n == 1;
 }

@@ -139,8 +139,8 @@ X(JOBS, "SELECT j.id, j.name, j.runs, r.started_at, r.outcome," \
   " ORDER BY r.started_at DESC, j.name") \
 X(NAMES_NEAR, "SELECT name FROM (SELECT name FROM job WHERE name < ?1 ORDER BY name DESC LIMIT ?2)" \
   " UNION ALL SELECT name FROM (SELECT name FROM job WHERE name > ?1 ORDER BY name LIMIT ?2)") \
-/* All keys of a name: the name itself, or the name and U+001F. */ \
-X(KEYS_OF_NAME, "SELECT name FROM job WHERE name >= ?1 AND name < ?1 || char(32) ORDER BY name LIMIT 2") \
+/* A key, and the keys that go on after it with U+001F. */ \
+X(KEYS_LIKE, "SELECT name FROM job WHERE name >= ?1 AND name < ?1 || char(32) ORDER BY name LIMIT 2") \
 X(JOB_HEADS, "SELECT j.id, j.name, j.runs, (SELECT count(*) FROM run o WHERE o.job = j.id AND o.outcome = 'running')," \
   " r.started_at, r.outcome, r.requested_cpu_cores NOTNULL OR r.requested_memory_bytes NOTNULL FROM job j LEFT JOIN run r ON r.id =" \
   " (SELECT n.id FROM run n WHERE n.job = j.id ORDER BY n.started_at DESC, n.id DESC LIMIT 1) ORDER BY j.id") \

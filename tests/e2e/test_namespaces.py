@@ -63,6 +63,16 @@ class Namespaces(support.Case):
         self.assertNotIn("namespace", server.get("/runs?job_name=load").json)
         self.assertNotIn("namespace", self.query("stats", "--job-name=load"))
 
+    def test_the_only_cluster_of_a_namespace_needs_no_name(self):
+        self.run_job(QUICK, "load", ["--jobs.namespace=etl", "--jobs.cluster=eu"])
+        self.run_job(QUICK, "load", ["--jobs.namespace=etl2"])
+        self.assertEqual(self.of("etl")["cluster"], "eu")
+        self.run_job(QUICK, "load", ["--jobs.namespace=etl", "--jobs.cluster=us"])
+        result = self.command("runs", "--job-name=load", "--namespace=etl", f"--history.path={self.history}")
+        self.assertIn("load (namespace etl, cluster eu)", result.stderr)
+        self.assertIn("load (namespace etl, cluster us)", result.stderr)
+        self.assertNotIn("etl2", result.stderr)
+
     def test_a_name_of_several_namespaces_is_said(self):
         for space in ("etl", "ml"):
             self.run_job(QUICK, "load", [f"--jobs.namespace={space}"])
@@ -154,6 +164,13 @@ class Tokens(support.Case):
         self.assertEqual(get("/-/healthy").status, 200)
         self.assertEqual(get("/jobs", "nobody").status, 401)
         self.assertEqual(len(central.get("/jobs", Authorization=basic("carol", "carol123")).json["jobs"]), 2)
+
+    def test_it_needs_no_name_of_the_only_cluster(self):
+        central = self.central("--web.namespace-tokens.read")
+        self.post(central, "ml", run_of("ml", "c", "eu", job_name="train"))
+        answer = central.get("/runs?job_name=train", Authorization="Bearer token of ml")
+        self.assertEqual((answer.status, answer.json.get("cluster")), (200, "eu"))
+        self.assertEqual(central.get("/runs?job_name=train", Authorization="Bearer token of etl").status, 404)
 
     def changing(self, space, reads):
         """Makes the file of a token one that has the token for so many reads, and is empty after them."""
