@@ -14,7 +14,7 @@ function placeWords(part) {
 	return first < 0 ? words.slice(-1).filter(w => /^[A-Z]{2}$/.test(w)).join("") : words.slice(first, words.findLastIndex(w => !isFiller(w)) + 1).join(" ");
 }
 
-/* What a sentence calls a vendor, in small letters: its id, its name, and the first word of the name, as the catalogue has them. */
+/* Maps the words that name a vendor in a sentence, in small letters, to its id: the id, the name and the name's first word, as the catalogue has them. */
 const vendorIds = new Map();
 
 async function learnVendors(signal) {

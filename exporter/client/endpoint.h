@@ -30,7 +30,7 @@ struct endpoint {
 void endpoint_init(struct endpoint *ret, const struct endpoint_options *o);
 void endpoint_done(struct endpoint *p);
 
-/* What is posted. `header`: further headers of this kind of request, at most ENDPOINT_HEADERS_MAX, with NULL
+/* The body of a POST. `header`: further headers of this kind of request, at most ENDPOINT_HEADERS_MAX, with NULL
  * at the end; NULL = none. */
 struct endpoint_document {
 	const char *content_type;

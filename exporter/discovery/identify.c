@@ -253,8 +253,8 @@ static void complete_by_pod(const struct finder *f, const struct booked_process 
 
 /* A container may end before the next one of its pod starts. The kubelet needs a second or two
  * between an init container and the next container, and waits 10 s or more before it starts a
- * container that failed again (containerrestartpolicy of kubernetes.io). So an init container
- * and the next container are one run, and a restarted container is another attempt with its own
+ * container that failed again (containerrestartpolicy of kubernetes.io). An init container
+ * and the next container are therefore one run, and a restarted container is another attempt with its own
  * run. */
 #define BETWEEN_CONTAINERS_SECONDS 8
 

@@ -16,7 +16,7 @@
 
 #define RUNS_MAX 16
 
-/* What a source told. */
+/* The runs that a source told. */
 struct told {
 	struct run run[RUNS_MAX];
 	size_t n, wrong, unfinished, untold;
