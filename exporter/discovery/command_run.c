@@ -122,10 +122,7 @@ static void place(const struct options *o, struct command_run *r)
 {
 	struct recognised *is = &r->is;
 
-	if (o->jobs_namespace)
-		text_copy(o->jobs_namespace, is->space, sizeof is->space);
-	else if (o->jobs_pod_namespace)
-		pod_own_space(is->space);
+	pod_job_space(o, is->space);
 	job_key_write(is->job_name, is->space, o->jobs_cluster, r->job);
 }
 

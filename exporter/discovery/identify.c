@@ -481,19 +481,19 @@ static bool is_helper(const struct finder *f, const struct booked_process *p,
 	       helpers_declared(f->host->helpers, p->pid, p->start_ticks);
 }
 
-/* Sets the namespace of the job. --jobs.namespace sets it. Else, with --jobs.pod-namespace, it
- * is the namespace of the process's pod on a Kubernetes node, or that of the exporter's own pod
- * if the exporter is a sidecar. */
+/* Sets the namespace of the job. On a Kubernetes node, the process's pod has it, and not the pod of
+ * the exporter. */
 static void take_space(const struct finder *f, const struct process_facts *facts,
 	struct recognised *r)
 {
 	const struct options *o = f->app->options;
 	const struct node_pod *pod = pod_of(f, facts);
-	const char *space = o->jobs_namespace;
 
-	if (!space && o->jobs_pod_namespace)
-		space = pod ? pod->space : f->pod ? f->pod->space : NULL;
-	text_copy(space ? space : "", r->space, sizeof r->space);
+	if (o->jobs_namespace || !watches_node(f))
+		pod_job_space(o, r->space);
+	else
+		text_copy(pod && o->jobs_pod_namespace ? pod->space : "", r->space,
+			sizeof r->space);
 }
 
 static bool read_and_name(struct finder *f, struct booked_process *p, struct process_finding *ret)

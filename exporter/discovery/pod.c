@@ -87,10 +87,12 @@ static void read_file(const char *folder, const char *name, struct buf *out)
 	pod_info_parse((struct slice){text, n > 0 ? (size_t)n : 0}, out);
 }
 
-void pod_own_space(char ret[static JOB_SPACE_MAX])
+void pod_job_space(const struct options *o, char ret[static JOB_SPACE_MAX])
 {
-	const char *space = getenv("POD_NAMESPACE");
+	const char *space = o->jobs_namespace;
 
+	if (!space && o->jobs_pod_namespace)
+		space = getenv("POD_NAMESPACE");
 	space = space && strlen(space) < JOB_SPACE_MAX && utf8_plain(space) ? space : "";
 	text_copy(space, ret, JOB_SPACE_MAX);
 }
@@ -117,7 +119,6 @@ int pod_recognise(const char *folder, struct buf *text, struct recognised *ret, 
 		 * run. */
 		if (!ret->run[0])
 			text_copy("pod", ret->run, sizeof ret->run);
-		pod_own_space(ret->space);
 		return 0;
 	}
 	return err_set(e, -ENOENT,

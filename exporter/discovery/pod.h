@@ -12,6 +12,7 @@
 #include "collectors/base/buf.h"
 #include "collectors/base/err.h"
 #include "collectors/naming/recognise.h"
+#include "exporter/options/options.h"
 
 #define POD_INFO_MAX ((size_t)256 * 1024)
 
@@ -23,11 +24,12 @@ void pod_info_parse(struct slice text, struct buf *out);
  * errno and fills `e`. */
 int pod_info_check(const char *folder, struct err *e);
 
-/* Writes the namespace of the pod in which this program runs (POD_NAMESPACE); "" = unknown. No other
+/* Writes the namespace of a job that this program itself begins: --jobs.namespace, or else, with
+ * --jobs.pod-namespace, that of the pod in which this program runs (POD_NAMESPACE); "" = none. No other
  * thread may change the environment during the call. */
-void pod_own_space(char ret[static JOB_SPACE_MAX]);
+void pod_job_space(const struct options *o, char ret[static JOB_SPACE_MAX]);
 
-/* Finds the job of the pod, with its namespace. Fills `text` with the KEY=VALUE strings (struct
+/* Finds the job of the pod, without its namespace. Fills `text` with the KEY=VALUE strings (struct
  * process_text); the caller calls buf_done for it. -ENOENT: the pod has no name, and `e` lists
  * the ways to name it. */
 int pod_recognise(const char *folder, struct buf *text, struct recognised *ret, struct err *e);

@@ -12,6 +12,7 @@
 #include "exporter/core/app.h"
 #include "exporter/api/json_body.h"
 #include "exporter/discovery/finder.h"
+#include "exporter/discovery/pod.h"
 #include "exporter/core/json.h"
 #include "exporter/sampling/sampler.h"
 
@@ -53,7 +54,7 @@ static const struct json_key keys[] = {
 	{"job_name", KEY_TEXT, false, 1, JOB_NAME_MAX - 1, offsetof(struct announce_body, job_name),
 		.help = "Name of the job; needed without helper"},
 	{"namespace", KEY_TEXT, false, 1, JOB_SPACE_MAX - 1, offsetof(struct announce_body, space),
-		.help = "Namespace of the job (default: --jobs.namespace)"},
+		.help = "Namespace of the job (default: --jobs.namespace, or that of the exporter's pod)"},
 	{"cluster", KEY_TEXT, false, 1, JOB_SPACE_MAX - 1, offsetof(struct announce_body, cluster),
 		.help = "Cluster of the job (default: --jobs.cluster)"},
 	{"labels", KEY_OBJECT, false, 0, 0, offsetof(struct announce_body, labels),
@@ -144,6 +145,7 @@ static bool read_announcement(const struct options *o, const json_t *body,
 {
 	struct announce_body w = {.pid = NAN, .input_bytes = NAN, .attempt = NAN};
 	struct announce_request requested = {NAN, NAN};
+	char space[JOB_SPACE_MAX];
 
 	if (!json_body_read(body, "the body", keys, &w, r) ||
 		!json_body_read(w.requested, "requested", requested_keys, &requested, r))
@@ -158,8 +160,9 @@ static bool read_announcement(const struct options *o, const json_t *body,
 		.input_bytes = w.input_bytes,
 		.attempt = w.attempt,
 	};
+	pod_job_space(o, space);
 	if (w.job_name)
-		job_key_write(w.job_name, w.space ? w.space : o->jobs_namespace,
+		job_key_write(w.job_name, w.space ? w.space : space,
 			w.cluster ? w.cluster : o->jobs_cluster, a->job);
 	return read_pid(&w, &args->peer, a, r) && read_labels(w.labels, a, r);
 }

@@ -52,6 +52,15 @@ class Announce(Case):
             job.stdin.close()
         return job.wait()
 
+    def test_the_pod_of_the_exporter_gives_the_namespace(self):
+        self.environment = dict(self.environment, POD_NAMESPACE="etl")
+        job = self.job()
+        for flags, space in (((), "etl"), (("--jobs.namespace=ml",), "ml"), (("--no-jobs.pod-namespace",), None)):
+            server = self.serve_unix(*flags)
+            self.assertEqual(self.post("/jobs", {"pid": job.pid, "job_name": "load"}).json.get("namespace"), space, flags)
+            self.assertEqual(self.post("/jobs", {"pid": job.pid, "job_name": "mine", "namespace": "own"}).json["namespace"], "own")
+            server.stop()
+
     def test_announced_run_is_recorded_with_what_it_asked_for(self):
         server = self.serve_unix()
         job = self.job()
