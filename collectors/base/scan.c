@@ -154,10 +154,7 @@ struct slice scan_first_line(struct scan text)
 	struct scan line = text;
 
 	scan_line(&text, &line);
-	scan_blanks(&line);
-	while (line.end > line.at && (line.end[-1] == ' ' || line.end[-1] == '\t'))
-		line.end--;
-	return scan_rest(&line);
+	return slice_trim(scan_rest(&line));
 }
 
 bool scan_line_of(struct scan *s, const char *start, struct scan *ret)
@@ -183,6 +180,20 @@ bool slice_starts(struct slice s, const char *prefix)
 	size_t n = strlen(prefix);
 
 	return s.len >= n && (n == 0 || memcmp(s.data, prefix, n) == 0);
+}
+
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+struct slice slice_trim(struct slice s)
+{
+	while (s.len && is_space(s.data[s.len - 1]))
+		s.len--;
+	for (; s.len && is_space(*s.data); s.len--)
+		s.data++;
+	return s;
 }
 
 void slice_copy(struct slice s, char *out, size_t size)

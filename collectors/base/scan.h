@@ -59,6 +59,8 @@ static inline struct slice scan_rest(const struct scan *s)
 bool slice_is(struct slice s, const char *text);
 bool slice_equal(struct slice a, struct slice b);
 bool slice_starts(struct slice s, const char *prefix);
+/* Returns the text without spaces, tabs and ends of lines at both its ends. */
+struct slice slice_trim(struct slice s);
 /* Both functions cut the text to `size` bytes, including the NUL that they add. */
 void slice_copy(struct slice s, char *out, size_t size);
 void text_copy(const char *text, char *out, size_t size);

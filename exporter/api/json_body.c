@@ -56,7 +56,7 @@ static bool is_whole(enum json_key_kind kind)
 
 static bool take_value(const struct json_key *k, const json_t *value, void *field)
 {
-	double v = json_is_number(value) ? json_number_value(value) : (double)NAN;
+	double v = json_number(value);
 	const char *text = json_string_value(value);
 	const struct slice words = {text, json_string_length(value)};
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "collectors/base/mem.h"
 #include "collectors/base/utf8.h"
@@ -215,6 +216,21 @@ static int open_input(const char *path, FILE **ret, double *written_at, struct e
 	return 0;
 }
 
+/* Refuses a URL where files are read, and a file where a URL is. The text of the URL may hold a password,
+ * so it is not printed. */
+static int check_input(const struct import_source *source, const char *path, struct err *e)
+{
+	bool url = strstr(path, "://");
+
+	if (url && !source->of_url)
+		return err_set(e, -EINVAL, "--from=%s reads files: a URL needs --from=prometheus",
+			source->name);
+	if (!url && source->of_url && access(path, F_OK) == 0)
+		return err_set(e, -EINVAL, "%s is a file: --from=%s reads a URL, http://HOST:PORT",
+			path, source->name);
+	return 0;
+}
+
 static int read_input(const struct options *o, const struct import_source *source, const char *path,
 	struct importer *i, struct err *e)
 {
@@ -228,9 +244,11 @@ static int read_input(const struct options *o, const struct import_source *sourc
 		.ca_file = o->import_ca_file,
 		.sink = importer_sink(i)};
 	struct telling *t = i->context;
-	int code = source->of_url ? 0 : open_input(path, &in.in, &in.written_at, e);
+	int code = check_input(source, path, e);
 
 	t->path = path;
+	if (code == 0 && !source->of_url)
+		code = open_input(path, &in.in, &in.written_at, e);
 	if (code)
 		return code;
 	code = source->read(&in, e);
@@ -247,7 +265,8 @@ static void add_count(struct buf *out, uint64_t n, const char *what)
 }
 
 /* Prints the wrong lines and the counts. */
-static void summarize(const struct importer *i, const struct telling *t)
+static void summarize(const struct importer *i, const struct telling *t,
+	const struct import_source *source)
 {
 	struct buf text AUTO(buf_done) = BUF_MAX(256);
 
@@ -263,6 +282,10 @@ static void summarize(const struct importer *i, const struct telling *t)
 	if (t->told > WRONG_TOLD)
 		fprintf(stderr, PROGRAM IMPORT ": only the first %d wrong lines are shown\n",
 			WRONG_TOLD);
+	if (source == import_sources && i->wrong && !i->added && !i->known)
+		fputs(PROGRAM IMPORT ": no line is a run as export prints it. If another program "
+				     "wrote the input, name that program with --from.\n",
+			stderr);
 	if (i->untold)
 		fputs(PROGRAM IMPORT ": the input does not say how runs ended, so they were left "
 				     "out. If they succeeded, give --outcome=succeeded.\n",
@@ -345,6 +368,7 @@ int transfer_import(int argc, char **argv)
 {
 	struct telling t = {.text = BUF_MAX(TOLD_MAX)};
 	AUTO(freep) struct importer *i = xcalloc(1, sizeof *i);
+	const struct import_source *source;
 	struct progress_line line;
 	struct options o = {0};
 	struct err e = {0};
@@ -359,12 +383,13 @@ int transfer_import(int argc, char **argv)
 	i->context = &t;
 	progress_line_begin(&line, IMPORT);
 	i->progress = &line.progress;
-	code = import_all(&o, import_source_find(o.import_from), i, &e);
+	source = import_source_find(o.import_from);
+	code = import_all(&o, source, i, &e);
 	progress_line_end(&line);
 	options_done(&o);
 	if (code)
 		failed(IMPORT, &e);
-	summarize(i, &t);
+	summarize(i, &t, source);
 	buf_done(&t.text);
 	return code || i->wrong || i->untold ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -93,12 +93,9 @@ void response_headers_read(struct http_response *a, const char *line, size_t len
 
 	if (!scan_until(&value, ':', &name))
 		return;
-	scan_blanks(&value);
-	while (value.end > value.at && isspace((unsigned char)value.end[-1]))
-		value.end--;
+	value = scan_slice(slice_trim(scan_rest(&value)));
 	if (name_is(name, "etag")) {
-		read_etag((struct slice){value.at, (size_t)(value.end - value.at)}, a->etag,
-			sizeof a->etag);
+		read_etag(scan_rest(&value), a->etag, sizeof a->etag);
 	} else if (name_is(name, "cache-control")) {
 		read_cache_control(value, &a->max_age_seconds);
 	} else {

@@ -109,6 +109,16 @@ json_t *json_time(double unix_seconds)
 	return json_text(text);
 }
 
+double json_number(const json_t *v)
+{
+	return json_is_number(v) ? json_number_value(v) : (double)NAN;
+}
+
+double json_number_of(const json_t *object, const char *key)
+{
+	return json_number(json_object_get(object, key));
+}
+
 bool json_is_in_range(const json_t *v, double least, double most)
 {
 	double d = json_number_value(v);

@@ -29,6 +29,11 @@ json_t *json_by_key(const char *key, double v);
 json_t *json_text(const char *s);       /* NULL becomes null; invalid UTF-8 becomes U+FFFD */
 json_t *json_time(double unix_seconds); /* "2026-11-21T08:45:12.123Z"; NaN becomes null */
 
+/* Returns a value as a number, and a member of an object as a number. NaN = it is absent, null or of
+ * another type. */
+double json_number(const json_t *v);
+double json_number_of(const json_t *object, const char *key);
+
 /* Returns true when `v` is a number from `least` to `most`. An integer is also compared with `most`
  * as an integer, because a double cannot hold every integer above 2^53. */
 bool json_is_in_range(const json_t *v, double least, double most);

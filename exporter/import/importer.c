@@ -30,7 +30,7 @@ static int flush(struct importer *i, struct err *e)
 		i->added = added;
 		i->known = known;
 	}
-	i->n = 0;
+	i->n = i->taken = 0;
 	arena_reset(&i->arena);
 	progress_note(i->progress, "runs", i->added + i->known, 0);
 	return code == -EINVAL ? -EIO : code;
@@ -81,10 +81,11 @@ static int take(void *context, uint64_t line, const char *text, size_t len, stru
 		code = run_message_check_age(r, i->now, 0, &why);
 	if (code) {
 		wrong(i, line, why.text);
-		return 0;
+	} else {
+		set_key(i, r);
+		i->n++;
 	}
-	set_key(i, r);
-	return ++i->n == IMPORTER_BATCH ? flush(i, e) : 0;
+	return ++i->taken == IMPORTER_BATCH ? flush(i, e) : 0;
 }
 
 struct import_sink importer_sink(struct importer *i)

@@ -7,7 +7,8 @@
 #include "exporter/history/history.h"
 #include "exporter/import/import.h"
 
-/* Runs of one transaction. Other writers wait for about 20 ms. */
+/* Texts of one transaction, wrong ones included, because each takes memory. Other writers wait for
+ * about 20 ms. */
 #define IMPORTER_BATCH 256
 
 struct importer {
@@ -24,7 +25,7 @@ struct importer {
 	/* used by the functions below */
 	struct arena arena;
 	struct run run[IMPORTER_BATCH];
-	size_t n;
+	size_t n, taken; /* runs that wait; texts since the last transaction */
 };
 
 /* Returns the sink that adds to `i`. */

@@ -94,15 +94,20 @@ void made_run_cores(struct made_run *m, const double cores[static 4])
 	}
 }
 
-void made_run_times(struct made_run *m, double started_at, double ended_at, double seconds)
+bool made_run_times(struct made_run *m, double started_at, double ended_at, double seconds)
 {
 	struct run *r = &m->run;
 
+	if (isnan(ended_at))
+		ended_at = started_at + seconds;
+	if (isnan(seconds))
+		seconds = ended_at - started_at;
 	r->started_at = started_at;
 	r->ended_at = ended_at;
 	r->duration_seconds = seconds;
 	if (isnan(started_at) || !run_times_agree(r))
 		r->started_at = ended_at - seconds;
+	return !isnan(ended_at) && !isnan(seconds);
 }
 
 void made_run_of_system(struct made_run *m, const char *system, struct slice run)

@@ -29,9 +29,10 @@ void made_run_mean(struct made_run *m, const char *column, double mean);
  * raised to the one before where the input disagrees with itself. NaN = unknown. */
 void made_run_cores(struct made_run *m, const double cores[static 4]);
 
-/* Sets the times of a run that ended at `ended_at` and took `seconds`. `started_at` is used where it
- * fits the duration; NaN = unknown. */
-void made_run_times(struct made_run *m, double started_at, double ended_at, double seconds);
+/* Sets the times of a run. NaN = unknown: a missing end or duration follows from the other two.
+ * `started_at` is used where it fits the duration. Returns false if the end or the duration stays
+ * unknown. */
+bool made_run_times(struct made_run *m, double started_at, double ended_at, double seconds);
 
 /* Copies a text of the input, cleaned. An empty text stays unknown. */
 void made_run_of_system(struct made_run *m, const char *system, struct slice run);

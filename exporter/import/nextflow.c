@@ -59,19 +59,13 @@ static double share_of(const struct text_table *t, const char *column)
  * time in the queue. */
 static int read_times(struct made_run *m, const struct text_table *t, struct err *e)
 {
-	double start = time_of(t, "start"), complete = time_of(t, "complete");
-	double seconds = seconds_of(t, "realtime");
+	double complete = time_of(t, "complete");
 
 	if (isnan(complete))
 		complete = time_of(t, "submit") + seconds_of(t, "duration");
-	if (isnan(complete))
-		complete = start + seconds;
-	if (isnan(seconds))
-		seconds = complete - start;
-	if (isnan(complete) || isnan(seconds))
+	if (!made_run_times(m, time_of(t, "start"), complete, seconds_of(t, "realtime")))
 		return err_set(e, -EINVAL,
 			"realtime is needed, and complete, or submit and duration");
-	made_run_times(m, start, complete, seconds);
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/units.h"
 #include "exporter/answers/series_csv.h"
+#include "exporter/core/json.h"
 #include "exporter/import/made_run.h"
 #include "exporter/import/table.h"
 
@@ -230,13 +231,6 @@ static int read_csv(struct tracked *k, const struct import_input *in, struct err
 
 /* ---- JSON ---- */
 
-static double number_of(const json_t *o, const char *key)
-{
-	const json_t *v = json_object_get(o, key);
-
-	return json_is_number(v) ? json_number_value(v) : (double)NAN;
-}
-
 /* Returns a text of the cloud. resource-tracker writes "unknown" where it does not know. */
 static const char *text_of(const json_t *o, const char *key)
 {
@@ -261,9 +255,9 @@ static int read_samples(struct tracked *k, const json_t *list, struct err *e)
 	for (size_t i = 0; i < json_array_size(list) && code == 0; i++) {
 		const json_t *o = json_array_get(list, i);
 
-		code = add_sample(k, number_of(o, "timestamp"), e);
+		code = add_sample(k, json_number_of(o, "timestamp"), e);
 		for (size_t c = 0; c < k->n_columns && code == 0; c++)
-			set_value(k, c, number_of(o, names[c]));
+			set_value(k, c, json_number_of(o, names[c]));
 	}
 	return code;
 }
@@ -293,10 +287,10 @@ static int read_document(struct tracked *k, const json_t *document, const struct
 		return err_set(e, -EINVAL,
 			"process_metrics is missing: accepted is what dumps() of resource-tracker returns");
 	m.run.outcome = outcome_of(document);
-	if (number_of(server, "vcpus") >= 1)
-		m.run.machine_cpus = number_of(server, "vcpus");
-	if (number_of(server, "memory_mib") > 0)
-		m.run.machine_memory_bytes = number_of(server, "memory_mib") * MIB;
+	if (json_number_of(server, "vcpus") >= 1)
+		m.run.machine_cpus = json_number_of(server, "vcpus");
+	if (json_number_of(server, "memory_mib") > 0)
+		m.run.machine_memory_bytes = json_number_of(server, "memory_mib") * MIB;
 	m.run.vendor_id = text_of(cloud, "vendor");
 	m.run.instance_type = text_of(cloud, "instance_type");
 	m.run.region = text_of(cloud, "region");

@@ -124,14 +124,9 @@ static int read_times(struct made_run *m, const struct text_table *t, struct err
 
 	started = first_number(started, table_number(t, "Start"));
 	ended = first_number(ended, table_number(t, "End"));
-	if (isnan(ended))
-		ended = started + seconds;
-	if (isnan(seconds))
-		seconds = ended - started;
-	if (isnan(ended) || isnan(seconds))
+	if (!made_run_times(m, started, ended, seconds))
 		return err_set(e, -EINVAL,
 			"two of Start, End and Elapsed are needed, as sacct prints them");
-	made_run_times(m, started, ended, seconds);
 	return 0;
 }
 

@@ -7,12 +7,26 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/units.h"
+#include "exporter/core/json.h"
 #include "exporter/import/made_run.h"
 #include "exporter/import/table.h"
 
-/* One row. The sizes are in MiB, as Snakemake writes them. */
+/* The numbers of a row. The sizes are in MiB. */
+enum number { SECONDS, MAX_RSS, MAX_PSS, IO_IN, IO_OUT, CPU_SECONDS, THREADS, NUMBERS };
+
+static const char *const names[NUMBERS] = {
+	[SECONDS] = "s",
+	[MAX_RSS] = "max_rss",
+	[MAX_PSS] = "max_pss",
+	[IO_IN] = "io_in",
+	[IO_OUT] = "io_out",
+	[CPU_SECONDS] = "cpu_time",
+	[THREADS] = "threads",
+};
+
 struct snakemake_row {
-	double seconds, max_rss, max_pss, io_in, io_out, cpu_seconds, threads, memory_mb;
+	double number[NUMBERS]; /* NaN = unknown */
+	double memory_mb;       /* that was requested */
 	struct slice rule, all; /* `all`: the whole row */
 };
 
@@ -41,23 +55,25 @@ static int name_job(struct made_run *m, const struct import_input *in, struct sl
 static int give(const struct snakemake_row *b, const struct import_input *in, uint64_t line,
 	struct err *e)
 {
+	const double *number = b->number;
 	struct made_run m;
 
-	if (!(b->seconds >= 0))
+	if (!(number[SECONDS] >= 0))
 		return err_set(e, -EINVAL, "s: accepted is a number of seconds");
 	made_run_begin(&m, "snakemake");
 	made_run_of_system(&m, "snakemake", (struct slice){0});
 	m.run.outcome = OUTCOME_SUCCEEDED;
-	made_run_times(&m, NAN, isnan(in->written_at) ? in->now : in->written_at, b->seconds);
+	made_run_times(&m, NAN, isnan(in->written_at) ? in->now : in->written_at, number[SECONDS]);
 	/* RSS counts memory that processes share once for each of them. PSS does not. */
-	made_run_peak(&m, "memory_peak_bytes", (b->max_pss > 0 ? b->max_pss : b->max_rss) * MIB);
-	made_run_peak(&m, "memory_rss_bytes", b->max_rss * MIB);
-	made_run_peak(&m, "memory_pss_bytes", b->max_pss * MIB);
-	made_run_total(&m, "disk_read_bytes", b->io_in * MIB);
-	made_run_total(&m, "disk_written_bytes", b->io_out * MIB);
-	made_run_total(&m, "cpu_seconds", b->cpu_seconds);
-	if (b->threads > 0)
-		m.run.requested_cpu_cores = b->threads;
+	made_run_peak(&m, "memory_peak_bytes",
+		(number[MAX_PSS] > 0 ? number[MAX_PSS] : number[MAX_RSS]) * MIB);
+	made_run_peak(&m, "memory_rss_bytes", number[MAX_RSS] * MIB);
+	made_run_peak(&m, "memory_pss_bytes", number[MAX_PSS] * MIB);
+	made_run_total(&m, "disk_read_bytes", number[IO_IN] * MIB);
+	made_run_total(&m, "disk_written_bytes", number[IO_OUT] * MIB);
+	made_run_total(&m, "cpu_seconds", number[CPU_SECONDS]);
+	if (number[THREADS] > 0)
+		m.run.requested_cpu_cores = number[THREADS];
 	if (b->memory_mb > 0)
 		m.run.requested_memory_bytes = b->memory_mb * 1e6;
 	int code = name_job(&m, in, b->rule, e);
@@ -85,19 +101,14 @@ static int read_row(void *context, const struct text_table *t, const struct impo
 	struct err *e)
 {
 	const struct slice first = t->field[0], last = t->field[t->n - 1];
-	const struct snakemake_row b = {
-		.seconds = table_number(t, "s"),
-		.max_rss = table_number(t, "max_rss"),
-		.max_pss = table_number(t, "max_pss"),
-		.io_in = table_number(t, "io_in"),
-		.io_out = table_number(t, "io_out"),
-		.cpu_seconds = table_number(t, "cpu_time"),
-		.threads = table_number(t, "threads"),
+	struct snakemake_row b = {
 		.memory_mb = member_of(table_field(t, "resources"), "'mem_mb': "),
 		.rule = table_field(t, "rule_name"),
 		.all = {first.data, (size_t)(last.data + last.len - first.data)},
 	};
 
+	for (size_t i = 0; i < NUMBERS; i++)
+		b.number[i] = table_number(t, names[i]);
 	(void)context;
 	return give(&b, in, t->lines.number, e);
 }
@@ -116,31 +127,20 @@ static int read_table(const struct import_input *in, struct err *e)
 	return code;
 }
 
-static double number_of(const json_t *o, const char *key)
-{
-	const json_t *v = json_object_get(o, key);
-
-	return json_is_number(v) ? json_number_value(v) : (double)NAN;
-}
-
 static int read_object(const struct import_input *in, struct slice line, uint64_t number,
 	struct err *e)
 {
 	json_error_t error;
 	json_t *o = json_loadb(line.data, line.len, JSON_REJECT_DUPLICATES, &error);
 	const char *rule = json_string_value(json_object_get(o, "rule_name"));
-	const struct snakemake_row b = {
-		.seconds = number_of(o, "s"),
-		.max_rss = number_of(o, "max_rss"),
-		.max_pss = number_of(o, "max_pss"),
-		.io_in = number_of(o, "io_in"),
-		.io_out = number_of(o, "io_out"),
-		.cpu_seconds = number_of(o, "cpu_time"),
-		.threads = number_of(o, "threads"),
-		.memory_mb = number_of(json_object_get(o, "resources"), "mem_mb"),
+	struct snakemake_row b = {
+		.memory_mb = json_number_of(json_object_get(o, "resources"), "mem_mb"),
 		.rule = {rule, rule ? strlen(rule) : 0},
 		.all = line,
 	};
+
+	for (size_t i = 0; i < NUMBERS; i++)
+		b.number[i] = json_number_of(o, names[i]);
 	int code = json_is_object(o) ? give(&b, in, number, e) :
 				       err_set(e, -EINVAL, "accepted is a JSON object: %s",
 					       o ? "this is another value" : error.text);

@@ -2,18 +2,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <string.h>
-
-static struct slice trim(struct slice s)
-{
-	while (s.len && (s.data[0] == ' ' || s.data[0] == '\t')) {
-		s.data++;
-		s.len--;
-	}
-	while (s.len && (s.data[s.len - 1] == ' ' || s.data[s.len - 1] == '\t'))
-		s.len--;
-	return s;
-}
 
 /* Reads a field in double quotes, in which "" is one quote. Writes it to `out`. Returns false when the
  * closing quote is missing. */
@@ -51,8 +39,8 @@ static size_t split(const struct text_table *t, struct slice line, struct slice 
 			return 0;
 		while (s.at < s.end && *s.at != t->separator)
 			buf_addc(out, *s.at++);
-		field[n++] =
-			trim((struct slice){out->data ? out->data + begin : "", out->len - begin});
+		field[n++] = slice_trim((struct slice){
+			out->data ? out->data + begin : "", out->len - begin});
 	} while (s.at++ < s.end);
 	return n;
 }

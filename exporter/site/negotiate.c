@@ -24,17 +24,6 @@ static bool slice_is_any_case(struct slice s, const char *text)
 	return s.len == strlen(text) && strncasecmp(s.data, text, s.len) == 0;
 }
 
-static struct slice trimmed(struct slice s)
-{
-	while (s.len && (s.data[0] == ' ' || s.data[0] == '\t')) {
-		s.data++;
-		s.len--;
-	}
-	while (s.len && (s.data[s.len - 1] == ' ' || s.data[s.len - 1] == '\t'))
-		s.len--;
-	return s;
-}
-
 /* Reads the next piece, up to the character `stop`, and skips that character. A `stop` inside a
  * quoted string is ignored. */
 static bool next_piece(struct scan *s, char stop, struct slice *ret)
@@ -50,7 +39,7 @@ static bool next_piece(struct scan *s, char stop, struct slice *ret)
 		else if (*s->at == '"')
 			quoted = !quoted;
 	}
-	*ret = trimmed((struct slice){first, (size_t)(s->at - first)});
+	*ret = slice_trim((struct slice){first, (size_t)(s->at - first)});
 	scan_char(s, stop);
 	return true;
 }
@@ -91,9 +80,9 @@ static bool next_element(struct scan *header, struct element *ret)
 		if (!scan_until(&p, '=', &name))
 			continue;
 		struct slice value =
-			unquoted(trimmed((struct slice){p.at, (size_t)(p.end - p.at)}));
+			unquoted(slice_trim((struct slice){p.at, (size_t)(p.end - p.at)}));
 
-		name = trimmed(name);
+		name = slice_trim(name);
 		if (slice_is_any_case(name, "q"))
 			ret->q = weight(value);
 		else if (slice_is_any_case(name, "version"))

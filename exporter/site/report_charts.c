@@ -7,6 +7,7 @@
 
 #include "collectors/base/mem.h"
 #include "collectors/base/units.h"
+#include "exporter/core/json.h"
 #include "exporter/terminal/figures.h"
 #include "exporter/terminal/members.h"
 
@@ -78,9 +79,7 @@ static void add_amount(struct buf *out, const struct chart *c, double v)
 
 static double number_at(const json_t *array, size_t i)
 {
-	const json_t *v = json_array_get(array, i);
-
-	return json_is_number(v) ? json_number_value(v) : (double)NAN;
+	return json_number(json_array_get(array, i));
 }
 
 static double highest(const json_t *column)

@@ -252,15 +252,6 @@ static void add_inline(struct markdown *m, struct slice s, int depth)
 
 /* ---- blocks ---- */
 
-static struct slice trimmed(struct slice s)
-{
-	while (s.len && isspace((unsigned char)s.data[s.len - 1]))
-		s.len--;
-	while (s.len && isspace((unsigned char)*s.data))
-		s = from(s, 1);
-	return s;
-}
-
 static void flush_paragraph(struct markdown *m)
 {
 	struct slice text = {buf_text(&m->paragraph), m->paragraph.len};
@@ -308,7 +299,7 @@ static bool add_heading(struct markdown *m, struct slice line)
 
 	if (level < 1 || level > 6 || level == line.len || line.data[level] != ' ')
 		return false;
-	struct slice text = trimmed(from(line, level));
+	struct slice text = slice_trim(from(line, level));
 
 	leave_lists(m, 0);
 	buf_addf(m->out, "<h%zu id=\"", level);
@@ -358,7 +349,7 @@ static void add_row(struct markdown *m, struct slice line, const char *tag)
 			continue;
 		}
 		buf_addf(m->out, "<%s>", tag);
-		add_inline(m, trimmed((struct slice){buf_text(&cell), cell.len}), 0);
+		add_inline(m, slice_trim((struct slice){buf_text(&cell), cell.len}), 0);
 		buf_addf(m->out, "</%s>", tag);
 		buf_reset(&cell);
 	}
@@ -376,7 +367,7 @@ static void add_table(struct markdown *m, struct slice line, struct scan *lines)
 	buf_adds(m->out, "</thead>\n<tbody>\n");
 	for (size_t row = 0; scan_line(&next, &s) && slice_starts(scan_rest(&s), "|"); row++) {
 		if (row)
-			add_row(m, trimmed(scan_rest(&s)), "td");
+			add_row(m, slice_trim(scan_rest(&s)), "td");
 		*lines = next;
 	}
 	buf_adds(m->out, "</tbody>\n</table></div>\n");
@@ -415,7 +406,7 @@ static bool add_item(struct markdown *m, struct slice line)
 		m->list[m->lists++] = (struct list){indent, ordered};
 		buf_adds(m->out, ordered ? "<ol>\n<li>" : "<ul>\n<li>");
 	}
-	line = trimmed(from(line, indent + n));
+	line = slice_trim(from(line, indent + n));
 	buf_add(&m->paragraph, line.data, line.len);
 	m->in_item = true;
 	return true;
@@ -425,7 +416,7 @@ static void add_quote(struct markdown *m, struct slice line)
 {
 	leave_lists(m, 0);
 	buf_adds(m->out, "<blockquote>");
-	add_inline(m, trimmed(from(line, 1)), 0);
+	add_inline(m, slice_trim(from(line, 1)), 0);
 	buf_adds(m->out, "</blockquote>\n");
 }
 
@@ -445,7 +436,7 @@ static void add_to_paragraph(struct markdown *m, struct slice line)
 {
 	if (m->after_blank)
 		leave_lists(m, indent_of(line));
-	line = trimmed(line);
+	line = slice_trim(line);
 	if (m->paragraph.len)
 		buf_addc(&m->paragraph, '\n');
 	buf_add(&m->paragraph, line.data, line.len);
@@ -454,7 +445,7 @@ static void add_to_paragraph(struct markdown *m, struct slice line)
 static void add_line(struct markdown *m, struct slice line, struct scan *lines)
 {
 	size_t indent = indent_of(line);
-	struct slice text = trimmed(line);
+	struct slice text = slice_trim(line);
 
 	if (text.len == 0)
 		flush_paragraph(m);

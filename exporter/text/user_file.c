@@ -5,11 +5,14 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
+
+#define COPIED_AT_ONCE ((size_t)1 << 20)
 
 /* Returns a duplicate of our stdout or stderr when `path` leads to the same file, else -1. */
 static int shared_with_us(const char *path)
@@ -28,24 +31,6 @@ static int shared_with_us(const char *path)
 	return -1;
 }
 
-/* Writes `body` and closes `fd`, also on an error. */
-static int write_all(int fd, const struct buf *body)
-{
-	FILE *f = fdopen(fd, "w");
-	int code = 0;
-
-	if (!f) {
-		code = -errno;
-		close(fd);
-		return code;
-	}
-	if (fwrite(buf_text(body), 1, body->len, f) != body->len)
-		code = -errno;
-	if (fclose(f) < 0 && !code)
-		code = -errno;
-	return code;
-}
-
 /* Opens `path` for writing into that file. O_NONBLOCK makes open(2) fail on a FIFO that has no reader.
  * Otherwise open(2) would wait for a reader. Returns the descriptor or a negative errno. */
 static int open_in_place(const char *path)
@@ -58,13 +43,6 @@ static int open_in_place(const char *path)
 
 	closep(&fd);
 	return code;
-}
-
-static int write_in_place(const char *path, const struct buf *body)
-{
-	int fd = open_in_place(path);
-
-	return fd < 0 ? fd : write_all(fd, body);
 }
 
 static int keep_owner_and_mode(int fd, const struct stat *old)
@@ -88,7 +66,7 @@ static int open_part(const char *path, const struct stat *old, char part[static 
 	/* Remove an old temporary file. A killed process with our pid may have left it, or an
 	 * attacker may have placed a link there. */
 	unlink(part);
-	int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, old ? 0600 : 0666);
+	int fd = open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, old ? 0600 : 0666);
 
 	if (fd < 0)
 		return -errno;
@@ -101,54 +79,17 @@ static int open_part(const char *path, const struct stat *old, char part[static 
 	return code;
 }
 
-/* Replaces the file at `path` atomically: readers see the old or the new content. `old` is the file
- * to replace; NULL = no file yet. */
-static int replace_file(const char *path, const struct stat *old, const struct buf *body)
-{
-	char part[PATH_MAX];
-	int fd = open_part(path, old, part);
-
-	if (fd < 0)
-		return fd;
-	int code = write_all(fd, body);
-
-	if (code == 0 && rename(part, path) < 0)
-		code = -errno;
-	if (code)
-		unlink(part);
-	return code;
-}
-
 /* Returns true when the file has an ACL, which a new file would not get (acl(5)). */
 static bool has_access_list(const char *path)
 {
 	return lgetxattr(path, "system.posix_acl_access", NULL, 0) > 0;
 }
 
-static int put_file(const char *path, const struct buf *body)
+/* If a file cannot be replaced, it can perhaps be written. It may belong to another user, be a mount in a
+ * container, or be in a folder that is not writable. */
+static bool cannot_be_replaced(int code)
 {
-	struct stat st;
-	bool is_there = lstat(path, &st) == 0;
-
-	if (!is_there && errno != ENOENT)
-		return -errno;
-	if (is_there && (!S_ISREG(st.st_mode) || has_access_list(path)))
-		return write_in_place(path, body);
-	int code = replace_file(path, is_there ? &st : NULL, body);
-
-	/* If the file cannot be replaced, it can perhaps be written. It may belong to another user,
-	 * be a mount in a container, or be in a folder that is not writable. */
-	if (is_there && (code == -EPERM || code == -EACCES || code == -EROFS || code == -EBUSY))
-		return write_in_place(path, body);
-	return code;
-}
-
-int user_file_write(const char *path, const struct buf *body, struct err *e)
-{
-	int fd = shared_with_us(path);
-	int code = fd >= 0 ? write_all(fd, body) : put_file(path, body);
-
-	return code ? err_system(e, code, "write %s", path) : 0;
+	return code == -EPERM || code == -EACCES || code == -EROFS || code == -EBUSY;
 }
 
 /* Opens the file to write to. Returns the descriptor or a negative errno. */
@@ -169,9 +110,7 @@ static int open_file(struct user_file *f)
 	if (fd >= 0)
 		return fd;
 	*f->part = '\0';
-	return is_there && (fd == -EPERM || fd == -EACCES || fd == -EROFS) ?
-		       open_in_place(f->path) :
-		       fd;
+	return is_there && cannot_be_replaced(fd) ? open_in_place(f->path) : fd;
 }
 
 int user_file_begin(struct user_file *f, const char *path, struct err *e)
@@ -191,15 +130,53 @@ int user_file_begin(struct user_file *f, const char *path, struct err *e)
 	return err_system(e, code, "write %s", path);
 }
 
+/* Writes the content of `from` into the file at `path`. */
+static int copy_in_place(int from, const char *path)
+{
+	AUTO(closep) int to = open_in_place(path);
+	off_t at = 0;
+	ssize_t n;
+
+	if (to < 0)
+		return to;
+	do
+		n = sendfile(to, from, &at, COPIED_AT_ONCE);
+	while (n > 0);
+	return n < 0 ? -errno : 0;
+}
+
+/* Puts the new file, which is open as `part`, in the place of the earlier one. */
+static int put_in_place(const struct user_file *f, int part)
+{
+	int code = rename(f->part, f->path) < 0 ? -errno : 0;
+
+	return cannot_be_replaced(code) ? copy_in_place(part, f->path) : code;
+}
+
 int user_file_end(struct user_file *f, int code, struct err *e)
 {
-	int last = fclose(f->out) < 0 ? -errno : 0;
+	AUTO(closep) int part = *f->part ? fcntl(fileno(f->out), F_DUPFD_CLOEXEC, 0) : -1;
+	int last = *f->part && part < 0 ? -errno : 0;
 
-	if (code == 0 && last == 0 && *f->part && rename(f->part, f->path) < 0)
+	if (fclose(f->out) < 0)
 		last = -errno;
-	if ((code || last) && *f->part)
+	if (code == 0 && last == 0 && part >= 0)
+		last = put_in_place(f, part);
+	if (*f->part)
 		unlink(f->part);
 	if (code)
 		return code;
 	return last ? err_system(e, last, "write %s", f->path) : 0;
+}
+
+int user_file_write(const char *path, const struct buf *body, struct err *e)
+{
+	struct user_file f;
+	int code = user_file_begin(&f, path, e);
+
+	if (code)
+		return code;
+	if (fwrite(buf_text(body), 1, body->len, f.out) != body->len)
+		code = err_system(e, -errno, "write %s", path);
+	return user_file_end(&f, code, e);
 }

@@ -9,13 +9,10 @@
 #include "collectors/base/buf.h"
 #include "collectors/base/err.h"
 
-/* Writes `body` to the file. Replaces a regular file atomically and keeps its mode and owner. If
- * the file cannot be replaced, writes into the existing file. Also writes into a device, a FIFO or
- * the target of a link, as a shell does. If `path` leads to our stdout or stderr, appends the
- * answer there. */
-int user_file_write(const char *path, const struct buf *body, struct err *e);
-
-/* A file that is written piece by piece, for answers that do not fit into memory. */
+/* A file that is written piece by piece, for answers that do not fit into memory. A regular file is
+ * replaced atomically and keeps its mode and owner. If it cannot be replaced, its content is. A device, a
+ * FIFO or the target of a link is written to, as a shell does. If `path` leads to our stdout or stderr,
+ * the text is appended there. */
 struct user_file {
 	const char *path;
 	FILE *out;
@@ -29,5 +26,8 @@ int user_file_begin(struct user_file *f, const char *path, struct err *e);
 /* Closes the file. Puts it in the place of an earlier regular file if `code` is 0, else leaves that file
  * as it was. Returns `code`, or the error of the last write. */
 int user_file_end(struct user_file *f, int code, struct err *e);
+
+/* Writes `body` to such a file. */
+int user_file_write(const char *path, const struct buf *body, struct err *e);
 
 #endif

@@ -146,9 +146,7 @@ static void read_text(struct tree *sys, const char *name, char *out, size_t size
 	snprintf(path, sizeof path, "class/dmi/id/%s", name);
 	ssize_t n = tree_read(sys, path, text, sizeof text);
 
-	while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == ' '))
-		n--;
-	slice_copy((struct slice){text, n > 0 ? (size_t)n : 0}, out, size);
+	slice_copy(slice_trim((struct slice){text, n > 0 ? (size_t)n : 0}), out, size);
 }
 
 static void read_dmi(const char *sysfs, struct dmi *ret)

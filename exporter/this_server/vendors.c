@@ -25,17 +25,6 @@ static bool take_word(struct slice s, char *out, size_t size)
 	return true;
 }
 
-static struct slice trimmed(const char *body, size_t len)
-{
-	while (len && strchr(" \t\r\n", body[len - 1]))
-		len--;
-	while (len && strchr(" \t\r\n", *body)) {
-		body++;
-		len--;
-	}
-	return (struct slice){body, len};
-}
-
 /* Returns the part after the last slash, as in "projects/1/machineTypes/n2-standard-2". */
 static struct slice last_part(struct slice s)
 {
@@ -46,17 +35,18 @@ static struct slice last_part(struct slice s)
 
 static bool take_type(const char *body, size_t len, struct machine *m)
 {
-	return take_word(trimmed(body, len), m->instance_type, sizeof m->instance_type);
+	return take_word(slice_trim((struct slice){body, len}), m->instance_type,
+		sizeof m->instance_type);
 }
 
 static bool take_region(const char *body, size_t len, struct machine *m)
 {
-	return take_word(trimmed(body, len), m->region, sizeof m->region);
+	return take_word(slice_trim((struct slice){body, len}), m->region, sizeof m->region);
 }
 
 static bool take_zone(const char *body, size_t len, struct machine *m)
 {
-	return take_word(trimmed(body, len), m->zone, sizeof m->zone);
+	return take_word(slice_trim((struct slice){body, len}), m->zone, sizeof m->zone);
 }
 
 static json_t *parse_json(const char *body, size_t len)
@@ -89,7 +79,7 @@ static bool take_aws_document(const char *body, size_t len, struct machine *m)
 
 static bool take_aws_life_cycle(const char *body, size_t len, struct machine *m)
 {
-	struct slice s = trimmed(body, len);
+	struct slice s = slice_trim((struct slice){body, len});
 
 	if (slice_is(s, "spot"))
 		m->allocation = MACHINE_SPOT;
@@ -100,7 +90,7 @@ static bool take_aws_life_cycle(const char *body, size_t len, struct machine *m)
 
 static bool take_gcp_type(const char *body, size_t len, struct machine *m)
 {
-	struct slice s = trimmed(body, len);
+	struct slice s = slice_trim((struct slice){body, len});
 
 	return slice_starts(s, "projects/") &&
 	       take_word(last_part(s), m->instance_type, sizeof m->instance_type);
@@ -109,7 +99,7 @@ static bool take_gcp_type(const char *body, size_t len, struct machine *m)
 /* Reads the zone and its region, as in "projects/1/zones/us-central1-a". */
 static bool take_gcp_zone(const char *body, size_t len, struct machine *m)
 {
-	struct slice zone = last_part(trimmed(body, len));
+	struct slice zone = last_part(slice_trim((struct slice){body, len}));
 	const char *dash = memrchr(zone.data, '-', zone.len);
 
 	return dash && take_word(zone, m->zone, sizeof m->zone) &&
@@ -119,7 +109,7 @@ static bool take_gcp_zone(const char *body, size_t len, struct machine *m)
 
 static bool take_gcp_preemptible(const char *body, size_t len, struct machine *m)
 {
-	struct slice s = trimmed(body, len);
+	struct slice s = slice_trim((struct slice){body, len});
 
 	if (slice_is(s, "TRUE"))
 		m->allocation = MACHINE_SPOT;

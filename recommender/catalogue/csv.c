@@ -73,11 +73,9 @@ static int add_cell(struct csv *c, struct err *e)
 
 		while (!row_ends(c) && *c->at.at != ',')
 			c->at.at++;
-		const char *end = c->at.at;
+		struct slice cell = slice_trim((struct slice){first, (size_t)(c->at.at - first)});
 
-		while (end > first && (end[-1] == ' ' || end[-1] == '\t'))
-			end--;
-		buf_add(&c->row, first, (size_t)(end - first));
+		buf_add(&c->row, cell.data, cell.len);
 	}
 	if (code == 0 && memchr(buf_text(&c->row) + before, '\0', c->row.len - before))
 		return err_set(e, -EINVAL, "line %lu: has a NUL byte", c->line);

@@ -1,5 +1,6 @@
 /* How many cores to request, and how long a run takes with other numbers of cores. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,18 +43,26 @@ struct parallelism {
 	double fastest[RUNS_FOR_CPU];      /* duration with unlimited cores / measured duration */
 	double possible[RUNS_FOR_CPU];     /* most cores that the run can use; INFINITY = unknown */
 	double mean, most;                 /* mean and largest number of cores in use */
+	bool most_known;                   /* `most` was measured, and is not only a mean */
 	double widest; /* most cores that would be in use if no thread had to wait */
 	bool waited;   /* in at least one run, threads had to wait for a CPU */
 };
 
 /* Returns the most cores that a run can use: the most that it used or waited for at once
- * (cpu_parallel_widest) or, if only its mean is known, the CPUs of its machine. INFINITY =
- * unknown. */
+ * (cpu_parallel_widest) or, if it used the same number all the time, the CPUs of its machine. INFINITY =
+ * unknown. If only its mean is known, returns its request, or else the CPUs that its mean needs:
+ * no measurement says that it needs more. */
 static double widest_possible(const struct parallel *p, const struct run *r)
 {
+	double machine = r->machine_cpus >= 1 ? r->machine_cpus : INFINITY;
+
 	if (p->varied)
 		return cpu_parallel_widest(p);
-	return r->machine_cpus >= 1 ? r->machine_cpus : INFINITY;
+	if (isfinite(run_peak(r, "cpu_cores")))
+		return machine;
+	return fmin(r->requested_cpu_cores > 0 ? r->requested_cpu_cores :
+						 ceil(cpu_parallel_widest(p)),
+		machine);
 }
 
 static struct parallelism *parallelism_of(const struct runs *used, struct arena *arena)
@@ -67,14 +76,15 @@ static struct parallelism *parallelism_of(const struct runs *used, struct arena 
 		if (!d || run_cpu_uncertain(&used->run[i]) || !cpu_parallel_of(d, &p->run[p->n]))
 			continue;
 		struct parallel *run = &p->run[p->n];
-		double peak = run_peak(&used->run[i], "cpu_cores");
+		bool known = isfinite(d->max);
 
 		run->wanted = waits_cpu_wanted(&used->run[i]);
 		p->fastest[p->n] = cpu_parallel_stretch(run, INFINITY);
 		p->waited |= run->wanted > 1;
 		/* The last point of the curve is the mean of the busiest moments, below their
 		 * peak. */
-		p->most = fmax(p->most, isfinite(peak) ? peak : run->cores[PARALLEL_POINTS - 1]);
+		p->most = fmax(p->most, known ? d->max : run->cores[PARALLEL_POINTS - 1]);
+		p->most_known |= known;
 		p->widest = fmax(p->widest, cpu_parallel_widest(run));
 		p->possible[p->n] = widest_possible(run, &used->run[i]);
 		p->weight[p->n] = exp2(-(double)p->n / FADING);
@@ -230,6 +240,17 @@ static void explain_own(struct sizing *s, const struct choice *own, enum cpu_for
 			own->whole > 1 ? "s" : "");
 }
 
+static void explain_use(struct sizing *s, const struct parallelism *p, struct arena *arena)
+{
+	char n[WORDING_MAX], most[WORDING_MAX] = "; the most at once is unknown";
+
+	if (p->most_known)
+		snprintf(most, sizeof most, " and up to %.2f", p->most);
+	sizing_explain(s, arena, TOPIC_CPU, "%s used %.2f cores on average%s%s.",
+		wording_runs(n, p->n), p->mean, most,
+		p->waited ? ", and threads had to wait for a CPU" : "");
+}
+
 /* Sets the request for this purpose. `for_speed` is the number of cores for speed before
  * rounding. */
 static void size_by_purpose(struct sizing *s, const struct parallelism *p, double for_speed,
@@ -237,7 +258,6 @@ static void size_by_purpose(struct sizing *s, const struct parallelism *p, doubl
 {
 	double memory = fmax(s->demand.memory_bytes, MEMORY_LEAST);
 	double waiting = memory / (1024 * MIB) * GIB_IN_CORES;
-	char n[WORDING_MAX];
 
 	if (s->demand.gpus > 0)
 		waiting += s->demand.gpus * GPU_IN_CORES;
@@ -252,9 +272,7 @@ static void size_by_purpose(struct sizing *s, const struct parallelism *p, doubl
 
 	s->demand.cpu_cores = own->fraction;
 	s->resources.cpu = (uint64_t)own->whole;
-	sizing_explain(s, arena, TOPIC_CPU, "%s used %.2f cores on average and up to %.2f%s.",
-		wording_runs(n, p->n), p->mean, p->most,
-		p->waited ? ", and threads had to wait for a CPU" : "");
+	explain_use(s, p, arena);
 	explain_own(s, own, purpose, arena);
 	explain_other(s, p, purpose == CPU_FOR_COST ? CPU_FOR_SPEED : CPU_FOR_COST, own,
 		&choice[CPU_FOR_COUNT - 1 - purpose], waiting, arena);
@@ -360,6 +378,12 @@ void sizing_cpu(struct sizing *s, const struct sizing_method *m, const struct ru
 			wording_runs(n, used->n));
 		return;
 	}
+	if (!p->most_known)
+		warnings_add(&s->warnings, arena, WARNING_CPU_PEAK_UNKNOWN, p->n,
+			"Only the mean use of CPU of %s is known. A run that uses more for a part of its "
+			"time may be slowed down by the request. Measure a run with \"rightsize-exporter "
+			"run\" or \"serve\".",
+			wording_runs(n, p->n));
 	for_speed = cores_for_speed(p);
 	if (m->cpu_share > 0)
 		size_by_share(s, m, p, options, arena);

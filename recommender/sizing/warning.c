@@ -49,6 +49,8 @@ const struct warning_row warning_rows[WARNING_CODES] = {
 		"Runs were recorded without numbers"},
 	[WARNING_UNCERTAIN_CPU] = {"uncertain_cpu", SEVERITY_WARNING, false,
 		"CPU time of the runs may be missing, or may be that of other processes"},
+	[WARNING_CPU_PEAK_UNKNOWN] = {"cpu_peak_unknown", SEVERITY_INFO, false,
+		"Only the mean use of CPU of the runs is known, not the most at once"},
 	[WARNING_WAITS_FOR_CPU] = {"waits_for_cpu", SEVERITY_WARNING, false,
 		"Threads of the runs waited for a CPU: more cores would make the job faster"},
 	[WARNING_TASKS_REFUSED] = {"tasks_refused", SEVERITY_WARNING, false,

@@ -238,15 +238,19 @@ class Answers(Case):
     def test_a_file_that_is_mounted_is_written(self):
         self.run_job(["true"])
         file, mounted = self.folder / "file", self.folder / "mounted"
-        for path in (file, mounted):
-            path.write_text("before")
         script = 'mount --bind "$1" "$2" && shift 2 && exec "$@"'
-        result = subprocess.run(["unshare", "--mount", "/bin/sh", "-c", script, "-", file, mounted, EXPORTER, "jobs",
-                                 f"--history.path={self.history}", "-o", mounted], capture_output=True, text=True,
-                                timeout=DEADLINE, check=False, env=self.environment)
-        self.assertEqual(result.returncode, 0, result)
-        self.assertIn('"job"', file.read_text())
-        self.assertEqual(mounted.read_text(), "before")
+        for command, expected in (("jobs", '"job"'), ("export", '"run_id"')):
+            with self.subTest(command):
+                for path in (file, mounted):
+                    path.write_text("before" * 1000)
+                result = subprocess.run(["unshare", "--mount", "/bin/sh", "-c", script, "-", file, mounted, EXPORTER, command,
+                                         f"--history.path={self.history}", "-o", mounted], capture_output=True, text=True,
+                                        timeout=DEADLINE, check=False, env=self.environment)
+                self.assertEqual(result.returncode, 0, result)
+                self.assertIn(expected, file.read_text())
+                self.assertNotIn("before", file.read_text())
+                self.assertEqual(mounted.read_text(), "before" * 1000)
+                self.assertEqual(list(self.folder.glob("mounted.part*")), [])
 
     def test_a_file_keeps_its_access_list(self):
         """The entries are the owner, another user, no group, and a user whom the mask would admit if it were a mode:

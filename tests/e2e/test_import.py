@@ -145,6 +145,13 @@ class Lines(Transfer):
     def test_files_that_cannot_be_read(self):
         for path, said in ((self.folder / "none", "No such file"), (self.folder, "is a folder")):
             self.assertIn(said, self.do_import(path, code=1).stderr)
+        file = self.write("JobID|State")
+        for flags, path, said in (((), file, "name that program with --from"),
+                                  ((), "http://user:secret@127.0.0.1:1", "a URL needs --from=prometheus"),
+                                  (("--from=prometheus",), file, f"{file} is a file")):
+            result = self.do_import(path, *flags, code=1)
+            self.assertIn(said, result.stderr)
+            self.assertNotIn("secret", result.stderr)
         result = self.command("export", f"--history.path={self.folder / 'none.db'}")
         self.assertEqual(result.returncode, 1)
         self.assertIn("none.db", result.stderr)

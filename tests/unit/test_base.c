@@ -177,6 +177,9 @@ static void scan_pieces_and_the_line_that_begins_with_a_word(void **state)
 	assert_false(scan_line_of(&s, "Uid:", &line));
 	assert_true(slice_is(scan_first_line(SCAN(" a b\t \nc", 8)), "a b"));
 	assert_true(slice_is(scan_first_line(SCAN("", 0)), ""));
+	assert_true(slice_is(slice_trim((struct slice){" \t\r\na b \r\n", 10}), "a b"));
+	assert_int_equal(slice_trim((struct slice){" \n", 2}).len, 0);
+	assert_int_equal(slice_trim((struct slice){NULL, 0}).len, 0);
 }
 
 static void pids_have_numbers_until_they_are_removed(void **state)

@@ -184,6 +184,40 @@ static void room_shrinks_with_what_is_known(void **state)
 	}
 }
 
+/* A batch system knows the mean of a run and, at best, what the run requested. The room for a wider run
+ * stays within that request, and the answer says what it does not know. */
+static void a_mean_alone_asks_for_no_more_than_was_requested(void **state)
+{
+	static const struct {
+		double mean, requested, machine_cpus;
+		unsigned cores;
+	} table[] = {{1.5, 2, NAN, 2}, {1.5, 2, 64, 2}, {6, 8, NAN, 8}, {6, 8, 4, 6},
+		{6, 4, NAN, 6}, {0.4, 2, NAN, 1}, {1.5, NAN, NAN, 2}, {1.5, NAN, 64, 2},
+		{6, NAN, NAN, 6}, {0.4, NAN, NAN, 1}};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		static struct test_runs t;
+		AUTO(arena_done) struct arena arena = {0};
+
+		t = (struct test_runs){0};
+		struct run *r = test_run_succeeded(&t, table[i].mean, 1024 * MIB);
+
+		r->stats[0].d =
+			(struct distribution){.n = 1, table[i].mean, NAN, NAN, NAN, NAN, NAN, NAN};
+		r->requested_cpu_cores = table[i].requested;
+		r->machine_cpus = table[i].machine_cpus;
+		struct sizing s = sized(&t, &arena);
+
+		if (s.resources.cpu != table[i].cores || s.demand.cpu_cores > table[i].cores)
+			fail_msg("row %zu: %u, %g", i, (unsigned)s.resources.cpu,
+				s.demand.cpu_cores);
+		assert_true(warnings_have(&s.warnings, WARNING_CPU_PEAK_UNKNOWN));
+		test_run_succeeded(&t, table[i].mean, 1024 * MIB);
+		s = sized(&t, &arena);
+		assert_false(warnings_have(&s.warnings, WARNING_CPU_PEAK_UNKNOWN));
+	}
+}
+
 static void wider_and_narrower_runs_are_followed(void **state)
 {
 	double mean[30];
@@ -464,6 +498,7 @@ int main(void)
 		cmocka_unit_test(unknown_memory_is_no_reason_to_be_slow),
 		cmocka_unit_test(cores_that_are_kept_busy_are_asked_for),
 		cmocka_unit_test(room_shrinks_with_what_is_known),
+		cmocka_unit_test(a_mean_alone_asks_for_no_more_than_was_requested),
 		cmocka_unit_test(wider_and_narrower_runs_are_followed),
 		cmocka_unit_test(cores_for_speed_have_their_bounds),
 		cmocka_unit_test(the_price_of_the_other_purpose_is_told),

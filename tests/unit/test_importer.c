@@ -2,6 +2,7 @@
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -80,6 +81,22 @@ static void a_run_of_the_future_is_wrong(void **state)
 	assert_int_equal(i->wrong, 1);
 }
 
+static void wrong_runs_take_no_memory(void **state)
+{
+	struct test_place *p = *state;
+	struct buf told AUTO(buf_done) = BUF_MAX(1000);
+	AUTO(freep) struct importer *i = importer_of(p->h, &told);
+	struct import_sink sink = importer_sink(i);
+	size_t before = mallinfo2().uordblks;
+
+	i->now = 500;
+	for (unsigned k = 0; k < 100 * IMPORTER_BATCH; k++)
+		assert_int_equal(sink.run(i, k, RUN("a", ""), strlen(RUN("a", "")), NULL), 0);
+	assert_int_equal(i->wrong, 100 * IMPORTER_BATCH);
+	assert_true(mallinfo2().uordblks < before + (1u << 20));
+	assert_int_equal(importer_end(i, 0, NULL), 0);
+}
+
 static void many_runs_and_pages(void **state)
 {
 	struct test_place *p = *state;
@@ -148,6 +165,7 @@ int main(void)
 		TEST(a_wrong_line_refuses_no_other),
 		TEST(a_second_import_adds_nothing),
 		TEST(a_run_of_the_future_is_wrong),
+		TEST(wrong_runs_take_no_memory),
 		TEST(many_runs_and_pages),
 		TEST(a_read_only_history_ends_the_import),
 	};
