@@ -81,8 +81,10 @@ write_job() {
 
 # The server reads the history, and computes sizes and costs from it, right after its start.
 wait_for_sizes() {
+	local page
 	for _ in $(seq 100); do
-		if curl -fsS "$url/metrics" | grep -qF "rightsize_job_recommended_memory_bytes{job_name=\"$job_name\"}"; then return 0; fi
+		page=$(curl -fsS "$url/metrics") || true
+		if [[ $page == *"rightsize_job_recommended_memory_bytes{job_name=\"$job_name\"}"* ]]; then return 0; fi
 		sleep 0.1
 	done
 	fail "the server has no recommendation; its log: $(cat "$folder/serve.log")"
