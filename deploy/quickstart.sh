@@ -113,7 +113,8 @@ uninstall() {
 	local places
 	# The folders of the files and those above them, the deepest first. One that others use is not empty and stays, and
 	# so do those that Debian itself has.
-	places=$(while read -r place; do
+	# CMake ends the list without a line feed.
+	places=$(while read -r place || [ -n "$place" ]; do
 		while place=${place%/*} && [ "${place#"$prefix"/share/}" != "$place" ]; do printf '%s\n' "$place"; done
 	done <"$manifest" | grep -vxF -e "$prefix/share/man" -e "$prefix/share/doc" | sort -ru)
 	as_root xargs -d '\n' rm -f -- <"$manifest"
