@@ -81,8 +81,10 @@ write_job() {
 
 # The server reads the history, and computes sizes and costs from it, right after its start.
 wait_for_sizes() {
+	local page
 	for _ in $(seq 100); do
-		if curl -fsS "$url/metrics" | grep -qF "rightsize_job_recommended_memory_bytes{job_name=\"$job_name\"}"; then return 0; fi
+		page=$(curl -fsS "$url/metrics") || true
+		if [[ $page == *"rightsize_job_recommended_memory_bytes{job_name=\"$job_name\"}"* ]]; then return 0; fi
 		sleep 0.1
 	done
 	fail "the server has no recommendation; its log: $(cat "$folder/serve.log")"
@@ -111,7 +113,8 @@ uninstall() {
 	local places
 	# The folders of the files and those above them, the deepest first. One that others use is not empty and stays, and
 	# so do those that Debian itself has.
-	places=$(while read -r place; do
+	# CMake ends the list without a line feed.
+	places=$(while read -r place || [ -n "$place" ]; do
 		while place=${place%/*} && [ "${place#"$prefix"/share/}" != "$place" ]; do printf '%s\n' "$place"; done
 	done <"$manifest" | grep -vxF -e "$prefix/share/man" -e "$prefix/share/doc" | sort -ru)
 	as_root xargs -d '\n' rm -f -- <"$manifest"

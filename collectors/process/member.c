@@ -183,8 +183,8 @@ static void read_fds(struct member *m, const struct host *h)
 }
 
 /* Reads the waiting times and context switches at ticks 1, 2, 4, 8, and then at every 8th tick. The
- * kernel's counters only rise, so a later reading includes the skipped ticks. What a process adds
- * after its last reading is lost, unless an exit record has it. */
+ * kernel's counters only rise, so a later reading includes the skipped ticks. The growth after the
+ * last reading of a process is lost, unless an exit record has it. */
 static void read_waits(struct member *m, const struct host *h)
 {
 	struct delays d;

@@ -409,8 +409,8 @@ static bool any_to_settle(const struct process_tree *t)
 /* When a parent waits for a zombie, the kernel first adds the zombie's times to the parent and then
  * removes the zombie (wait_task_zombie() in kernel/exit.c). If both are read between these two
  * steps, the times would count twice. If this may have happened, the new zombie does not count at
- * this tick. What its parent got by waiting stays unsettled until the next tick, when the zombie
- * has vanished. */
+ * this tick. The counters that its parent got by waiting stay unsettled until the next tick, when
+ * the zombie has vanished. */
 static void hold_credits(struct process_tree *t)
 {
 	for (size_t i = 0; i < t->n; i++)

@@ -132,13 +132,25 @@ static int add_folder(void *context, const char *folder)
 	return 0;
 }
 
-/* Forgets all pods when the table is full, so that folders of old pods leave room for new ones. */
+/* Makes the table anew when it is full, so that the pods without a folder leave room for new ones.
+ * The caller's notes about the other pods stay. */
 static void list_folders(struct node_pods *p, const struct host *h)
 {
-	if (p->n == NODE_PODS_MAX)
-		p->n = 0;
+	struct node_pods old = {0};
+
+	if (p->n == NODE_PODS_MAX) {
+		old = *p;
+		p->pod = NULL;
+		p->n = p->room = 0;
+	}
 	p->listed = h->now.mono.ns;
 	tree_list(h->root, LOGS_FOLDER, add_folder, p);
+	for (size_t i = 0; i < p->n && old.n; i++) {
+		const struct node_pod *known = of_uid(&old, p->pod[i].uid);
+
+		p->pod[i].recorded = known && known->recorded;
+	}
+	free(old.pod);
 }
 
 struct node_pod *node_pods_find(struct node_pods *p, const struct host *h, struct slice cgroup)

@@ -20,8 +20,8 @@
 #include "exporter/kubernetes/object_meta.h"
 
 /* Maximum number of pods that are known at a time, those that ended included. The kubelet's own
- * limit for pods that run is 110 by default. When the table is full, it is emptied and the
- * folders are read again. If there are more folders than this, some pods are not found. */
+ * limit for pods that run is 110 by default. When the table is full, the pods whose
+ * folders are gone are forgotten. If there are more folders than this, some pods are not found. */
 #define NODE_PODS_MAX 2000
 
 struct node_pod {

@@ -86,7 +86,7 @@ X(DURATION, history_retention, "history.retention", "365d", 60, 3155760000, COMM
 X(BYTES, history_max_size, "history.max-size", "1Gi", 1e6, 1e15, COMMAND_WATCH, "BYTES", \
   "Largest size of the history; the samples of the oldest runs go first, then the runs, at last the newest run of jobs") \
 X(DURATION, history_full_rate, "history.full-rate", "7d", 60, 3155760000, COMMAND_WATCH, "DURATION", \
-  "Age at which the samples of an ended run are thinned to minutes") \
+  "Age at which the samples of a run are thinned to minutes") \
 X(TEXT, forward_url, "forward.url", NULL, &shape_forward_url, 0, COMMAND_WATCH, "URL", \
   "Another exporter, which is to know the runs of all that name it here: each ended run is posted to URL/runs, once it has arrived never again") \
 X(TEXT, forward_token_file, "forward.token-file", NULL, 0, 0, COMMAND_WATCH, "FILE", \

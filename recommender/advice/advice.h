@@ -12,9 +12,8 @@
  * defaults, except for READS_PROCESS, which needs `job_name` or `process`. `process` and
  * `container` must pass the checks below. */
 struct advice_target {
-	const char *
-		job_name; /* key or name of the job; names the Nextflow process if `process` is NULL */
-	const char *process;     /* name of a Nextflow process */
+	const char *job_name;    /* key or name of the job */
+	const char *process;     /* name of a Nextflow process; NULL = made from `job_name` */
 	const char *container;   /* name of a container */
 	bool cpu_limit;          /* write a CPU limit, where it is known */
 	bool tmp;                /* request disk on the node */

@@ -56,8 +56,8 @@ static void baseline_memory(struct sizing *s, const struct runs *used, size_t at
 	}
 	s->demand.memory_bytes = peaks.max * MARGIN;
 	s->resources.memory = sizing_round_memory(s->demand.memory_bytes);
-	for (int i = 0; i < ATTEMPTS_TOLD; i++)
-		s->memory_attempts[i] = fmin(ldexp(s->demand.memory_bytes, i), ALLOCATION_MAX);
+	for (size_t i = 0; i < ATTEMPTS_TOLD; i++)
+		s->memory_attempts[i] = rule_doubled(s->demand.memory_bytes, i + 1);
 	sizing_explain(s, arena, TOPIC_MEMORY, "The largest peak of %s is %s.",
 		wording_runs(n, peaks.n), wording_bytes(peak, peaks.max));
 	sizing_explain(s, arena, TOPIC_MEMORY, "With 20 %% more, this is %s, rounded up to %s.",
@@ -65,8 +65,7 @@ static void baseline_memory(struct sizing *s, const struct runs *used, size_t at
 	sizing_explain_source(s, used, arena);
 	if (attempt < 2)
 		return;
-	s->demand.memory_bytes =
-		fmin(ldexp(s->demand.memory_bytes, (int)attempt - 1), ALLOCATION_MAX);
+	s->demand.memory_bytes = rule_doubled(s->demand.memory_bytes, attempt);
 	s->resources.memory = sizing_round_memory(s->demand.memory_bytes);
 	sizing_explain(s, arena, TOPIC_MEMORY,
 		"Attempt %zu requests %s, because each attempt doubles the memory.", attempt,

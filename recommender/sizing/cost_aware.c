@@ -142,8 +142,8 @@ static double loss_fade(const struct sizer *s, uint64_t age)
 	return age < PEAKS_SEEN_MAX ? s->loss_fades[age] : exp2(-(double)age / LOSS_HALF_LIFE);
 }
 
-/* Returns the mean of all recorded losses of the experts that predict the next run. Newer losses weigh
- * more (loss_fade). Returns 1 if no loss is recorded, or if all are 0. */
+/* Returns the mean of all recorded losses of the experts that predict the next run. Newer losses
+ * weigh more (loss_fade). Returns 1 if no loss is recorded, or if all are 0. */
 static double average_loss(const struct sizer *s, size_t level)
 {
 	double sum = 0, weights = 0;

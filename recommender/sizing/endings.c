@@ -32,7 +32,7 @@ static void count_code(struct endings *e, const struct run *r)
 
 static void count_failed(struct endings *e, const struct run *r, const struct evidence *seen)
 {
-	double seconds = r->outcome == OUTCOME_UNKNOWN ? (double)NAN : run_duration(r);
+	double seconds = run_duration(r);
 
 	e->failed_peak_low = fmin(e->failed_peak_low, seen->peak);
 	e->failed_peak_high = fmax(e->failed_peak_high, seen->peak);

@@ -82,8 +82,8 @@ static void from_peaks(const struct peaks_seen *p, const struct ranked rank[PEAK
 	ret[EXPERT_LAST] = p->at[n - 1].peak;
 }
 
-/* The runs whose input size is known. `distance` compares the input size of each with that of the next
- * run, which is to be predicted. */
+/* The runs whose input size is known. `distance` compares the input size of each with that of the
+ * next run, which is to be predicted. */
 struct informed {
 	struct peaks_seen runs;
 	double age_weight[PEAKS_SEEN_MAX];

@@ -103,8 +103,8 @@ static void explain_auto(struct sizing *s, struct replayed *f, enum risk risk, d
 			o.moved, o.moved == 1 ? "" : "s", o.moved == 1 ? "s" : "");
 }
 
-/* Explains the kills and failures at a limit that count as runs. One counts as a run if no later run needed as much
- * memory. */
+/* Explains the kills, and the failures at a limit, that count as runs. One counts as a run if no
+ * later run needed as much memory. */
 static void explain_kills(struct sizing *s, const struct replayed *f, struct arena *arena)
 {
 	char words[WORDING_MAX];
@@ -199,12 +199,11 @@ static bool hold_follower(struct sizing *s, const struct runs *runs, const struc
 
 	if (!seen.runs || f->after_oom > 0 || seen.enough <= s->endings.died_at)
 		return false;
-	s->demand.memory_bytes = s->memory_bytes_limit =
-		ldexp(seen.enough, attempt > 1 ? (int)attempt - 1 : 0);
+	s->demand.memory_bytes = s->memory_bytes_limit = rule_doubled(seen.enough, attempt);
 	s->memory_too_small = s->memory_expected_waste = NAN;
 	s->memory_low = s->memory_high = NAN;
 	for (size_t i = 0; i < ATTEMPTS_TOLD; i++)
-		s->memory_attempts[i] = ldexp(seen.enough, (int)i);
+		s->memory_attempts[i] = rule_doubled(seen.enough, i + 1);
 	if (seen.at_enough < HELD_RUNS)
 		warnings_add(&s->warnings, arena, WARNING_LIMIT_NOT_PROVEN, seen.at_enough,
 			"%zu run%s succeeded undisturbed under %s. Check the request by hand until %d "
@@ -458,12 +457,12 @@ static double demand_of(const struct sizing_rule *rule, const struct replayed *f
 	double least, const struct sizing_options *options)
 {
 	size_t attempt = options->attempt > 1 ? options->attempt : 1;
-	double after_oom = attempt > 2 ? ldexp(f->after_oom, (int)attempt - 2) : f->after_oom;
+	double after_oom = rule_doubled(f->after_oom, attempt - 1);
 
 	first = fmax(first, least);
 	if (attempt > 1 && first > 0)
 		first = f->learnt ? allocation_of_attempt(rule, f->state, first, attempt) :
-				    ldexp(first, (int)attempt - 1);
+				    rule_doubled(first, attempt);
 	return fmin(fmax(first, after_oom), ALLOCATION_MAX);
 }
 

@@ -91,9 +91,10 @@ static double *newest_peaks(const struct runs *runs, size_t n)
 	return largest;
 }
 
-/* Learns the runs of a streak as a single run whose need was above their limit. Call this only if
- * the peaks of `fitted` and of all later successful runs are below the limit of the streak. `fitted`: the successful run after the streak. Its duration stands
- * for that of the streak, whose runs ended early. */
+/* Learns the runs of a streak as a single run whose need was above their limit. `fitted`: the
+ * successful run after the streak. Its duration stands for that of the streak, whose runs ended
+ * early. Call this only if the peaks of `fitted` and of all later successful runs are below the
+ * limit of the streak. */
 static void learn_streak(struct replayed *f, const struct sizing_rule *rule, const struct streak *s,
 	const struct run *fitted, bool announced, enum replay_kind how)
 {

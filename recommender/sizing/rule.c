@@ -76,6 +76,12 @@ double rule_peaks_change(const struct peaks_seen *p)
 	return exp(mean_log(p->at + old, PEAKS_CHANGE_RUNS) - mean_log(p->at, old));
 }
 
+double rule_doubled(double first, size_t attempt)
+{
+	return isnan(first) ? first :
+			      fmin(ldexp(first, attempt > 1 ? (int)attempt - 1 : 0), ALLOCATION_MAX);
+}
+
 double rule_score(const struct sizing_rule *rule, void *state, const struct observation *o,
 	struct replay_record *r)
 {

@@ -49,7 +49,7 @@ const struct strategy strategies[] = {
 			"history. A killed run counts as a lower bound. The predictors are weighted "
 			"by what each alone would have cost, and the allocation with the least "
 			"expected cost is taken. A failed first attempt is priced as 1.5 "
-			"(risk economy), 2.6 (balanced) or 7 runs (safe), plus 512 MiB. Where peaks "
+			"(risk economy), 2.6 (balanced) or 7 runs (safe), plus 512 MiB. If peaks "
 			"follow the memory limit, the request is held. "
 			"CPU: with cpu_for speed, the widest of the last 20 runs, plus room. The "
 			"room is the cheapest for their spread, with a slowed run priced as 105 "

@@ -336,7 +336,7 @@ static void end_process(struct world *w, int pid, unsigned ticks)
 	test_host_file(&w->t, path, text);
 }
 
-/* No clock counts the later children of a run that lost its own. If the run has ended, its clock
+/* No clock counts the later children of a run that lost its clock. If the run has ended, its clock
  * counted all of them. */
 static void a_clock_that_is_lost_bounds_nothing(void **state)
 {

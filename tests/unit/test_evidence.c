@@ -261,6 +261,31 @@ static void an_option_tells_a_follower_at_once(void **state)
 	assert_int_equal(follower_of(&t.runs).runs, 0);
 }
 
+/* No attempt requests more than the largest machine has, as in the other strategies. */
+static void attempts_of_a_follower_are_bounded(void **state)
+{
+	static struct test_runs t;
+
+	for (size_t attempt = 1; attempt <= 10; attempt++) {
+		AUTO(arena_done) struct arena arena = {0};
+		struct sizing s = {0};
+		struct err e;
+
+		memset(&t, 0, sizeof t);
+		add_run(&t, OUTCOME_SUCCEEDED, 0.8 * ALLOCATION_MAX / 3, ALLOCATION_MAX / 3)
+			->labels = "{\"" HEAP_SHARE_LABEL "\":\"MaxRAMPercentage\"}";
+		strategies[0].size(&t.runs, &(struct sizing_options){.attempt = attempt}, &arena,
+			&s, &e);
+		assert_true(warnings_have(&s.warnings, WARNING_MEMORY_FOLLOWS_LIMIT));
+		assert_double_equal(s.demand.memory_bytes,
+			attempt == 1 ? ALLOCATION_MAX / 3 :
+			attempt == 2 ? ALLOCATION_MAX / 3 * 2 :
+				       ALLOCATION_MAX,
+			GIB);
+		assert_true(s.memory_attempts[ATTEMPTS_TOLD - 1] <= ALLOCATION_MAX);
+	}
+}
+
 /* A program that sizes itself by its limit fails without a kill when the limit is lowered. */
 static void failures_under_a_smaller_limit_bring_the_old_one_back(void **state)
 {
@@ -558,7 +583,7 @@ static void nothing_is_ever_nan_or_infinite(void **state)
 				    s.memory_attempts[i] >= s.memory_attempts[i - 1]);
 		assert_true(isnan(s.demand.memory_bytes) ||
 			    (s.demand.memory_bytes > 0 &&
-				    s.demand.memory_bytes <= 2 * ALLOCATION_MAX));
+				    s.demand.memory_bytes <= ALLOCATION_MAX));
 	}
 }
 
@@ -572,6 +597,7 @@ int main(void)
 		cmocka_unit_test(a_held_limit_is_applied_once_three_runs_proved_it),
 		cmocka_unit_test(only_a_constant_share_is_a_follower),
 		cmocka_unit_test(an_option_tells_a_follower_at_once),
+		cmocka_unit_test(attempts_of_a_follower_are_bounded),
 		cmocka_unit_test(failures_under_a_smaller_limit_bring_the_old_one_back),
 		cmocka_unit_test(a_kill_far_below_the_limit_is_a_bound_at_the_peak),
 		cmocka_unit_test(failures_at_the_limit_raise_the_request_once),

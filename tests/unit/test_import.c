@@ -16,7 +16,7 @@
 
 #define RUNS_MAX 16
 
-/* The runs that a source told. */
+/* The runs of a source. */
 struct told {
 	struct run run[RUNS_MAX];
 	size_t n, wrong, unfinished, untold;

@@ -57,7 +57,7 @@ static void put_folder(struct world *w, unsigned n)
 	memory_tree_text(w->root, path, "");
 }
 
-static const struct node_pod *find(struct node_pods *p, struct world *w, unsigned n)
+static struct node_pod *find(struct node_pods *p, struct world *w, unsigned n)
 {
 	char path[100];
 
@@ -76,7 +76,8 @@ static void pod_is_found_after_more_pods_than_the_table_holds(void **state)
 		put_folder(w, n);
 	assert_non_null(find(p, w, 0));
 	assert_non_null(find(p, w, NODE_PODS_MAX - 1));
-	for (unsigned n = 0; n < NODE_PODS_MAX; n++) {
+	find(p, w, 0)->recorded = true;
+	for (unsigned n = 2; n < NODE_PODS_MAX; n++) {
 		char path[200];
 
 		snprintf(path, sizeof path,
@@ -94,6 +95,10 @@ static void pod_is_found_after_more_pods_than_the_table_holds(void **state)
 	assert_string_equal(pod->name, "load-x7k2p");
 	assert_true(pod->of_job);
 	assert_false(pod->of_cron_job);
+	assert_false(pod->recorded);
+	/* The caller's note about a pod stays while the pod has its folder. */
+	assert_true(find(p, w, 0)->recorded);
+	assert_false(find(p, w, 1)->recorded);
 	node_pods_free(p);
 }
 

@@ -409,7 +409,7 @@ static void reference_of_a_pod_says_nothing_about_another_pod(void **state)
 	owner_chain_free(c);
 }
 
-/* An owner that was asked for without a right is asked for again when the right may be there. */
+/* An owner that was found without a right is asked for again when the right may be there. */
 static void right_that_was_given_is_used(void **state)
 {
 	struct route route[] = {
@@ -515,7 +515,7 @@ static void wait_for(const atomic_uint *n, unsigned least)
 	assert_true(*n >= least);
 }
 
-/* The class of a pod, or whether its answer is awaited. */
+/* The class of a pod (enum pod_class), or this value: its answer is awaited. */
 enum { AWAITED = -1 };
 
 static int ask(struct pod_owners *o, const char *name, const char *uid, double seconds)

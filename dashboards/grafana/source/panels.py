@@ -162,7 +162,7 @@ def hidden_variable(name, query, regex, help_text):
 
 def chosen(name, label, series, help_text):
     """A variable with the values of a label that series may lack. Series without it make an empty choice, which is the first
-    one; label_values() would have none. So a text is put before each value, and taken away again."""
+    one. label_values() would drop it. The query therefore puts a text before each value, and the pattern takes it away."""
     query = f'query_result(count by (choice) (label_replace({series}, "choice", "=$1", "{name}", "(.*)")))'
     return {**hidden_variable(name, query, '/choice="=([^"]*)"/', help_text), "label": label, "sort": 1, "hide": 0, "skipUrlSync": False}
 

@@ -1,4 +1,4 @@
-"""What all jobs requested without need in 30 days, in money, and how their runs failed: from the runs in the store."""
+"""Unused requests of all jobs in 30 days, in money, and failed runs: from the runs in the store."""
 import panels
 from panels import GREEN, ORANGE, PLACE, RED, YELLOW, bars, graph, link, row, stat, steps, table, variable
 from shared import IN_ROW, JOB_KEYS, JOB_PATH, TO_JOB, pages, to_page
@@ -69,7 +69,7 @@ def choice(label):
 
 def dashboard():
     return panels.dashboard(
-        "rightsize-waste", "Right-sizing / Waste", "What the runs of 30 days requested without need, in money, from the runs in a store",
+        "rightsize-waste", "Right-sizing / Waste", "Unused requests of the runs of 30 days, in money, from the runs in a store",
         [choice(label) for label in PLACE], [], [
             stat("Runs", "none", f"sum(cluster_namespace_outcome:rightsize_run_runs:count30d{OF})", f"Runs that ended in 30 days. {NEEDS}"),
             stat("Requested", "currencyUSD", total("requested"), "What the requests of 30 days cost, at the two prices in fleet_rules.yml"),
