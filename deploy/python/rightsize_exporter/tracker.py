@@ -227,7 +227,7 @@ class ResourceTracker:
     def stats(self, specs: Optional[List[StatSpec]] = None) -> Dict[str, Dict[str, Any]]:
         """Statistics of the samples: mean, max and sum by column; timestamp.duration in seconds.
 
-        RuntimeError: there is no sample yet. What was not measured is None.
+        RuntimeError: there is no sample yet. A value that was not measured is None.
         """
         if self.n_samples == 0:
             raise RuntimeError("No metrics collected (yet)")

@@ -135,7 +135,7 @@ class Watch:
     def record(self) -> Optional[Dict[str, Any]]:
         """The run so far, as of GET /runs: bytes, seconds and cores; None = not in the history yet.
 
-        What was not measured is None, never 0.
+        A value that was not measured is None, never 0.
         """
         try:
             runs = self.exporter.get_json("/runs", job_name=self.job_name, limit=100)["runs"]
