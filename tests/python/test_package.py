@@ -5,9 +5,11 @@ import os
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -110,6 +112,22 @@ class Tracking(Case):
             sys.exit(0)
         self.assertEqual([self.ended(name)[0]["outcome"] for name in ("fails", "stopped", "leaves")],
                          ["failed", "interrupted", "succeeded"])
+
+    def test_a_service_that_is_no_exporter_disturbs_no_job(self):
+        for answer in (b"SSH-2.0-x\r\n\r\n", b"\r\n\r\n", b"HTTP/1.0 200 OK\r\n\r\n{}", b"HTTP/1.0 200 OK\r\n\r\n[]"):
+            with self.subTest(answer=answer), socket.create_server(("127.0.0.1", 0)) as server:
+                def serve(server=server, answer=answer):
+                    with server.accept()[0] as connection:
+                        connection.recv(1 << 16)
+                        connection.sendall(answer)
+                thread = threading.Thread(target=serve)
+                thread.start()
+                os.environ["RIGHTSIZE_URL"] = f"http://127.0.0.1:{server.getsockname()[1]}"
+                self.addCleanup(os.environ.pop, "RIGHTSIZE_URL", None)
+                with self.assertWarns(RuntimeWarning), rightsize.track("runs") as run:
+                    pass
+                thread.join()
+                self.assertIsNone(run.run_id)
 
     def test_decorator(self):
         @rightsize.track

@@ -247,7 +247,7 @@ class RightsizeDecorator(StepDecorator):
                       labels={"flow": flow.name, "step": step_name, "run": str(run_id), "task": str(task_id)})
         try:
             self._watch = watch.begin(strict=True)
-        except (OSError, RuntimeError, ValueError) as error:
+        except Exception as error:  # pylint: disable=broad-except
             self._trouble = f"The step was not watched: {error}"
             self.say(self._trouble)
             return
