@@ -113,6 +113,18 @@ class Tracking(Case):
         self.assertEqual([self.ended(name)[0]["outcome"] for name in ("fails", "stopped", "leaves")],
                          ["failed", "interrupted", "succeeded"])
 
+    def test_a_long_run_is_found_behind_many_newer_ones_of_its_job(self):
+        with rightsize.track("wide") as run:
+            sleeper = subprocess.Popen(["sleep", "60"])
+            self.addCleanup(sleeper.wait)
+            self.addCleanup(sleeper.kill)
+            for _ in range(101):
+                body = {"job_name": "wide", "pid": sleeper.pid, "from_now": True}
+                run.exporter.finish(run.exporter.announce(body)["run_id"], {"outcome": "succeeded"})
+            wait_until(lambda: len(run.exporter.get_json("/runs", job_name="wide", limit=1000)["runs"]) == 102, "all runs")
+            self.assertEqual(run.record()["run_id"], run.run_id)
+        self.assertEqual(run.settle()["outcome"], "succeeded")
+
     def test_a_service_that_is_no_exporter_disturbs_no_job(self):
         for answer in (b"SSH-2.0-x\r\n\r\n", b"\r\n\r\n", b"HTTP/1.0 200 OK\r\n\r\n{}", b"HTTP/1.0 200 OK\r\n\r\n[]"):
             with self.subTest(answer=answer), socket.create_server(("127.0.0.1", 0)) as server:
@@ -294,6 +306,20 @@ class OtherServers(Case):
                     pass
                 self.assertEqual(wait_until(run.record, "the run")["run_id"], run.run_id)
                 self.assertEqual(self.exporters(), [])
+
+    def test_jobs_of_one_name_in_two_namespaces_are_two(self):
+        os.environ["RIGHTSIZE_URL"] = self.serve("--web.listen-address=none", f"--web.unix-socket={self.folder}/s",
+                                                 f"--history.path={self.folder}/n.db", "--jobs.namespace=a", "--jobs.cluster=c")
+        self.addCleanup(os.environ.pop, "RIGHTSIZE_URL", None)
+        with rightsize.track("etl/load") as run:
+            sleeper = subprocess.Popen(["sleep", "60"])
+            self.addCleanup(sleeper.wait)
+            self.addCleanup(sleeper.kill)
+            run.exporter.announce({"job_name": "etl/load", "pid": sleeper.pid, "namespace": "b"})
+            time.sleep(1.2)
+        self.assertEqual((run.settle()["namespace"], run.settle()["cluster"]), ("a", "c"))
+        self.assertIn("Request ", run.recommendation()["summary"])
+        self.assertIn("--mem", run.paste("slurm"))
 
     def test_server_that_takes_no_announcements(self):
         address = self.serve(f"--history.path={self.folder}/other.db", "--web.listen-address=127.0.0.1:0")

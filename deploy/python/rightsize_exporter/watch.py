@@ -55,6 +55,7 @@ class Watch:
                  private: bool = False, folder: Optional[str] = None):
         requested = {key: value for key, value in (("cpu", cpu), ("memory", memory)) if value is not None}
         self.job_name: str = job_name or default_job_name()
+        self.job: Dict[str, Any] = {"job_name": self.job_name}  # what a question names the job by
         self.pid: int = pid or os.getpid()
         body = {"job_name": self.job_name, "pid": self.pid, "from_now": from_now, "requested": requested or None,
                 "input_bytes": input_bytes, "labels": labels, "attempt": attempt}
@@ -107,6 +108,8 @@ class Watch:
         key = (self.pid, self.job_name)
         answer = self._announce()
         self.run_id = answer["run_id"]
+        # The exporter may put its jobs into a namespace, and other namespaces may have a job of this name.
+        self.job.update((name, answer[name]) for name in ("namespace", "cluster") if name in answer)
         self._owner = os.getpid()
         self.is_known = key in _open_runs and _open_runs[key].run_id == self.run_id
         if not self.is_known:
@@ -136,13 +139,7 @@ class Watch:
 
         A value that was not measured is None, never 0.
         """
-        try:
-            runs = self.exporter.get_json("/runs", job_name=self.job_name, limit=100)["runs"]
-        except Refused as refused:
-            if refused.status == 404:
-                return None
-            raise
-        return next((run for run in runs if run["run_id"] == self.run_id), None)
+        return _server.run_of(self.exporter, self.run_id)
 
     def settle(self, seconds: float = 2.0) -> Optional[Dict[str, Any]]:
         """Waits so long, at most, until the run that has ended is in the history with all that it used; as record().
@@ -183,7 +180,7 @@ class Watch:
         central = _server.central()
         for exporter in [central, self.exporter] if central else [self.exporter]:
             try:
-                result: Dict[str, Any] = exporter.get_json("/recommend", job_name=self.job_name, **parameters)
+                result: Dict[str, Any] = exporter.get_json("/recommend", **self.job, **parameters)
                 return result
             except Refused as refused:
                 if refused.status != 404:
@@ -196,7 +193,7 @@ class Watch:
     def paste(self, form: str) -> Optional[str]:
         """The request as text for another system, such as metaflow, kubernetes or slurm; None: no run is known yet."""
         try:
-            return self.exporter.get("/recommend", job_name=self.job_name, format=form).decode()
+            return self.exporter.get("/recommend", **self.job, format=form).decode()
         except Refused as refused:
             if refused.status == 404:
                 return None

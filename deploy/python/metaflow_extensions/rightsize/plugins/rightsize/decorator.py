@@ -1,4 +1,5 @@
 """@rightsize: watches the tasks of a step, gives each a card and an artifact, and sizes the step if wanted."""
+import contextlib
 import functools
 import json
 import os
@@ -12,6 +13,7 @@ from metaflow.metadata_provider import MetaDatum
 from metaflow.mflog import LOG_SOURCES
 from metaflow.unbounded_foreach import UBF_CONTROL
 from rightsize_exporter import Watch, _program, _server
+from rightsize_exporter._http import Refused
 
 from . import artifact, plan, runs, sizes
 from .card import Card, LiveCard, plain_page, with_lines
@@ -331,9 +333,9 @@ def _wait_for_central(watch: Watch) -> None:
     central = _server.central()
     until = time.monotonic() + CENTRAL_SECONDS
     while central and time.monotonic() < until:
-        answer = sizes.ask([central], "/runs", job_name=watch.job_name, limit=1000)
-        if answer and any(run["run_id"] == watch.run_id for run in json.loads(answer)["runs"]):
-            return
+        with contextlib.suppress(Refused, OSError):
+            if _server.run_of(central, watch.run_id):
+                return
         time.sleep(0.2)
 
 
