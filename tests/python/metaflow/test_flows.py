@@ -42,7 +42,8 @@ print(json.dumps(found))
 NO_CLUSTER = """
 from metaflow.plugins.kubernetes import kubernetes
 
-def launch(*args, **kwargs):
+def launch(*args, env, **kwargs):
+    assert env["RIGHTSIZE_HELPER"] == "1"
     raise kubernetes.KubernetesException("Task ran out of memory. Increase the available memory.")
 
 kubernetes.Kubernetes.launch_job = launch
@@ -262,7 +263,16 @@ class Tuning(Flows):
         self.assertEqual(requests["end"]["memory"], "150M")
         self.assertLess(int(requests["start"]["memory"].rstrip("M")), 600)
         self.assertLess(float(requests["start"]["cpu"]), 4)
+        node = subprocess.Popen([os.environ["RIGHTSIZE_EXPORTER"], "serve", f"--web.listen-address={LOCAL}",
+                                 f"--history.path={self.folder / 'node.db'}"], stderr=subprocess.DEVNULL)
+        self.addCleanup(node.wait)
+        self.addCleanup(node.kill)
         card = self.pod(containers["start"])
+        self.assertIsNone(node.poll())
+        node.terminate()
+        node.wait()
+        jobs = json.loads(self.call(os.environ["RIGHTSIZE_EXPORTER"], "jobs", f"--history.path={self.folder / 'node.db'}").stdout)["jobs"]
+        self.assertEqual([job["job_name"] for job in jobs if job["job_name"].endswith("/start")], [])
         self.assertTrue("in place of 4 CPU, 8192 MB" in card, card[:2000])
         self.assertEqual(len(json.loads(self.call(os.environ["RIGHTSIZE_EXPORTER"], "runs", "--job-name=TunedFlow/start",
                                                   f"--history.path={self.folder / 'pod' / 'pod.db'}").stdout)["runs"]), 4)

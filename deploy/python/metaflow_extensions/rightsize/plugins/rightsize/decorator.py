@@ -11,6 +11,7 @@ from metaflow import flowspec
 from metaflow.decorators import StepDecorator
 from metaflow.metadata_provider import MetaDatum
 from metaflow.mflog import LOG_SOURCES
+from metaflow.plugins.environment_decorator import EnvironmentDecorator
 from metaflow.unbounded_foreach import UBF_CONTROL
 from rightsize_exporter import Watch, _program, _server
 from rightsize_exporter._http import Refused
@@ -22,6 +23,8 @@ DATA = "resource_tracker_data"
 SETTLE_SECONDS = 2.0
 CENTRAL_SECONDS = 5.0  # longest wait until a central exporter has the run of a task whose machine then ends
 AT_LIMIT = 0.9  # a task that is killed with so much of its limit in use is taken for one that ran out of memory
+# A server that finds the steps of flows by itself begins no second run of such a task. Processes below the task count.
+CLAIM = {"RIGHTSIZE_HELPER": "1"}
 KILLED = (b"OOMKilled", b"OutOfMemory", b"out of memory")  # what the logs of a remote attempt say
 
 
@@ -119,10 +122,12 @@ class RightsizeDecorator(StepDecorator):
         internal = getattr(flowspec, "INTERNAL_ARTIFACTS_SET", None)
         if internal is not None:
             internal.update({self.attributes["artifact"] or DATA, DATA})
+        _claim_remote_tasks(decorators)
 
     def package_init(self, flow: Any, step_name: str, environment: Any) -> None:
-        """Sets the request; @kubernetes may have been added by a deployment after step_init."""
+        """Does what needs @kubernetes, which a deployment may have added after step_init."""
         self._size(flow)
+        _claim_remote_tasks(getattr(flow, step_name).decorators)
 
     def runtime_init(self, flow: Any, graph: Any, package: Any, run_id: str) -> None:
         """Sets the request."""
@@ -165,8 +170,7 @@ class RightsizeDecorator(StepDecorator):
                 part["why"] = f"{part['why']} Attempt {retry_count + 1}, after {kills} of them ran out of memory: {sizes.words(size)}."
         cli_args.env.update(_environment(part))
         if ubf_context != UBF_CONTROL:
-            # A server that finds the steps of flows by itself begins no second run. What is below the task counts.
-            cli_args.env["RIGHTSIZE_HELPER"] = "1"
+            cli_args.env.update(CLAIM)
 
     def _runs_of(self, sources: Optional[List[Any]] = None) -> List[Dict[str, Any]]:
         answer = sizes.ask(sources or sizes.exporters(), "/runs", job_name=plan.job_name(self._flow.name, self._step),
@@ -241,7 +245,7 @@ class RightsizeDecorator(StepDecorator):
             os.environ.setdefault("RIGHTSIZE_URL", known["url"])
         if ubf_context == UBF_CONTROL and not self._is_remote:
             # The other nodes of @parallel are below this process here, and have runs of their own.
-            os.environ["RIGHTSIZE_HELPER"] = "1"
+            os.environ.update(CLAIM)
         self._card = Card(self._flow_datastore, f"{flow.name}/{run_id}/{step_name}/{task_id}", retry_count)
         request = sizes.of_dict(self._part.get("applied")) or sizes.of_dict(self._part.get("requested")) or sizes.Size(None, None)
         watch = Watch(plan.job_name(flow.name, step_name), from_now=False, cpu=request.cpu,
@@ -306,6 +310,18 @@ class RightsizeDecorator(StepDecorator):
             self._card.save(self._with_plan(watch.report_html(), watch.paste("metaflow")), final=True)
         if self._is_remote:
             _wait_for_central(watch)
+
+
+def _claim_remote_tasks(decorators: List[Any]) -> None:
+    """Puts CLAIM into the environment of pods: the exporter of a node would record their tasks once more."""
+    carrier = sizes.carrier(decorators)
+    if carrier is None or carrier.name not in sizes.COMPUTE:
+        return
+    if not any(deco.name == EnvironmentDecorator.name for deco in decorators):
+        decorators.append(EnvironmentDecorator())
+    for deco in decorators:
+        if deco.name == EnvironmentDecorator.name:
+            deco.attributes["vars"] = {**CLAIM, **deco.attributes["vars"]}  # all steps share the default
 
 
 def _is_out_of_memory(run: Dict[str, Any]) -> bool:
