@@ -332,6 +332,12 @@ class OtherServers(Case):
 
 
 class Trackers(Case):
+    def test_a_size_that_the_history_does_not_know_is_that_of_this_run(self):
+        tracker = rightsize.ResourceTracker()
+        tracker.stop()
+        tracker._settled_recommendation = lambda: {"resources": {"cpu": None, "memory": 20, "gpu": 0, "vram": None}}
+        self.assertEqual(tracker.recommend_resources(), {"cpu": 1, "memory": 20, "gpu": 0, "vram": 0})
+
     def test_example_of_the_documents(self):
         tracker = rightsize.ResourceTracker()
         until = time.process_time() + 1
