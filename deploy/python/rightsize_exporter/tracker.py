@@ -1,6 +1,6 @@
 """ResourceTracker, ProcessTracker and SystemTracker: the interface of resource-tracker, measured by rightsize-exporter.
 
-Code moves over by changing the import. What differs is said at each class.
+Code moves over by changing the import. Each class says how it differs.
 """
 import csv
 import io

@@ -1,16 +1,16 @@
 """The inside interface: watch this process as a run of a job, end the run, and ask for what is known of it.
 
-    watch = Watch("etl/load").begin()          # under 100 ms; starts no thread and touches no signal handler
+    watch = Watch("etl/load").begin()          # starts no thread and touches no signal handler
     ...
-    watch.end("succeeded")                     # under 100 ms
+    watch.end("succeeded")                     # does not wait for the last sample
     watch.settle()                             # waits until the history has all of it, 2 seconds at most
     watch.record()                             # the run, as of GET /runs: memory_peak_bytes, cpu_seconds, ...
     watch.samples()                            # a TinyDataFrame with the 32 columns of resource-tracker
     watch.recommendation()                     # what to request next time, as of GET /recommend
     watch.report_html()                        # the page of the run: one HTML text that needs nothing else
 
-Integrations (decorators, notebooks, workflow systems) need no more than this class. Nothing here raises an error into
-the job but questions of which the answer is wanted: begin() and end() warn once where no exporter can be had.
+Integrations (decorators, notebooks, workflow systems) need no more than this class. begin() and end() raise no
+error into the job: they warn. A question raises an error if no answer can be had.
 """
 import atexit
 import os

@@ -85,7 +85,7 @@ class Flows(unittest.TestCase):
         return done.stdout
 
     def tasks(self, flow, step, *artifacts):
-        """Of all runs, the newest first."""
+        """Returns the tasks of all runs, the newest first."""
         return json.loads(self.call("python", "-c", TASKS, flow, step, *artifacts).stdout)
 
     def program(self, *words):
@@ -93,7 +93,7 @@ class Flows(unittest.TestCase):
         return json.loads(done.stdout)
 
     def runs(self, job_name):
-        """Of the history, the newest first, when all have ended."""
+        """Returns the runs of the history, the newest first, when all have ended."""
         def ended():
             runs = self.program("runs", f"--job-name={job_name}", "--limit=100")["runs"]
             return runs if all(run["outcome"] != "running" for run in runs) else None
@@ -252,7 +252,7 @@ class Tuning(Flows):
     def test_a_deployment_has_the_sizes_and_its_pods_the_history(self):
         for _ in range(3):
             self.flow("tuned", "run")
-        # What follows comes from the metadata of the tasks.
+        # The runs come from the metadata of the tasks from here on.
         self.environment["RIGHTSIZE_HISTORY_PATH"] = str(self.folder / "other" / "history.db")
         self.s3()
         made = self.flow("tuned", "--datastore=s3", "argo-workflows", "create", "--only-json")

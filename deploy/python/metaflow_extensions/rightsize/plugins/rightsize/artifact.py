@@ -20,7 +20,7 @@ def own_peak() -> Optional[int]:
 
 
 def stats(record: Dict[str, Any]) -> Dict[str, Any]:
-    """What the run has used so far. None = not measured."""
+    """Returns the use of the run so far. None = not measured."""
     found = {name: record.get(name) for name in _STATS}
     known = [value for value in (found["memory_peak_bytes"], own_peak()) if value is not None]
     found["memory_peak_bytes"] = max(known, default=None)

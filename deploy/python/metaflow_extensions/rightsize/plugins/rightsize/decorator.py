@@ -333,7 +333,7 @@ def _is_out_of_memory(run: Dict[str, Any]) -> bool:
 
 
 def _environment(part: Dict[str, Any]) -> Dict[str, str]:
-    """What a local task is told: its part of the plan, and its request as other jobs are told theirs."""
+    """Variables for a local task: its part of the plan, and its request in the variables that all jobs have for it."""
     size = sizes.of_dict(part.get("applied") or part.get("requested")) or sizes.Size(None, None)
     known = {"RIGHTSIZE_REQUEST_CPU": size.cpu, "RIGHTSIZE_REQUEST_MEMORY": size.memory and int(size.memory)}
     return {plan.VARIABLE: json.dumps(part), **{name: f"{value}" for name, value in known.items() if value}}
