@@ -5,9 +5,11 @@ import os
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -110,6 +112,34 @@ class Tracking(Case):
             sys.exit(0)
         self.assertEqual([self.ended(name)[0]["outcome"] for name in ("fails", "stopped", "leaves")],
                          ["failed", "interrupted", "succeeded"])
+
+    def test_a_long_run_is_found_behind_many_newer_ones_of_its_job(self):
+        with rightsize.track("wide") as run:
+            sleeper = subprocess.Popen(["sleep", "60"])
+            self.addCleanup(sleeper.wait)
+            self.addCleanup(sleeper.kill)
+            for _ in range(101):
+                body = {"job_name": "wide", "pid": sleeper.pid, "from_now": True}
+                run.exporter.finish(run.exporter.announce(body)["run_id"], {"outcome": "succeeded"})
+            wait_until(lambda: len(run.exporter.get_json("/runs", job_name="wide", limit=1000)["runs"]) == 102, "all runs")
+            self.assertEqual(run.record()["run_id"], run.run_id)
+        self.assertEqual(run.settle()["outcome"], "succeeded")
+
+    def test_a_service_that_is_no_exporter_disturbs_no_job(self):
+        for answer in (b"SSH-2.0-x\r\n\r\n", b"\r\n\r\n", b"HTTP/1.0 200 OK\r\n\r\n{}", b"HTTP/1.0 200 OK\r\n\r\n[]"):
+            with self.subTest(answer=answer), socket.create_server(("127.0.0.1", 0)) as server:
+                def serve(server=server, answer=answer):
+                    with server.accept()[0] as connection:
+                        connection.recv(1 << 16)
+                        connection.sendall(answer)
+                thread = threading.Thread(target=serve)
+                thread.start()
+                os.environ["RIGHTSIZE_URL"] = f"http://127.0.0.1:{server.getsockname()[1]}"
+                self.addCleanup(os.environ.pop, "RIGHTSIZE_URL", None)
+                with self.assertWarns(RuntimeWarning), rightsize.track("runs") as run:
+                    pass
+                thread.join()
+                self.assertIsNone(run.run_id)
 
     def test_decorator(self):
         @rightsize.track
@@ -277,6 +307,20 @@ class OtherServers(Case):
                 self.assertEqual(wait_until(run.record, "the run")["run_id"], run.run_id)
                 self.assertEqual(self.exporters(), [])
 
+    def test_jobs_of_one_name_in_two_namespaces_are_two(self):
+        os.environ["RIGHTSIZE_URL"] = self.serve("--web.listen-address=none", f"--web.unix-socket={self.folder}/s",
+                                                 f"--history.path={self.folder}/n.db", "--jobs.namespace=a", "--jobs.cluster=c")
+        self.addCleanup(os.environ.pop, "RIGHTSIZE_URL", None)
+        with rightsize.track("etl/load") as run:
+            sleeper = subprocess.Popen(["sleep", "60"])
+            self.addCleanup(sleeper.wait)
+            self.addCleanup(sleeper.kill)
+            run.exporter.announce({"job_name": "etl/load", "pid": sleeper.pid, "namespace": "b"})
+            time.sleep(1.2)
+        self.assertEqual((run.settle()["namespace"], run.settle()["cluster"]), ("a", "c"))
+        self.assertIn("Request ", run.recommendation()["summary"])
+        self.assertIn("--mem", run.paste("slurm"))
+
     def test_server_that_takes_no_announcements(self):
         address = self.serve(f"--history.path={self.folder}/other.db", "--web.listen-address=127.0.0.1:0")
         os.environ["RIGHTSIZE_URL"] = f"http://{address}"
@@ -288,6 +332,12 @@ class OtherServers(Case):
 
 
 class Trackers(Case):
+    def test_a_size_that_the_history_does_not_know_is_that_of_this_run(self):
+        tracker = rightsize.ResourceTracker()
+        tracker.stop()
+        tracker._settled_recommendation = lambda: {"resources": {"cpu": None, "memory": 20, "gpu": 0, "vram": None}}
+        self.assertEqual(tracker.recommend_resources(), {"cpu": 1, "memory": 20, "gpu": 0, "vram": 0})
+
     def test_example_of_the_documents(self):
         tracker = rightsize.ResourceTracker()
         until = time.process_time() + 1

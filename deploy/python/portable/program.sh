@@ -107,6 +107,6 @@ rm -f "$build/program.done"
 step program program
 file=$ROOT/out/$arch/bin/rightsize-exporter
 ls -l "$file"
-# What it asks of the machine: nothing newer than GLIBC, no library but libc's.
+# The program needs nothing newer than GLIBC, and no library but libc's.
 objdump -T "$file" | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -1
 readelf -d "$file" | grep NEEDED

@@ -15,6 +15,7 @@ from ._http import Address, Refused, with_parameters
 
 SOCKET = "attach.sock"
 SOCKET_PATH_MOST = 107  # bytes that a Unix address has room for
+LATEST = 10 ** 11  # seconds since 1970: no sample is so late
 START_SECONDS = 5.0  # longest wait for a new exporter; then the job runs unwatched
 
 # The command that gives the answer of a route when no server runs.
@@ -177,6 +178,17 @@ def remove_private() -> None:
     for _, folder in [made for made in _made_folders if made[0] == os.getpid()]:
         shutil.rmtree(folder, ignore_errors=True)
     _made_folders.clear()
+
+
+def run_of(exporter: Exporter, run_id: Optional[str]) -> Optional[Dict[str, Any]]:
+    """The run with this id, as of GET /runs; None = the history has none. No sample is read."""
+    try:
+        run: Dict[str, Any] = exporter.get_json("/series", run=run_id, points=2, **{"from": LATEST})["run"]
+    except Refused as refused:
+        if refused.status != 404:
+            raise
+        return None
+    return run
 
 
 def central() -> Optional[Exporter]:

@@ -1,6 +1,6 @@
 """ResourceTracker, ProcessTracker and SystemTracker: the interface of resource-tracker, measured by rightsize-exporter.
 
-Code moves over by changing the import. What differs is said at each class.
+Code moves over by changing the import. Each class says how it differs.
 """
 import csv
 import io
@@ -227,7 +227,7 @@ class ResourceTracker:
     def stats(self, specs: Optional[List[StatSpec]] = None) -> Dict[str, Dict[str, Any]]:
         """Statistics of the samples: mean, max and sum by column; timestamp.duration in seconds.
 
-        RuntimeError: there is no sample yet. What was not measured is None.
+        RuntimeError: there is no sample yet. A value that was not measured is None.
         """
         if self.n_samples == 0:
             raise RuntimeError("No metrics collected (yet)")
@@ -241,22 +241,21 @@ class ResourceTracker:
     def recommend_resources(self, historical_stats: Optional[List[Dict[str, Any]]] = None) -> Dict[str, int]:
         """The next request: cpu in cores, memory in MiB, gpu, vram in MiB.
 
-        From all runs of the job that ended well; from this run so far where there is none yet, or where
-        historical_stats (what stats() gave for other runs) are to be looked at.
+        From all runs of the job that ended well; from this run so far where there is none yet, where they leave a
+        value unknown, or where historical_stats (what stats() gave for other runs) are to be looked at.
         """
         self.wait_for_samples(n=1, timeout=self.interval * 5)
-        if not historical_stats and not self.running:
-            known = self._settled_recommendation()
-            if known and known["resources"]["memory"] is not None:
-                return {key: known["resources"][key] or 0 for key in ("cpu", "memory", "gpu", "vram")}
+        advice = None if historical_stats or self.running else self._settled_recommendation()
+        known = advice["resources"] if advice else {}
         stats = aggregate_stats([self.stats(), *(historical_stats or [])])
 
         def value(column: str, kind: str) -> float:
             return stats.get(column, {}).get(kind) or 0
-        return {"cpu": max(1, round(value("process_cpu_usage", "mean"))),
-                "memory": max(1, round(value("process_memory_mib", "max") * MEMORY_MARGIN)),
-                "gpu": max(1, round(value("process_gpu_usage", "max"))) if value("process_gpu_usage", "mean") > 0 else 0,
-                "vram": round(value("process_gpu_vram_mib", "max") * MEMORY_MARGIN)}
+        own = {"cpu": max(1, round(value("process_cpu_usage", "mean"))),
+               "memory": max(1, round(value("process_memory_mib", "max") * MEMORY_MARGIN)),
+               "gpu": max(1, round(value("process_gpu_usage", "max"))) if value("process_gpu_usage", "mean") > 0 else 0,
+               "vram": round(value("process_gpu_vram_mib", "max") * MEMORY_MARGIN)}
+        return {key: own[key] if known.get(key) is None else known[key] for key in own}
 
     def _settled_recommendation(self) -> Optional[Dict[str, Any]]:
         """The recommendation after the run that was just stopped is in the history."""

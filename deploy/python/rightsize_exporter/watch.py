@@ -1,16 +1,16 @@
 """The inside interface: watch this process as a run of a job, end the run, and ask for what is known of it.
 
-    watch = Watch("etl/load").begin()          # under 100 ms; starts no thread and touches no signal handler
+    watch = Watch("etl/load").begin()          # starts no thread and touches no signal handler
     ...
-    watch.end("succeeded")                     # under 100 ms
+    watch.end("succeeded")                     # does not wait for the last sample
     watch.settle()                             # waits until the history has all of it, 2 seconds at most
     watch.record()                             # the run, as of GET /runs: memory_peak_bytes, cpu_seconds, ...
     watch.samples()                            # a TinyDataFrame with the 32 columns of resource-tracker
     watch.recommendation()                     # what to request next time, as of GET /recommend
     watch.report_html()                        # the page of the run: one HTML text that needs nothing else
 
-Integrations (decorators, notebooks, workflow systems) need no more than this class. Nothing here raises an error into
-the job but questions of which the answer is wanted: begin() and end() warn once where no exporter can be had.
+Integrations (decorators, notebooks, workflow systems) need no more than this class. begin() and end() raise no
+error into the job: they warn. A question raises an error if no answer can be had.
 """
 import atexit
 import os
@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, Dict, Optional
 
 from . import _server
 from ._http import Refused
-from ._program import NotInstalled
 
 if TYPE_CHECKING:
     from .tiny_data_frame import TinyDataFrame
@@ -56,6 +55,7 @@ class Watch:
                  private: bool = False, folder: Optional[str] = None):
         requested = {key: value for key, value in (("cpu", cpu), ("memory", memory)) if value is not None}
         self.job_name: str = job_name or default_job_name()
+        self.job: Dict[str, Any] = {"job_name": self.job_name}  # what a question names the job by
         self.pid: int = pid or os.getpid()
         body = {"job_name": self.job_name, "pid": self.pid, "from_now": from_now, "requested": requested or None,
                 "input_bytes": input_bytes, "labels": labels, "attempt": attempt}
@@ -82,7 +82,7 @@ class Watch:
         """Begins the run. Without an exporter it warns, and the job goes on unwatched; `strict` raises instead."""
         try:
             self._begin()
-        except (OSError, Refused, NotInstalled, ValueError) as error:
+        except Exception as error:  # pylint: disable=broad-except # another service may answer anything
             if strict:
                 raise
             warnings.warn(f"rightsize: {self.job_name} is not watched: {error}", RuntimeWarning, stacklevel=3)
@@ -108,6 +108,8 @@ class Watch:
         key = (self.pid, self.job_name)
         answer = self._announce()
         self.run_id = answer["run_id"]
+        # The exporter may put its jobs into a namespace, and other namespaces may have a job of this name.
+        self.job.update((name, answer[name]) for name in ("namespace", "cluster") if name in answer)
         self._owner = os.getpid()
         self.is_known = key in _open_runs and _open_runs[key].run_id == self.run_id
         if not self.is_known:
@@ -127,7 +129,7 @@ class Watch:
         body = {"outcome": outcome, "exit_code": exit_code, "end_reason": reason}
         try:
             self.exporter.finish(self.run_id or "", {key: value for key, value in body.items() if value is not None})
-        except (OSError, Refused) as error:
+        except Exception as error:  # pylint: disable=broad-except
             if getattr(error, "status", None) == 404 and self.pid != os.getpid():
                 return  # that process has ended, and the run with it
             warnings.warn(f"rightsize: the end of {self.job_name} is not recorded: {error}", RuntimeWarning, stacklevel=3)
@@ -135,15 +137,9 @@ class Watch:
     def record(self) -> Optional[Dict[str, Any]]:
         """The run so far, as of GET /runs: bytes, seconds and cores; None = not in the history yet.
 
-        What was not measured is None, never 0.
+        A value that was not measured is None, never 0.
         """
-        try:
-            runs = self.exporter.get_json("/runs", job_name=self.job_name, limit=100)["runs"]
-        except Refused as refused:
-            if refused.status == 404:
-                return None
-            raise
-        return next((run for run in runs if run["run_id"] == self.run_id), None)
+        return _server.run_of(self.exporter, self.run_id)
 
     def settle(self, seconds: float = 2.0) -> Optional[Dict[str, Any]]:
         """Waits so long, at most, until the run that has ended is in the history with all that it used; as record().
@@ -184,7 +180,7 @@ class Watch:
         central = _server.central()
         for exporter in [central, self.exporter] if central else [self.exporter]:
             try:
-                result: Dict[str, Any] = exporter.get_json("/recommend", job_name=self.job_name, **parameters)
+                result: Dict[str, Any] = exporter.get_json("/recommend", **self.job, **parameters)
                 return result
             except Refused as refused:
                 if refused.status != 404:
@@ -197,7 +193,7 @@ class Watch:
     def paste(self, form: str) -> Optional[str]:
         """The request as text for another system, such as metaflow, kubernetes or slurm; None: no run is known yet."""
         try:
-            return self.exporter.get("/recommend", job_name=self.job_name, format=form).decode()
+            return self.exporter.get("/recommend", **self.job, format=form).decode()
         except Refused as refused:
             if refused.status == 404:
                 return None

@@ -42,7 +42,8 @@ print(json.dumps(found))
 NO_CLUSTER = """
 from metaflow.plugins.kubernetes import kubernetes
 
-def launch(*args, **kwargs):
+def launch(*args, env, **kwargs):
+    assert env["RIGHTSIZE_HELPER"] == "1"
     raise kubernetes.KubernetesException("Task ran out of memory. Increase the available memory.")
 
 kubernetes.Kubernetes.launch_job = launch
@@ -84,7 +85,7 @@ class Flows(unittest.TestCase):
         return done.stdout
 
     def tasks(self, flow, step, *artifacts):
-        """Of all runs, the newest first."""
+        """Returns the tasks of all runs, the newest first."""
         return json.loads(self.call("python", "-c", TASKS, flow, step, *artifacts).stdout)
 
     def program(self, *words):
@@ -92,7 +93,7 @@ class Flows(unittest.TestCase):
         return json.loads(done.stdout)
 
     def runs(self, job_name):
-        """Of the history, the newest first, when all have ended."""
+        """Returns the runs of the history, the newest first, when all have ended."""
         def ended():
             runs = self.program("runs", f"--job-name={job_name}", "--limit=100")["runs"]
             return runs if all(run["outcome"] != "running" for run in runs) else None
@@ -251,7 +252,7 @@ class Tuning(Flows):
     def test_a_deployment_has_the_sizes_and_its_pods_the_history(self):
         for _ in range(3):
             self.flow("tuned", "run")
-        # What follows comes from the metadata of the tasks.
+        # The runs come from the metadata of the tasks from here on.
         self.environment["RIGHTSIZE_HISTORY_PATH"] = str(self.folder / "other" / "history.db")
         self.s3()
         made = self.flow("tuned", "--datastore=s3", "argo-workflows", "create", "--only-json")
@@ -262,7 +263,16 @@ class Tuning(Flows):
         self.assertEqual(requests["end"]["memory"], "150M")
         self.assertLess(int(requests["start"]["memory"].rstrip("M")), 600)
         self.assertLess(float(requests["start"]["cpu"]), 4)
+        node = subprocess.Popen([os.environ["RIGHTSIZE_EXPORTER"], "serve", f"--web.listen-address={LOCAL}",
+                                 f"--history.path={self.folder / 'node.db'}"], stderr=subprocess.DEVNULL)
+        self.addCleanup(node.wait)
+        self.addCleanup(node.kill)
         card = self.pod(containers["start"])
+        self.assertIsNone(node.poll())
+        node.terminate()
+        node.wait()
+        jobs = json.loads(self.call(os.environ["RIGHTSIZE_EXPORTER"], "jobs", f"--history.path={self.folder / 'node.db'}").stdout)["jobs"]
+        self.assertEqual([job["job_name"] for job in jobs if job["job_name"].endswith("/start")], [])
         self.assertTrue("in place of 4 CPU, 8192 MB" in card, card[:2000])
         self.assertEqual(len(json.loads(self.call(os.environ["RIGHTSIZE_EXPORTER"], "runs", "--job-name=TunedFlow/start",
                                                   f"--history.path={self.folder / 'pod' / 'pod.db'}").stdout)["runs"]), 4)

@@ -1,4 +1,4 @@
-"""What this extension adds to Metaflow: the decorators and the command `python flow.py rightsize`."""
+"""This extension adds to Metaflow: the decorators and the command `python flow.py rightsize`."""
 from importlib.util import find_spec
 
 

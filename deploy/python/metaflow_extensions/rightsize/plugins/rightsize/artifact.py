@@ -20,7 +20,7 @@ def own_peak() -> Optional[int]:
 
 
 def stats(record: Dict[str, Any]) -> Dict[str, Any]:
-    """What the run has used so far. None = not measured."""
+    """Returns the use of the run so far. None = not measured."""
     found = {name: record.get(name) for name in _STATS}
     known = [value for value in (found["memory_peak_bytes"], own_peak()) if value is not None]
     found["memory_peak_bytes"] = max(known, default=None)
@@ -57,7 +57,7 @@ def small(watch: Watch, outcome: str, attempt: int, part: Dict[str, Any]) -> Dic
 def _historical(watch: Watch, number: int) -> List[Dict[str, Any]]:
     """Statistics of the last successful runs, as resource-tracker names them."""
     try:
-        known = watch.exporter.get_json("/runs", job_name=watch.job_name, limit=number * 4)["runs"]
+        known = watch.exporter.get_json("/runs", **watch.job, limit=number * 4)["runs"]
     except (OSError, RuntimeError):
         return []
     ended = [run for run in known if run["outcome"] == "succeeded"][:number]

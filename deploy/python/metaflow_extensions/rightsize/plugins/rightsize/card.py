@@ -77,7 +77,7 @@ class Card:
             self._datastore.save_data(self.uuid, TYPE, {"reload_token": token, "data": {}, "created_on": time.time()})
 
     def info(self) -> Dict[str, Any]:
-        """What Metaflow's own cards say of themselves in the metadata of a task."""
+        """Returns the metadata of the card; Metaflow's own cards have the same keys."""
         return {"card_uuid": self.uuid, "rank": None, "type": TYPE, "options": {}, "is_editable": False,
                 "is_runtime_card": True, "refresh_interval": 5, "customize": False, "id": None}
 

@@ -1,4 +1,5 @@
 """@rightsize: watches the tasks of a step, gives each a card and an artifact, and sizes the step if wanted."""
+import contextlib
 import functools
 import json
 import os
@@ -10,8 +11,10 @@ from metaflow import flowspec
 from metaflow.decorators import StepDecorator
 from metaflow.metadata_provider import MetaDatum
 from metaflow.mflog import LOG_SOURCES
+from metaflow.plugins.environment_decorator import EnvironmentDecorator
 from metaflow.unbounded_foreach import UBF_CONTROL
 from rightsize_exporter import Watch, _program, _server
+from rightsize_exporter._http import Refused
 
 from . import artifact, plan, runs, sizes
 from .card import Card, LiveCard, plain_page, with_lines
@@ -20,6 +23,8 @@ DATA = "resource_tracker_data"
 SETTLE_SECONDS = 2.0
 CENTRAL_SECONDS = 5.0  # longest wait until a central exporter has the run of a task whose machine then ends
 AT_LIMIT = 0.9  # a task that is killed with so much of its limit in use is taken for one that ran out of memory
+# A server that finds the steps of flows by itself begins no second run of such a task. Processes below the task count.
+CLAIM = {"RIGHTSIZE_HELPER": "1"}
 KILLED = (b"OOMKilled", b"OutOfMemory", b"out of memory")  # what the logs of a remote attempt say
 
 
@@ -117,10 +122,12 @@ class RightsizeDecorator(StepDecorator):
         internal = getattr(flowspec, "INTERNAL_ARTIFACTS_SET", None)
         if internal is not None:
             internal.update({self.attributes["artifact"] or DATA, DATA})
+        _claim_remote_tasks(decorators)
 
     def package_init(self, flow: Any, step_name: str, environment: Any) -> None:
-        """Sets the request; @kubernetes may have been added by a deployment after step_init."""
+        """Does what needs @kubernetes, which a deployment may have added after step_init."""
         self._size(flow)
+        _claim_remote_tasks(getattr(flow, step_name).decorators)
 
     def runtime_init(self, flow: Any, graph: Any, package: Any, run_id: str) -> None:
         """Sets the request."""
@@ -163,8 +170,7 @@ class RightsizeDecorator(StepDecorator):
                 part["why"] = f"{part['why']} Attempt {retry_count + 1}, after {kills} of them ran out of memory: {sizes.words(size)}."
         cli_args.env.update(_environment(part))
         if ubf_context != UBF_CONTROL:
-            # A server that finds the steps of flows by itself begins no second run. What is below the task counts.
-            cli_args.env["RIGHTSIZE_HELPER"] = "1"
+            cli_args.env.update(CLAIM)
 
     def _runs_of(self, sources: Optional[List[Any]] = None) -> List[Dict[str, Any]]:
         answer = sizes.ask(sources or sizes.exporters(), "/runs", job_name=plan.job_name(self._flow.name, self._step),
@@ -239,7 +245,7 @@ class RightsizeDecorator(StepDecorator):
             os.environ.setdefault("RIGHTSIZE_URL", known["url"])
         if ubf_context == UBF_CONTROL and not self._is_remote:
             # The other nodes of @parallel are below this process here, and have runs of their own.
-            os.environ["RIGHTSIZE_HELPER"] = "1"
+            os.environ.update(CLAIM)
         self._card = Card(self._flow_datastore, f"{flow.name}/{run_id}/{step_name}/{task_id}", retry_count)
         request = sizes.of_dict(self._part.get("applied")) or sizes.of_dict(self._part.get("requested")) or sizes.Size(None, None)
         watch = Watch(plan.job_name(flow.name, step_name), from_now=False, cpu=request.cpu,
@@ -247,7 +253,7 @@ class RightsizeDecorator(StepDecorator):
                       labels={"flow": flow.name, "step": step_name, "run": str(run_id), "task": str(task_id)})
         try:
             self._watch = watch.begin(strict=True)
-        except (OSError, RuntimeError, ValueError) as error:
+        except Exception as error:  # pylint: disable=broad-except
             self._trouble = f"The step was not watched: {error}"
             self.say(self._trouble)
             return
@@ -306,6 +312,18 @@ class RightsizeDecorator(StepDecorator):
             _wait_for_central(watch)
 
 
+def _claim_remote_tasks(decorators: List[Any]) -> None:
+    """Puts CLAIM into the environment of pods: the exporter of a node would record their tasks once more."""
+    carrier = sizes.carrier(decorators)
+    if carrier is None or carrier.name not in sizes.COMPUTE:
+        return
+    if not any(deco.name == EnvironmentDecorator.name for deco in decorators):
+        decorators.append(EnvironmentDecorator())
+    for deco in decorators:
+        if deco.name == EnvironmentDecorator.name:
+            deco.attributes["vars"] = {**CLAIM, **deco.attributes["vars"]}  # all steps share the default
+
+
 def _is_out_of_memory(run: Dict[str, Any]) -> bool:
     """True if memory ended the run: the exporter says so, or it was killed close to its limit or request."""
     limit = run.get("memory_limit_bytes") or run.get("requested_memory_bytes")
@@ -315,7 +333,7 @@ def _is_out_of_memory(run: Dict[str, Any]) -> bool:
 
 
 def _environment(part: Dict[str, Any]) -> Dict[str, str]:
-    """What a local task is told: its part of the plan, and its request as other jobs are told theirs."""
+    """Variables for a local task: its part of the plan, and its request in the variables that all jobs have for it."""
     size = sizes.of_dict(part.get("applied") or part.get("requested")) or sizes.Size(None, None)
     known = {"RIGHTSIZE_REQUEST_CPU": size.cpu, "RIGHTSIZE_REQUEST_MEMORY": size.memory and int(size.memory)}
     return {plan.VARIABLE: json.dumps(part), **{name: f"{value}" for name, value in known.items() if value}}
@@ -331,9 +349,9 @@ def _wait_for_central(watch: Watch) -> None:
     central = _server.central()
     until = time.monotonic() + CENTRAL_SECONDS
     while central and time.monotonic() < until:
-        answer = sizes.ask([central], "/runs", job_name=watch.job_name, limit=1000)
-        if answer and any(run["run_id"] == watch.run_id for run in json.loads(answer)["runs"]):
-            return
+        with contextlib.suppress(Refused, OSError):
+            if _server.run_of(central, watch.run_id):
+                return
         time.sleep(0.2)
 
 

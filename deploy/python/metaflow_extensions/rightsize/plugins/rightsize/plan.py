@@ -1,4 +1,4 @@
-"""What is decided once for a run or a deployment of a flow, and reaches each of its tasks.
+"""A plan is made once for a run or a deployment of a flow, and reaches each of its tasks.
 
 A local task reads its part from the environment; a remote one reads the file in its code package.
 """
@@ -62,7 +62,7 @@ def told_to(exporter: Any, flow_name: str, steps: List[str], number: int) -> Lis
 
 
 def tell(exporter: Any, messages: List[Dict[str, Any]]) -> None:
-    """Tells an exporter of runs; those that it knows change nothing. What it does not take is left out."""
+    """Tells an exporter of runs. A run that it knows changes nothing, and one that it refuses is left out."""
     try:
         if messages:
             exporter.address.ask("POST", "/runs", messages)

@@ -15,7 +15,7 @@ _SAME = ("run_id", "duration_seconds", "outcome", "exit_code", "exit_signal", "e
          "instance_type", "region", "zone", "allocation", "machine_cpus", "machine_memory_bytes", "samples",
          "interval_seconds", "requested_cpu_cores", "requested_memory_bytes", "memory_limit_bytes",
          "address_limit_bytes", "address_peak_bytes", "input_bytes", "attempt", "cpu_missed_seconds",
-         "cpu_foreign_seconds", "system", "system_run")
+         "cpu_foreign_seconds", "system", "system_run", "namespace", "cluster")
 _SUMS = ("cpu_seconds", "cpu_user_seconds", "cpu_system_seconds", "cpu_wait_seconds", "disk_read_bytes",
          "disk_written_bytes", "network_received_bytes", "network_sent_bytes", "read_chars", "written_chars",
          "context_switches_voluntary", "context_switches_involuntary", "page_faults_minor", "page_faults_major")

@@ -1,4 +1,4 @@
-"""What a step requests, what is advised for it, and how a request is changed so that it takes effect."""
+"""Reads the request of a step, asks for the advised one, and changes a request so that it takes effect."""
 import re
 from typing import Any, Dict, List, NamedTuple, Optional
 
@@ -51,7 +51,7 @@ def carrier(decorators: List[Any]) -> Optional[Any]:
 
 
 def requested(decorators: List[Any]) -> Size:
-    """What the step requests today."""
+    """Returns the request of the step today."""
     deco = carrier(decorators)
     if deco is None:
         return Size(None, None)
@@ -80,7 +80,7 @@ def _parse(line: str, unit: int) -> Size:
 
 
 def exporters() -> List[Any]:
-    """Where to ask: the central exporter, if RIGHTSIZE_URL names one, and the one of this machine."""
+    """Returns the exporters to ask: the central one, if RIGHTSIZE_URL names one, and the one of this machine."""
     central = _server.central()
     return [*([central] if central else []), _server.shared()]
 
