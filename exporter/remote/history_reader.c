@@ -102,27 +102,40 @@ static struct known_job *known(struct history_reader *r, const char *key)
 
 /* ---- runs ---- */
 
-/* Adds the runs, and marks them as sent, because they are in the store. */
+/* Adds a run, and marks it as sent, because it is in the store. */
+static int add_run(struct history *h, const struct run *r, struct err *e)
+{
+	int code = history_run_add(h, r, e);
+
+	if (code <= 0)
+		return code;
+	atomic_fetch_add(&counts.runs, 1);
+	code = history_run_sent(h, RECEIVER_STORE, r->run_id, r->outcome, r->ended_at, e);
+	return code ? code :
+		      history_run_sent(h, RECEIVER_CENTRAL, r->run_id, r->outcome, r->ended_at, e);
+}
+
+struct addition {
+	const struct runs *runs; /* sorted by job */
+	uint64_t runs_per_job;
+};
+
+/* Adds the runs. Leaves out those that the limits of the history would remove at once. */
 static int add_runs(struct history *h, void *context, struct err *e)
 {
-	const struct runs *runs = context;
+	const struct addition *a = context;
+	const struct run *r = a->runs->run;
+	double removed_until = 0;
+	int code = 0;
 
-	for (size_t i = 0; i < runs->n; i++) {
-		const struct run *r = &runs->run[i];
-		int code = history_run_add(h, r, e);
-
-		if (code > 0) {
-			atomic_fetch_add(&counts.runs, 1);
-			code = history_run_sent(h, RECEIVER_STORE, r->run_id, r->outcome,
-				r->ended_at, e);
-		}
-		if (code == 0)
-			code = history_run_sent(h, RECEIVER_CENTRAL, r->run_id, r->outcome,
-				r->ended_at, e);
-		if (code < 0)
-			return code;
+	for (size_t i = 0; i < a->runs->n && code == 0; i++) {
+		if (i == 0 || strcmp(r[i].job_name, r[i - 1].job_name) != 0)
+			code = history_removed_until(h, r[i].job_name, a->runs_per_job,
+				&removed_until, e);
+		if (code == 0 && r[i].started_at > removed_until)
+			code = add_run(h, &r[i], e);
 	}
-	return 0;
+	return code;
 }
 
 /* Reads the runs of a few jobs. `*complete` becomes false when a run has not arrived wholly. */
@@ -139,7 +152,9 @@ static int read_jobs(struct history_reader *r, const struct store_job *job, size
 	*complete = *complete && got.incomplete == 0;
 	atomic_fetch_add(&counts.incomplete, got.incomplete);
 	atomic_fetch_add(&counts.collided, got.collided);
-	return got.runs.n ? historian_do(r->options.historian, add_runs, &got.runs, e) : 0;
+	struct addition a = {&got.runs, r->options.runs_per_job};
+
+	return got.runs.n ? historian_do(r->options.historian, add_runs, &a, e) : 0;
 }
 
 /* Reads the newest runs of a job that has too many for one query: divides the window, newest half first, until
@@ -183,7 +198,7 @@ static int read_all(struct history_reader *r, const struct store_job *job, size_
 	int code = 0;
 
 	for (size_t i = 0, some; i < n && code == 0; i += some) {
-		double left = r->options.runs_per_job;
+		double left = (double)r->options.runs_per_job;
 		bool complete = true;
 
 		some = jobs_of_query(job + i, n - i);

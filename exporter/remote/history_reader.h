@@ -27,7 +27,7 @@ struct history_reader_options {
 	struct endpoint_options endpoint; /* how to log in, and ca_option */
 	struct historian *historian;      /* adds the runs */
 	double retention_seconds;         /* older runs are not read */
-	double runs_per_job;              /* of a job, not many more are read */
+	uint64_t runs_per_job;            /* of a job, not many more are read */
 };
 
 /* The texts in `o` and the historian must live longer than the reader. */

@@ -183,6 +183,19 @@ class Remote(support.Case):
         read = ("rightsize_history_read_runs_total", frozenset({("result", "added")}))
         self.assertEqual(reader.metrics()[read], 0)
 
+    def test_runs_that_the_limits_removed_are_counted_once(self):
+        store, runs = self.store(), self.random_runs(1, 12)
+        writer = self.writer(store)
+        self.post(writer, runs)
+        self.written(writer, len(runs))
+        limits = f"--history.path={self.folder}/cache.db", "--history.runs-per-job=5"
+        first = self.reader(store, *limits)
+        self.ready(first)
+        first.stop()
+        again = self.reader(store, *limits)
+        self.ready(again)
+        self.assertEqual(again.get("/jobs").json["jobs"][0]["runs"], len(runs))
+
     def test_a_store_that_is_gone_is_asked_again(self):
         store, runs = self.store(), self.random_runs(1, 3)
         writer = self.writer(store)
