@@ -243,7 +243,7 @@ struct history {
 		int64_t next; /* the first run with samples that the pass has not looked at */
 		bool any;     /* the pass has removed samples */
 	} older_samples, newest_samples;
-	double no_room_until;   /* start of the newest run that was removed because of the size; 0 = none */
+	double no_room_until; /* start of the newest run that was removed because of the size; 0 = none */
 	bool (*over)(void);     /* see history_give_up_when */
 	uint64_t not_plausible; /* number of runs with impossible numbers in this transaction */
 	struct {

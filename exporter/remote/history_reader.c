@@ -47,7 +47,7 @@ struct history_reader {
 static struct {
 	atomic_bool active, complete;
 	atomic_uint parts; /* of 1000: done of the first pass */
-	atomic_ullong runs, incomplete, collided, failures;
+	atomic_ullong runs, incomplete, collided, refused, failures;
 } counts;
 
 struct reader_counts reader_counts(void)
@@ -59,6 +59,7 @@ struct reader_counts reader_counts(void)
 		.runs = atomic_load(&counts.runs),
 		.incomplete = atomic_load(&counts.incomplete),
 		.collided = atomic_load(&counts.collided),
+		.refused = atomic_load(&counts.refused),
 		.failures = atomic_load(&counts.failures),
 	};
 }
@@ -143,7 +144,7 @@ static int read_jobs(struct history_reader *r, const struct store_job *job, size
 	const struct store_window *w, bool *complete, struct err *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
-	struct store_runs got = {{0, NULL}, 0, 0};
+	struct store_runs got = {.runs = {0, NULL}};
 	int code = r->stop ? err_set(e, -ECANCELED, "stopped") :
 			     store_runs(&r->store, job, n, w, &arena, &got, e);
 
@@ -152,6 +153,7 @@ static int read_jobs(struct history_reader *r, const struct store_job *job, size
 	*complete = *complete && got.incomplete == 0;
 	atomic_fetch_add(&counts.incomplete, got.incomplete);
 	atomic_fetch_add(&counts.collided, got.collided);
+	atomic_fetch_add(&counts.refused, got.refused);
 	struct addition a = {&got.runs, r->options.runs_per_job};
 
 	return got.runs.n ? historian_do(r->options.historian, add_runs, &a, e) : 0;

@@ -12,6 +12,7 @@
 #include "collectors/base/scan.h"
 #include "collectors/base/utf8.h"
 #include "collectors/runs.h"
+#include "exporter/forward/run_message.h"
 #include "exporter/remote/run_series.h"
 #include "recommender/plausible.h"
 
@@ -373,10 +374,12 @@ static void add_run(struct store_runs *ret, const struct read_sample *p, size_t 
 	*r = (struct run){.run_id = id_of(p, arena), .job_name = p->key, .outcome = p->outcome};
 	run_values_set(&a.values, r, arena);
 	r->ended_at = (double)p->at_ms / 1000;
-	if (!(r->started_at > 0))
+	if (!(r->started_at > 0) || !run_times_agree(r))
 		r->started_at = fmax(0, r->ended_at - r->duration_seconds);
-	if (a.found < a.numbers || isnan(a.numbers) || isnan(run_duration(r)))
+	if (a.found < a.numbers || isnan(a.numbers) || isnan(r->duration_seconds))
 		ret->incomplete++;
+	else if (run_message_check_numbers(r, NULL))
+		ret->refused++;
 	else
 		ret->runs.n++;
 }
@@ -388,7 +391,7 @@ int store_runs_read(const char *text, size_t len, struct arena *arena, struct st
 	const json_t *list = results_of(o, "matrix");
 	struct read_samples p = {0};
 
-	*ret = (struct store_runs){{0, NULL}, 0, 0};
+	*ret = (struct store_runs){.runs = {0, NULL}};
 	if (!list)
 		return err_set(e, -EBADMSG, "the answer is no list of series");
 	for (size_t i = 0; i < json_array_size(list); i++)
