@@ -23,6 +23,7 @@
 #define FIRST_DELAY     1.0
 #define LONGEST_DELAY   60.0
 #define SHORTEST_WINDOW 2.0 /* seconds; a shorter one is not divided */
+#define ROOM_SECONDS    0.2 /* between looks whether a full history has room */
 
 /* How many runs of a job were in the store when they were last read. */
 struct known_job {
@@ -39,9 +40,8 @@ struct history_reader {
 	size_t n_known, room;
 	struct mono listed; /* time of the last list of all jobs */
 	unsigned failures;  /* failed rounds in a row */
-	struct complaint complaint;
+	struct complaint complaint, full;
 	struct worker worker;
-	atomic_bool stop;
 };
 
 static struct {
@@ -139,15 +139,32 @@ static int add_runs(struct history *h, void *context, struct err *e)
 	return code;
 }
 
+/* Waits while the history is full, until the upkeep has removed enough. */
+static int wait_for_room(struct history_reader *r, struct err *e)
+{
+	int code;
+
+	while ((code = historian_takes_runs(r->options.historian, e)) == -EDQUOT) {
+		if (log_complaint_due(&r->full))
+			log_line(LOG_LEVEL_WARN,
+				"the history is too small for the runs of the store; the reading waits",
+				"err", e->text, NULL);
+		if (!worker_wait(&r->worker, ROOM_SECONDS))
+			break;
+	}
+	return code;
+}
+
 /* Reads the runs of a few jobs. `*complete` becomes false when a run has not arrived wholly. */
 static int read_jobs(struct history_reader *r, const struct store_job *job, size_t n,
 	const struct store_window *w, bool *complete, struct err *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
 	struct store_runs got = {.runs = {0, NULL}};
-	int code = r->stop ? err_set(e, -ECANCELED, "stopped") :
-			     store_runs(&r->store, job, n, w, &arena, &got, e);
+	int code = r->worker.stop ? err_set(e, -ECANCELED, "stopped") : wait_for_room(r, e);
 
+	if (code == 0)
+		code = store_runs(&r->store, job, n, w, &arena, &got, e);
 	if (code)
 		return code;
 	*complete = *complete && got.incomplete == 0;
@@ -272,7 +289,7 @@ static double read_store(void *context)
 			log_line(LOG_LEVEL_INFO, "the history is read again", NULL);
 		return READER_POLL_SECONDS;
 	}
-	if (r->stop)
+	if (r->worker.stop)
 		return WORKER_END;
 	r->failures++;
 	atomic_fetch_add(&counts.failures, 1);
@@ -308,7 +325,7 @@ int history_reader_start(struct history_reader **ret, const struct history_reade
 	p.connect_seconds = CONNECT_SECONDS;
 	p.total_seconds = QUERY_SECONDS;
 	p.answer_max = ANSWER_MAX;
-	p.stop = &r->stop;
+	p.stop = &r->worker.stop;
 	endpoint_init(&r->store.endpoint, &p);
 	worker_init(&r->worker);
 	int code = worker_start(&r->worker, "history reader", read_store, r, e);
@@ -324,8 +341,6 @@ int history_reader_start(struct history_reader **ret, const struct history_reade
 
 void history_reader_stop(struct history_reader *r)
 {
-	if (!r)
-		return;
-	r->stop = true;
-	reader_free(r);
+	if (r)
+		reader_free(r);
 }
