@@ -161,7 +161,7 @@ static int start_reader(struct history_reader **ret, struct app *app, struct err
 		.endpoint = store_endpoint(o),
 		.historian = app->historian,
 		.retention_seconds = o->history_retention,
-		.runs_per_job = (double)o->history_runs_per_job,
+		.runs_per_job = o->history_runs_per_job,
 	};
 
 	return history_reader_start(ret, &r, e);

@@ -12,6 +12,7 @@
 
 #define CONNECT_SECONDS 5.0
 #define TOTAL_SECONDS   60.0
+#define IDLE_SECONDS    15.0
 /* Limit on the text of the regions and benchmarks, in bytes. No command line is longer. */
 #define ASKED_MAX (4u << 20)
 
@@ -156,6 +157,7 @@ int catalogue_update(const struct catalogue_source *s, struct worker *worker,
 		.ca_option = "--catalogue.ca-file",
 		.connect_seconds = CONNECT_SECONDS,
 		.total_seconds = TOTAL_SECONDS,
+		.idle_seconds = IDLE_SECONDS,
 		.max_bytes = memory_budget()->page,
 		.stop = &worker->stop};
 	AUTO(freep) char *url = xstrdup(s->url);

@@ -14,8 +14,6 @@
 
 #define REDIRECTS_MAX 3L
 #define BEARER_MAX    (16u << 10)
-/* A transfer is aborted when its speed is below 1 byte/s for this number of seconds. */
-#define IDLE_SECONDS 15L
 /* These macros give options of libcurl by their numbers, because older headers lack the new names,
  * and newer headers warn of the old names. The options are CURLOPT_QUICK_EXIT (7.87),
  * CURLOPT_PROTOCOLS_STR and CURLOPT_REDIR_PROTOCOLS_STR (7.85), and their forerunners
@@ -145,7 +143,7 @@ static int set_options(struct download *d, struct err *e)
 		set(c, CURLOPT_CONNECTTIMEOUT_MS, (long)(o->connect_seconds * 1e3)) ||
 		set(c, CURLOPT_TIMEOUT_MS, (long)(o->total_seconds * 1e3)) ||
 		set(c, CURLOPT_LOW_SPEED_LIMIT, 1L) ||
-		set(c, CURLOPT_LOW_SPEED_TIME, IDLE_SECONDS) ||
+		set(c, CURLOPT_LOW_SPEED_TIME, (long)o->idle_seconds) ||
 		set(c, CURLOPT_WRITEFUNCTION, on_body) || set(c, CURLOPT_WRITEDATA, d) ||
 		set(c, CURLOPT_HEADERFUNCTION, on_header) || set(c, CURLOPT_HEADERDATA, d) ||
 		set(c, CURLOPT_XFERINFOFUNCTION, on_progress) || set(c, CURLOPT_XFERINFODATA, d) ||

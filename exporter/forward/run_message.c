@@ -412,6 +412,22 @@ static int read_run(struct run *r, const json_t *o, struct arena *arena, struct 
 	return code;
 }
 
+int run_message_check_numbers(const struct run *r, struct err *e)
+{
+	for (const struct json_key *k = run_message_keys; k->name; k++) {
+		if (k->offset == READ_APART || k->kind == KEY_TEXT)
+			continue;
+		const void *at = (const char *)r + k->offset;
+		double v =
+			k->kind == KEY_COUNT ? (double)*(const uint64_t *)at : *(const double *)at;
+
+		if (v < k->least || v > k->most)
+			return err_set(e, -EINVAL, "%s: accepted is %.15g to %.15g, not %.15g",
+				k->name, k->least, k->most, v);
+	}
+	return run_plausible(r, NAN, e);
+}
+
 int run_message_check_age(const struct run *r, double now, double retention_seconds, struct err *e)
 {
 	double latest = now + RUN_MESSAGE_EARLY_SECONDS;

@@ -150,6 +150,13 @@ int history_run_finish(struct history *h, const struct run_finish *f, struct err
  * the history already has the run. */
 int history_run_add(struct history *h, const struct run *r, struct err *e);
 
+/* Finds the runs that the limits remove at once when they are added again. They would be counted a
+ * second time. Runs of this job that began at `*ret` or earlier are such runs, unless the history has
+ * them. `*ret` is 0 if the job has no such runs. Forgets at history_close which runs were removed
+ * because of the size. */
+int history_removed_until(struct history *h, const char *job_name, uint64_t runs_per_job,
+	double *ret, struct err *e);
+
 /* Who gets the ended runs of a history. The values are bits. */
 enum history_receiver {
 	RECEIVER_CENTRAL = 1, /* another exporter (--forward.url) */

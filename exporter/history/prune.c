@@ -85,6 +85,8 @@ static int drop_row(struct history *h, int64_t run, struct prune_step *step, str
 		step->lost += sql_int(&q) != 0;
 		circumstances = sql_int(&q);
 		job = sql_int(&q);
+		if (step->enough_bytes)
+			h->no_room_until = fmax(h->no_room_until, sql_double(&q));
 	}
 	if (code == 0)
 		code = circumstances_release(h, circumstances, e);

@@ -97,6 +97,9 @@ X(PACK_RUN, "UPDATE run SET circumstances = ?, stats_form = ?, stats = ?, memory
 X(TAKE_OVER, "UPDATE run SET owner_pid = ?, owner_start_ticks = ? WHERE run_id = ? AND outcome = 'running'") \
 X(COUNT_RUN, "UPDATE job SET runs = runs + 1 WHERE name = ?") \
 X(IS_OF_JOB, "SELECT 1 FROM job WHERE id = ? AND name = ?") \
+/* Whether a job has ended runs, and when the oldest of its ?2 newest began. */ \
+X(REMOVED_UNTIL, "SELECT j.kept > 0, (SELECT n.started_at FROM run n WHERE n.job = j.id AND n.outcome <> 'running'" \
+  " ORDER BY n.started_at DESC, n.id DESC LIMIT 1 OFFSET ?2 - 1) FROM job j WHERE j.name = ?1") \
 X(FIND_RUN, "SELECT id, job, outcome, interval_seconds, circumstances FROM run WHERE run_id = ?") \
 X(NEXT_SAMPLE, "SELECT 1 + coalesce((SELECT max(id) FROM sample WHERE id BETWEEN r.id << 32 AND (r.id << 32) | 4294967295)," \
   " r.id << 32) FROM run r WHERE r.run_id = ?") \
@@ -111,7 +114,7 @@ X(KEEP_RUN, "UPDATE job SET kept = kept + 1 WHERE id = ?") \
 X(UNKEEP_RUN, "UPDATE job SET kept = kept - 1 WHERE id = ?") \
 X(UNCOUNT_OUTCOME, "UPDATE job_outcome SET runs = runs - 1 WHERE job = ? AND outcome = ?") \
 X(DROP_STATS, "DELETE FROM run_stat WHERE run = ?") \
-X(DROP_RUN, "DELETE FROM run WHERE id = ?1 RETURNING NOT (" SENT("?2") "), circumstances, job") \
+X(DROP_RUN, "DELETE FROM run WHERE id = ?1 RETURNING NOT (" SENT("?2") "), circumstances, job, started_at") \
 X(LOSE_RUNS, "UPDATE forgotten SET runs = runs + ?") \
 X(LOSSES, "SELECT jobs, runs FROM forgotten") \
 X(DROP_SAMPLES, "DELETE FROM sample WHERE id BETWEEN ?1 AND coalesce(" \
@@ -240,6 +243,7 @@ struct history {
 		int64_t next; /* the first run with samples that the pass has not looked at */
 		bool any;     /* the pass has removed samples */
 	} older_samples, newest_samples;
+	double no_room_until; /* start of the newest run that was removed because of the size; 0 = none */
 	bool (*over)(void);     /* see history_give_up_when */
 	uint64_t not_plausible; /* number of runs with impossible numbers in this transaction */
 	struct {

@@ -391,6 +391,21 @@ int history_run_add(struct history *h, const struct run *r, struct err *e)
 	return code < 0 ? code : 1;
 }
 
+int history_removed_until(struct history *h, const char *job_name, uint64_t runs_per_job,
+	double *ret, struct err *e)
+{
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_REMOVED_UNTIL, e);
+
+	*ret = 0;
+	sql_put_text(&q, job_name);
+	sql_put_int(&q, (int64_t)runs_per_job);
+	int code = sql_row(&q, e);
+
+	if (code > 0 && sql_int(&q))
+		*ret = fmax(h->no_room_until, sql_double(&q));
+	return code < 0 ? code : 0;
+}
+
 /* ---- orphans ---- */
 
 struct orphan {

@@ -23,6 +23,7 @@
 #define FIRST_DELAY     1.0
 #define LONGEST_DELAY   60.0
 #define SHORTEST_WINDOW 2.0 /* seconds; a shorter one is not divided */
+#define ROOM_SECONDS    0.2 /* between looks whether a full history has room */
 
 /* How many runs of a job were in the store when they were last read. */
 struct known_job {
@@ -39,15 +40,14 @@ struct history_reader {
 	size_t n_known, room;
 	struct mono listed; /* time of the last list of all jobs */
 	unsigned failures;  /* failed rounds in a row */
-	struct complaint complaint;
+	struct complaint complaint, full;
 	struct worker worker;
-	atomic_bool stop;
 };
 
 static struct {
 	atomic_bool active, complete;
 	atomic_uint parts; /* of 1000: done of the first pass */
-	atomic_ullong runs, incomplete, collided, failures;
+	atomic_ullong runs, incomplete, collided, refused, failures;
 } counts;
 
 struct reader_counts reader_counts(void)
@@ -59,6 +59,7 @@ struct reader_counts reader_counts(void)
 		.runs = atomic_load(&counts.runs),
 		.incomplete = atomic_load(&counts.incomplete),
 		.collided = atomic_load(&counts.collided),
+		.refused = atomic_load(&counts.refused),
 		.failures = atomic_load(&counts.failures),
 	};
 }
@@ -102,27 +103,56 @@ static struct known_job *known(struct history_reader *r, const char *key)
 
 /* ---- runs ---- */
 
-/* Adds the runs, and marks them as sent, because they are in the store. */
+/* Adds a run, and marks it as sent, because it is in the store. */
+static int add_run(struct history *h, const struct run *r, struct err *e)
+{
+	int code = history_run_add(h, r, e);
+
+	if (code <= 0)
+		return code;
+	atomic_fetch_add(&counts.runs, 1);
+	code = history_run_sent(h, RECEIVER_STORE, r->run_id, r->outcome, r->ended_at, e);
+	return code ? code :
+		      history_run_sent(h, RECEIVER_CENTRAL, r->run_id, r->outcome, r->ended_at, e);
+}
+
+struct addition {
+	const struct runs *runs; /* sorted by job */
+	uint64_t runs_per_job;
+};
+
+/* Adds the runs. Leaves out those that the limits of the history would remove at once. */
 static int add_runs(struct history *h, void *context, struct err *e)
 {
-	const struct runs *runs = context;
+	const struct addition *a = context;
+	const struct run *r = a->runs->run;
+	double removed_until = 0;
+	int code = 0;
 
-	for (size_t i = 0; i < runs->n; i++) {
-		const struct run *r = &runs->run[i];
-		int code = history_run_add(h, r, e);
-
-		if (code > 0) {
-			atomic_fetch_add(&counts.runs, 1);
-			code = history_run_sent(h, RECEIVER_STORE, r->run_id, r->outcome,
-				r->ended_at, e);
-		}
-		if (code == 0)
-			code = history_run_sent(h, RECEIVER_CENTRAL, r->run_id, r->outcome,
-				r->ended_at, e);
-		if (code < 0)
-			return code;
+	for (size_t i = 0; i < a->runs->n && code == 0; i++) {
+		if (i == 0 || strcmp(r[i].job_name, r[i - 1].job_name) != 0)
+			code = history_removed_until(h, r[i].job_name, a->runs_per_job,
+				&removed_until, e);
+		if (code == 0 && r[i].started_at > removed_until)
+			code = add_run(h, &r[i], e);
 	}
-	return 0;
+	return code;
+}
+
+/* Waits while the history is full, until the upkeep has removed enough. */
+static int wait_for_room(struct history_reader *r, struct err *e)
+{
+	int code;
+
+	while ((code = historian_takes_runs(r->options.historian, e)) == -EDQUOT) {
+		if (log_complaint_due(&r->full))
+			log_line(LOG_LEVEL_WARN,
+				"the history is too small for the runs of the store; the reading waits",
+				"err", e->text, NULL);
+		if (!worker_wait(&r->worker, ROOM_SECONDS))
+			break;
+	}
+	return code;
 }
 
 /* Reads the runs of a few jobs. `*complete` becomes false when a run has not arrived wholly. */
@@ -130,16 +160,20 @@ static int read_jobs(struct history_reader *r, const struct store_job *job, size
 	const struct store_window *w, bool *complete, struct err *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
-	struct store_runs got = {{0, NULL}, 0, 0};
-	int code = r->stop ? err_set(e, -ECANCELED, "stopped") :
-			     store_runs(&r->store, job, n, w, &arena, &got, e);
+	struct store_runs got = {.runs = {0, NULL}};
+	int code = r->worker.stop ? err_set(e, -ECANCELED, "stopped") : wait_for_room(r, e);
 
+	if (code == 0)
+		code = store_runs(&r->store, job, n, w, &arena, &got, e);
 	if (code)
 		return code;
 	*complete = *complete && got.incomplete == 0;
 	atomic_fetch_add(&counts.incomplete, got.incomplete);
 	atomic_fetch_add(&counts.collided, got.collided);
-	return got.runs.n ? historian_do(r->options.historian, add_runs, &got.runs, e) : 0;
+	atomic_fetch_add(&counts.refused, got.refused);
+	struct addition a = {&got.runs, r->options.runs_per_job};
+
+	return got.runs.n ? historian_do(r->options.historian, add_runs, &a, e) : 0;
 }
 
 /* Reads the newest runs of a job that has too many for one query: divides the window, newest half first, until
@@ -183,7 +217,7 @@ static int read_all(struct history_reader *r, const struct store_job *job, size_
 	int code = 0;
 
 	for (size_t i = 0, some; i < n && code == 0; i += some) {
-		double left = r->options.runs_per_job;
+		double left = (double)r->options.runs_per_job;
 		bool complete = true;
 
 		some = jobs_of_query(job + i, n - i);
@@ -255,7 +289,7 @@ static double read_store(void *context)
 			log_line(LOG_LEVEL_INFO, "the history is read again", NULL);
 		return READER_POLL_SECONDS;
 	}
-	if (r->stop)
+	if (r->worker.stop)
 		return WORKER_END;
 	r->failures++;
 	atomic_fetch_add(&counts.failures, 1);
@@ -291,7 +325,7 @@ int history_reader_start(struct history_reader **ret, const struct history_reade
 	p.connect_seconds = CONNECT_SECONDS;
 	p.total_seconds = QUERY_SECONDS;
 	p.answer_max = ANSWER_MAX;
-	p.stop = &r->stop;
+	p.stop = &r->worker.stop;
 	endpoint_init(&r->store.endpoint, &p);
 	worker_init(&r->worker);
 	int code = worker_start(&r->worker, "history reader", read_store, r, e);
@@ -307,8 +341,6 @@ int history_reader_start(struct history_reader **ret, const struct history_reade
 
 void history_reader_stop(struct history_reader *r)
 {
-	if (!r)
-		return;
-	r->stop = true;
-	reader_free(r);
+	if (r)
+		reader_free(r);
 }

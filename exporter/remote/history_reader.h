@@ -27,7 +27,7 @@ struct history_reader_options {
 	struct endpoint_options endpoint; /* how to log in, and ca_option */
 	struct historian *historian;      /* adds the runs */
 	double retention_seconds;         /* older runs are not read */
-	double runs_per_job;              /* of a job, not many more are read */
+	uint64_t runs_per_job;            /* of a job, not many more are read */
 };
 
 /* The texts in `o` and the historian must live longer than the reader. */
@@ -39,11 +39,11 @@ void history_reader_stop(struct history_reader *r);
 /* Counts of the reader of this program. Any thread. */
 struct reader_counts {
 	bool active;
-	bool complete;                 /* the first pass is over */
-	double share;                  /* part of the first pass that is done, 0 to 1 */
-	uint64_t runs;                 /* runs that were added to the history */
-	uint64_t incomplete, collided; /* see struct store_runs; of all reads so far */
-	uint64_t failures;             /* failed rounds */
+	bool complete;                          /* the first pass is over */
+	double share;                           /* part of the first pass that is done, 0 to 1 */
+	uint64_t runs;                          /* runs that were added to the history */
+	uint64_t incomplete, collided, refused; /* see struct store_runs; of all reads so far */
+	uint64_t failures;                      /* failed rounds */
 };
 struct reader_counts reader_counts(void);
 

@@ -186,7 +186,9 @@ void run_values_set(const struct run_values *v, struct run *ret, struct arena *a
 
 		if (s->is_count)
 			*(uint64_t *)(void *)((char *)ret + s->offset) =
-				v->number[i] >= 0 ? (uint64_t)v->number[i] : 0;
+				v->number[i] >= 0 && v->number[i] < 0x1p63 ?
+					(uint64_t)v->number[i] :
+					0;
 		else if (!s->column)
 			*(double *)(void *)((char *)ret + s->offset) = v->number[i];
 		else if (!isnan(v->number[i]))

@@ -12,6 +12,7 @@
 #include "collectors/base/scan.h"
 #include "collectors/base/utf8.h"
 #include "collectors/runs.h"
+#include "exporter/forward/run_message.h"
 #include "exporter/remote/run_series.h"
 #include "recommender/plausible.h"
 
@@ -121,6 +122,19 @@ static const json_t *results_of(const json_t *o, const char *type)
 		       NULL;
 }
 
+/* Asks for a vector. `*ret` is its list of results in the answer `*o`, which the caller frees. */
+static int ask_vector(struct store *s, const struct buf *query, double at, json_t **o,
+	const json_t **ret, struct err *e)
+{
+	int code = ask(s, query, at, e);
+
+	if (code)
+		return code;
+	*o = json_loadb(buf_text(&s->answer.body), s->answer.body.len, 0, NULL);
+	*ret = results_of(*o, "vector");
+	return *ret ? 0 : refused(s, *o, e);
+}
+
 /* ---- jobs ---- */
 
 static const char *text_of(const json_t *labels, const char *name)
@@ -170,16 +184,12 @@ int store_jobs(struct store *s, const struct store_window *w, struct arena *aren
 	buf_adds(&query, "sum by(cluster,namespace,job_name)(count_over_time(" COUNTED);
 	add_range(&query, w);
 	buf_adds(&query, "))");
-	int code = ask(s, &query, w->to, e);
+	AUTO(json_freep) json_t *o = NULL;
+	const json_t *list = NULL;
+	int code = ask_vector(s, &query, w->to, &o, &list, e);
 
 	if (code)
 		return code;
-	AUTO(json_freep)
-	json_t *o = json_loadb(buf_text(&s->answer.body), s->answer.body.len, 0, NULL);
-	const json_t *list = results_of(o, "vector");
-
-	if (!list)
-		return refused(s, o, e);
 	*ret = arena_alloc(arena, json_array_size(list) * sizeof **ret);
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const json_t *one = json_array_get(list, i);
@@ -205,16 +215,12 @@ int store_count(struct store *s, const char *key, const struct store_window *w, 
 	store_selector(&query, COUNTED, &job, 1);
 	add_range(&query, w);
 	buf_adds(&query, "))");
-	int code = ask(s, &query, w->to, e);
+	AUTO(json_freep) json_t *o = NULL;
+	const json_t *list = NULL;
+	int code = ask_vector(s, &query, w->to, &o, &list, e);
 
 	if (code)
 		return code;
-	AUTO(json_freep)
-	json_t *o = json_loadb(buf_text(&s->answer.body), s->answer.body.len, 0, NULL);
-	const json_t *list = results_of(o, "vector");
-
-	if (!list)
-		return refused(s, o, e);
 	if (!read_sample(json_object_get(json_array_get(list, 0), "value"), &at, ret))
 		*ret = 0;
 	return 0;
@@ -368,10 +374,12 @@ static void add_run(struct store_runs *ret, const struct read_sample *p, size_t 
 	*r = (struct run){.run_id = id_of(p, arena), .job_name = p->key, .outcome = p->outcome};
 	run_values_set(&a.values, r, arena);
 	r->ended_at = (double)p->at_ms / 1000;
-	if (!(r->started_at > 0))
+	if (!(r->started_at > 0) || !run_times_agree(r))
 		r->started_at = fmax(0, r->ended_at - r->duration_seconds);
-	if (a.found < a.numbers || isnan(a.numbers) || isnan(run_duration(r)))
+	if (a.found < a.numbers || isnan(a.numbers) || isnan(r->duration_seconds))
 		ret->incomplete++;
+	else if (run_message_check_numbers(r, NULL))
+		ret->refused++;
 	else
 		ret->runs.n++;
 }
@@ -383,7 +391,7 @@ int store_runs_read(const char *text, size_t len, struct arena *arena, struct st
 	const json_t *list = results_of(o, "matrix");
 	struct read_samples p = {0};
 
-	*ret = (struct store_runs){{0, NULL}, 0, 0};
+	*ret = (struct store_runs){.runs = {0, NULL}};
 	if (!list)
 		return err_set(e, -EBADMSG, "the answer is no list of series");
 	for (size_t i = 0; i < json_array_size(list); i++)

@@ -34,9 +34,9 @@ int store_count(struct store *s, const char *key, const struct store_window *w, 
 
 struct store_runs {
 	struct runs runs; /* sorted by job, outcome and end */
-	/* Runs that were left out, because not all of their numbers have arrived yet, or because two
-	 * runs have the same time. */
-	size_t incomplete, collided;
+	/* Runs that were left out: not all of their numbers have arrived yet; two runs have the same
+	 * time; a number is impossible. */
+	size_t incomplete, collided, refused;
 };
 /* Reads the runs of these jobs in the window. The jobs are of one namespace and one cluster. */
 int store_runs(struct store *s, const struct store_job *job, size_t n, const struct store_window *w,

@@ -57,7 +57,7 @@ X(WRITE_SHIFTED, .name = "rightsize_remote_write_shifted_runs", \
   .help = "Runs written up to a second beside their end, which another run of the job has, too", \
   .type = METRIC_COUNTER) \
 X(READ_RUNS, .name = "rightsize_history_read_runs", \
-  .help = "Runs read from the store of --history.url: added, incomplete (read again later) or collided (two have one time)", \
+  .help = "Runs read from the store of --history.url: added; and, counted at each reading, incomplete (read again later), collided (two have one time) or refused (a number is impossible)", \
   .labels = {"result"}, .type = METRIC_COUNTER) \
 X(READ_FAILURES, .name = "rightsize_history_read_failures", \
   .help = "Attempts to read that failed and are repeated", .type = METRIC_COUNTER) \
@@ -281,6 +281,7 @@ static void add_reading(struct block *out)
 	POINT(out, READ_RUNS, (double)c.runs, "added");
 	POINT(out, READ_RUNS, (double)c.incomplete, "incomplete");
 	POINT(out, READ_RUNS, (double)c.collided, "collided");
+	POINT(out, READ_RUNS, (double)c.refused, "refused");
 	POINT(out, READ_FAILURES, (double)c.failures);
 }
 

@@ -183,6 +183,35 @@ class Remote(support.Case):
         read = ("rightsize_history_read_runs_total", frozenset({("result", "added")}))
         self.assertEqual(reader.metrics()[read], 0)
 
+    def test_runs_that_the_limits_removed_are_counted_once(self):
+        store, runs = self.store(), self.random_runs(1, 12)
+        writer = self.writer(store)
+        self.post(writer, runs)
+        self.written(writer, len(runs))
+        limits = f"--history.path={self.folder}/cache.db", "--history.runs-per-job=5"
+        first = self.reader(store, *limits)
+        self.ready(first)
+        first.stop()
+        again = self.reader(store, *limits)
+        self.ready(again)
+        self.assertEqual(again.get("/jobs").json["jobs"][0]["runs"], len(runs))
+
+    def test_a_store_that_has_more_than_fits_is_read_as_there_is_room(self):
+        store = self.store()
+        writer = self.writer(store)
+        self.post(writer, self.random_runs(1, 10))
+        self.written(writer, 10)
+        n, few = 260, store.samples
+        store.samples = {tuple(sorted(dict(labels, job_name=f"job-{k}").items())): {at - 1000 * i: value for i in range(n // 10)
+                                                                                    for at, value in samples.items()}
+                         for labels, samples in few.items() for k in range(14)}
+        reader = self.reader(store, "--history.max-size=1M", f"--history.path={self.folder}/cache.db")
+        reader.says("the history is too small for the runs of the store; the reading waits")
+        self.assertLess(sum(file.stat().st_size for file in self.folder.glob("cache.db*")), 1.5e6)
+        added = "rightsize_history_read_runs_total", frozenset({("result", "added")})
+        some = reader.metrics()[added]
+        wait_until(lambda: reader.metrics()[added] > some, "it to go on")
+
     def test_a_store_that_is_gone_is_asked_again(self):
         store, runs = self.store(), self.random_runs(1, 3)
         writer = self.writer(store)

@@ -134,6 +134,40 @@ static void runs_that_wait_to_be_handed_on_outlive_the_limits(void **state)
 	}
 }
 
+/* A store still has the runs that the limits removed. */
+static void removed_runs_are_told_from_new_ones(void **state)
+{
+	struct test_place *f = *state;
+	static const struct {
+		const char *what;
+		struct history_limits limits;
+	} table[] = {
+		{"number", {.runs_per_job = 3}},
+		{"size", {.runs_per_job = 100, .max_bytes = 1}},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		const struct history_limits *l = &table[i].limits;
+		double until = NAN;
+
+		print_message("%s\n", table[i].what);
+		for (char c = 'a'; c <= 'e'; c++)
+			test_write_run(f->h, (char[]){c, '\0'}, "job", 100 * (c - 'a' + 1), 10,
+				OUTCOME_SUCCEEDED);
+		test_prune(f->h, l, 1e6);
+		test_write_run(f->h, "f", "job", 700, 10, OUTCOME_SUCCEEDED);
+		assert_int_equal(history_removed_until(f->h, "job", l->runs_per_job, &until, NULL),
+			0);
+		assert_double_equal(until, l->max_bytes ? 500 : 400, 0);
+		assert_int_equal(history_removed_until(f->h, "other", 3, &until, NULL), 0);
+		assert_double_equal(until, 0, 0);
+
+		history_close(f->h);
+		assert_int_equal(unlink(f->folder.file), 0);
+		f->h = test_history(f->folder.file);
+	}
+}
+
 #define DAY 86400.0
 
 /* A wrapper and a server share the file. Only one of them has the address to which runs are
@@ -428,6 +462,7 @@ int main(void)
 		TEST(pruned_runs_still_count),
 		TEST(runs_that_wait_to_be_handed_on_outlive_the_limits),
 		TEST(runs_that_wait_go_for_size_after_those_handed_on),
+		TEST(removed_runs_are_told_from_new_ones),
 		TEST(runs_that_another_is_to_hand_on_stay),
 		TEST(losses_are_those_of_all),
 		TEST(defaults_yield_to_the_limits_of_who_serves),

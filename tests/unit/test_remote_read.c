@@ -87,7 +87,7 @@ static void parts_of_runs_are_left_out(void **state)
 {
 	static const struct {
 		const char *text;
-		size_t runs, incomplete, collided;
+		size_t runs, incomplete, collided, refused;
 	} table[] = {
 		{MATRIX(""), 0, 0, 0},
 		/* Two numbers are expected, and one is there. */
@@ -103,6 +103,18 @@ static void parts_of_runs_are_left_out(void **state)
 		{MATRIX(SERIES("duration_seconds", "failed", "",
 			 "[5,\"1\"],[5,\"2\"]") "," SERIES("numbers", "failed", "", "[5,\"1\"]")),
 			0, 0, 1},
+		/* No machine has so many cores, and no run ends before it begins. */
+		{MATRIX(SERIES("duration_seconds", "failed", "",
+			 "[5,\"1\"]") "," SERIES("cpu_cores_max", "failed", "",
+			 "[5,\"1e12\"]") "," SERIES("numbers", "failed", "", "[5,\"2\"]")),
+			0, 0, 0, 1},
+		{MATRIX(SERIES("duration_seconds", "failed", "", "[5,\"-1\"]") "," SERIES("numbers",
+			 "failed", "", "[5,\"1\"]")),
+			0, 0, 0, 1},
+		{MATRIX(SERIES("duration_seconds", "failed", "",
+			 "[5,\"1\"]") "," SERIES("memory_limit_bytes", "failed", "",
+			 "[5,\"-7\"]") "," SERIES("numbers", "failed", "", "[5,\"2\"]")),
+			0, 0, 0, 1},
 		{MATRIX(SERIES("duration_seconds", "running", "", "[5,\"1\"]")), 0, 0, 0},
 		{MATRIX(SERIES("duration_seconds", "new", "", "[5,\"1\"]")), 0, 0, 0},
 		{MATRIX(SERIES("duration_seconds", "failed", "",
@@ -117,10 +129,24 @@ static void parts_of_runs_are_left_out(void **state)
 		struct store_runs got = read_answer(table[i].text, &arena);
 
 		if (got.runs.n != table[i].runs || got.incomplete != table[i].incomplete ||
-			got.collided != table[i].collided)
-			fail_msg("row %zu: %zu %zu %zu", i, got.runs.n, got.incomplete,
-				got.collided);
+			got.collided != table[i].collided || got.refused != table[i].refused)
+			fail_msg("row %zu: %zu %zu %zu %zu", i, got.runs.n, got.incomplete,
+				got.collided, got.refused);
 	}
+}
+
+/* The clock of a machine was set during the run. The end is more likely right than the start. */
+static void the_start_fits_the_end_and_the_duration(void **state)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	static const char text[] = MATRIX(SERIES("duration_seconds", "succeeded", "",
+		"[1700000000,\"10\"]") "," SERIES("start_time_seconds", "succeeded", "",
+		"[1700000000,\"1e300\"]") "," SERIES("numbers", "succeeded", "",
+		"[1700000000,\"2\"]"));
+	struct store_runs got = read_answer(text, &arena);
+
+	assert_int_equal(got.runs.n, 1);
+	assert_double_equal(got.runs.run[0].started_at, 1699999990, 0);
 }
 
 static void another_answer_is_none(void **state)
@@ -146,6 +172,7 @@ int main(void)
 		cmocka_unit_test(a_selector_matches_these_jobs_alone),
 		cmocka_unit_test(runs_are_put_together),
 		cmocka_unit_test(parts_of_runs_are_left_out),
+		cmocka_unit_test(the_start_fits_the_end_and_the_duration),
 		cmocka_unit_test(another_answer_is_none),
 	};
 
