@@ -91,7 +91,7 @@ int answer_unknown_job(struct reply *reply, struct history *h, const char *job_n
 			asked, known);
 	return reply_error_list(reply, 404, "unknown_job", "did_you_mean", near,
 		"no job \"%s\" is known, nor any other%s yet", asked,
-		*job_key_place(job_name) ? " of this namespace and cluster" : "");
+		*job.space ? " of this namespace" : "");
 }
 
 int job_runs_of(struct history *h, const char *job_name, size_t limit, bool open_stats,

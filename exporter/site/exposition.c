@@ -190,7 +190,7 @@ static void sample(const struct exposition_writer *w, const struct metric *m,
 	struct buf *out = w->out;
 
 	buf_add(out, buf_text(&w->heads->text) + h->at + h->lines, h->prefix);
-	for (size_t i = 0; i < METRIC_LABELS_MAX && m->labels[i]; i++) {
+	for (size_t i = 0; i < METRIC_LABELS_MAX && m->labels[i] && labels[i]; i++) {
 		if (i) {
 			buf_addc(out, ',');
 			buf_adds(out, m->labels[i]);

@@ -356,12 +356,12 @@ static void what_is_not_known_is_said(void **state)
 {
 	static const struct {
 		const char *path, *job_name, *code, *words[4];
-		const char *cluster;
+		const char *space;
 	} table[] = {
 		{"/runs", "etl/laod", "unknown_job",
 			{"etl/laod", "did_you_mean", "[\"etl/load\", \"etl/store\""}},
 		{"/runs", "etl/load", "unknown_job",
-			{"nor any other of this namespace and cluster yet"}, "eu"},
+			{"nor any other of this namespace yet"}, "eu"},
 		{"/stats", "' OR 1=1--", "unknown_job", {"' OR 1=1--", "nor one like it", "/jobs"}},
 		{"/recommend", "%", "unknown_job", {"\\\"%\\\""}},
 		{"/stats", "broken", "no_successful_run", {"broken", "2 failed", "1 oom_killed"}},
@@ -377,7 +377,7 @@ static void what_is_not_known_is_said(void **state)
 	fake_history.runs = (struct runs){ARRAY_LEN(broken), broken};
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		const char *const pairs[3][2] = {{"job_name", table[i].job_name},
-			{table[i].cluster ? "cluster" : NULL, table[i].cluster}};
+			{table[i].space ? "namespace" : NULL, table[i].space}};
 		struct reply r;
 		struct err e = {0};
 
