@@ -360,8 +360,7 @@ static void what_is_not_known_is_said(void **state)
 	} table[] = {
 		{"/runs", "etl/laod", "unknown_job",
 			{"etl/laod", "did_you_mean", "[\"etl/load\", \"etl/store\""}},
-		{"/runs", "etl/load", "unknown_job",
-			{"nor any other of this namespace yet"}, "eu"},
+		{"/runs", "etl/load", "unknown_job", {"nor any other of this namespace yet"}, "eu"},
 		{"/stats", "' OR 1=1--", "unknown_job", {"' OR 1=1--", "nor one like it", "/jobs"}},
 		{"/recommend", "%", "unknown_job", {"\\\"%\\\""}},
 		{"/stats", "broken", "no_successful_run", {"broken", "2 failed", "1 oom_killed"}},
