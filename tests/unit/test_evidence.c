@@ -582,8 +582,7 @@ static void nothing_is_ever_nan_or_infinite(void **state)
 			assert_true(isnan(s.memory_attempts[i]) ||
 				    s.memory_attempts[i] >= s.memory_attempts[i - 1]);
 		assert_true(isnan(s.demand.memory_bytes) ||
-			    (s.demand.memory_bytes > 0 &&
-				    s.demand.memory_bytes <= ALLOCATION_MAX));
+			    (s.demand.memory_bytes > 0 && s.demand.memory_bytes <= ALLOCATION_MAX));
 	}
 }
 
