@@ -18,7 +18,7 @@ struct download_options {
 	const char *ca_option; /* option that sets ca_file, for messages: "--x.ca-file" */
 	double connect_seconds, total_seconds;
 	double idle_seconds; /* ends a transfer in which no byte came for so long; 0 = no such limit */
-	size_t max_bytes; /* largest size of a decompressed body */
+	size_t max_bytes;    /* largest size of a decompressed body */
 	/* Any thread may set it to true, to abort a transfer within 1 s. May be NULL. */
 	const atomic_bool *stop;
 };

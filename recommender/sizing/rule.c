@@ -78,8 +78,9 @@ double rule_peaks_change(const struct peaks_seen *p)
 
 double rule_doubled(double first, size_t attempt)
 {
-	return isnan(first) ? first :
-			      fmin(ldexp(first, attempt > 1 ? (int)attempt - 1 : 0), ALLOCATION_MAX);
+	return isnan(first) ?
+		       first :
+		       fmin(ldexp(first, attempt > 1 ? (int)attempt - 1 : 0), ALLOCATION_MAX);
 }
 
 double rule_score(const struct sizing_rule *rule, void *state, const struct observation *o,
