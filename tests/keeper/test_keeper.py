@@ -6,6 +6,7 @@
 KEEPER_GET is the program of tests/keeper/keeper_get.c, OLD_CURL the library of tests/keeper/old_curl.c. --table prints
 the result of each fault."""
 
+import concurrent.futures
 import json
 import os
 import re
@@ -123,9 +124,9 @@ class Keeper(unittest.TestCase):
         self.folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, self.folder)
 
-    def get(self, url, *regions, ca="-", **more):
+    def get(self, url, *regions, ca="-", cache="cache.db", **more):
         """Returns the output of keeper_get as (ok, line, {name: value})."""
-        done = subprocess.run([KEEPER_GET, url, os.path.join(self.folder, "cache.db"), ca, *regions],
+        done = subprocess.run([KEEPER_GET, url, os.path.join(self.folder, cache), ca, *regions],
                               capture_output=True, text=True, timeout=120, check=False, **more)
         self.assertEqual(done.stderr, "")
         self.assertIn(done.returncode, (0, 1))
@@ -184,17 +185,18 @@ class Keeper(unittest.TestCase):
                 self.assertEqual(told["servers"], SERVERS)
             os.unlink(os.path.join(self.folder, "cache.db"))
 
+    def with_fault(self, number):
+        """Returns the output of keeper_get for a row of FAULTS."""
+        fault, times, _ = FAULTS[number]
+        # A temporary fault comes at the second page of a vendor. A permanent fault comes from the first call on.
+        with Double("--fault", fault, "--at", "7" if times < 1000 else "1", "--times", str(times)) as double:
+            return self.get(double.url, cache=f"{number}.db")
+
     def test_faults(self):
-        for fault, times, expected in FAULTS:
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:  # they mostly wait
+            results = list(pool.map(self.with_fault, range(len(FAULTS))))
+        for (fault, times, expected), (ok, line, told) in zip(FAULTS, results):
             with self.subTest(fault=fault, times=times):
-                # A temporary fault comes at the second page of a vendor. A permanent fault comes from the first call
-                # on.
-                at = "7" if times < 1000 else "1"
-                with Double("--fault", fault, "--at", at, "--times", str(times)) as double:
-                    ok, line, told = self.get(double.url)
-                cache = os.path.join(self.folder, "cache.db")
-                if os.path.exists(cache):
-                    os.unlink(cache)
                 if TABLE:
                     print("| %s x %s | %s |" % (fault, times if times < 1000 else "always", line.replace("|", "/")))
                 if expected is None:

@@ -223,7 +223,7 @@ static bool is_for_others(const char *name)
 static void no_series_is_for_nothing(void **state)
 {
 	for (size_t i = 0; i < run_series_n; i++)
-		if (!is_needed(i) && !is_for_others(run_series[i].name))
+		if (!is_for_others(run_series[i].name) && !is_needed(i))
 			fail_msg("no recommendation needs %s", run_series[i].name);
 }
 
