@@ -13,8 +13,16 @@ HERE = ("aws", "m6i.large", "us-east-1")
 class OneForecast(support.Case):
     def setUp(self):
         super().setUp()
+        self.start_server()
+
+    def start_server(self):
         self.server = self.serve("--web.allow-changes", *(f"--server.{k}={v}" for k, v in zip(
             ("vendor", "type", "region"), HERE)))
+
+    def start_again(self):
+        """The server computes the costs of all jobs when it starts, and then each 15 s."""
+        self.server.stop()
+        self.start_server()
 
     def post(self, job_name, durations, cores=1, where=HERE):
         """Successful runs, oldest first."""
@@ -77,6 +85,7 @@ class OneForecast(support.Case):
 
     def test_two_lengths_under_one_name(self):
         self.post("two", [4] * 9 + [35] * 5)
+        self.start_again()
         advice, here = self.check("two")
         self.assertEqual(advice["duration"]["expected_seconds"], 35)
         low, high = advice["duration"]["expected_low_seconds"], advice["duration"]["expected_high_seconds"]
@@ -86,6 +95,7 @@ class OneForecast(support.Case):
     def test_few_and_steady_runs(self):
         self.post("few", [960, 961])
         self.post("steady", [960 + i % 3 for i in range(12)], cores=2)
+        self.start_again()
         for job_name in ("few", "steady"):
             with self.subTest(job=job_name):
                 self.check(job_name)

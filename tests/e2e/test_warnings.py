@@ -19,6 +19,11 @@ class Warnings(support.Case):
         self.server = self.serve("--web.allow-changes")
         self.posted = 0
 
+    def start_again(self, *flags):
+        """The server sizes all jobs when it starts, and then each 15 s."""
+        self.server.stop()
+        self.server = self.serve("--web.allow-changes", *flags)
+
     def post(self, job_name, gib, age, **more):
         """A successful run that ended so many minutes ago."""
         self.posted += 1
@@ -44,6 +49,7 @@ class Warnings(support.Case):
     def test_every_answer_tells_the_same(self):
         self.mixed_job()
         self.steady_job()
+        self.start_again()
         for name, because in (("mixed", ["mixed_jobs"]), ("steady", [])):
             advice = self.server.get(f"/recommend?job_name={name}").json
             codes = [{"code": w["code"], "severity": w["severity"]} for w in advice["warnings"]]
@@ -66,10 +72,9 @@ class Warnings(support.Case):
         self.assertNotIn("apply", self.server.get("/servers?cpu=1").json)
 
     def test_a_server_without_a_catalogue_tells_them(self):
-        self.server.stop()
-        self.server = self.serve("--web.allow-changes", "--catalogue.path=/nonexistent/servers.csv")
         self.steady_job()
         self.post("new", 1, 1)
+        self.start_again("--catalogue.path=/nonexistent/servers.csv")
         wait_until(lambda: is_sized(self.listed("/jobs", "new")) and is_sized(self.listed("/jobs", "steady")), "the jobs are sized")
         for route in ("/jobs", "/overview"):
             self.assertEqual(self.listed(route, "steady")["apply"], {"safe": True, "because": []}, route)
