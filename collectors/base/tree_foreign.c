@@ -24,8 +24,8 @@ struct foreign_walk {
 	int at;
 	uint64_t mount;
 	struct stat st;
-	/* The process may search all folders that the walk has passed, as their owner or as
-	 * "other". */
+	/* The process has the right to search all folders that the walk has passed, either by the
+	 * owner's bits or by the bits for others. */
 	bool searchable;
 	size_t depth;
 };

@@ -111,8 +111,8 @@ int nvml_read_memory(const struct nvml *n, void *device, uint64_t *ret_used, uin
 /* The buffer is filled with this byte before a call. It is unlikely that the driver itself writes a
  * whole record of this byte. */
 #define PATTERN 0xA5
-/* The buffer has this many records more than the library is told. A write past the declared records
- * therefore stays in the buffer and can be seen. */
+/* The buffer has room for this many records more than the size that the library gets. A write past
+ * the declared records therefore stays in the buffer and can be seen. */
 #define SPARE 4
 /* Largest pid: PID_MAX_LIMIT of the kernel (include/linux/threads.h). */
 #define PID_MOST (4U << 20)

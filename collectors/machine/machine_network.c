@@ -30,9 +30,8 @@ static bool is_on(struct tree *t, uint64_t device)
 
 /* Each network namespace has its own sysfs file system. The mount table of process 1 gives the
  * device number of the sysfs at /sys. The first of our own trees with this device number is used.
- * The path 1/root/sys would lead to the same files. It is not used: a path through /proc/PID/root
- * is read by a guard thread (collectors/base/tree_guard.h), and processes of other users can block
- * guard threads. */
+ * /proc/1/root/sys has the same files, but only a guard thread reads a path through /proc/PID/root
+ * (collectors/base/tree_guard.h), and processes of other users can block guard threads. */
 int machine_network_sys(const struct host *h, struct tree **ret)
 {
 	AUTO(mounts_done) struct mounts mounts = {0};

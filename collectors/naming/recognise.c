@@ -294,7 +294,7 @@ static bool is_allocated_by(const struct process_words *w, const struct job_syst
 }
 
 /* A workflow system such as Nextflow names the job, but the batch system around it knows the
- * request. So does a batch system whose job has no name of its own. */
+ * request. A batch system also knows the request of a job that has no name of its own. */
 static void take_batch_requests(const struct process_words *w, struct recognised *r)
 {
 	const struct job_system *s = naming_systems;

@@ -22,9 +22,9 @@ struct series series_view_of(const struct series *s, struct arena *arena);
 struct series series_view_between(const struct series *s, double from, double to,
 	struct arena *arena);
 
-/* Reduces `s` to at most `points` points. Divides the time into `points` / 2 equal stretches. Of
- * each stretch, the lowest and the highest value of every column are kept, in the order of their
- * times. Therefore no peak is lost. */
+/* Reduces `s` to at most `points` points. Divides the time into `points` / 2 equal stretches. Keeps
+ * the lowest and the highest value of every column in each stretch, in the order of their times. No
+ * peak is lost. */
 struct series series_view_thinned(const struct series *s, size_t points, struct arena *arena);
 
 /* Writes {"n": ..., "at": [...], "columns": {"cpu_cores": [...], ...}}; unknown values are null. */

@@ -15,7 +15,7 @@ struct help_command {
 	 * may follow. */
 	const char *(*follower)(size_t i);
 	const char *placeholder;          /* --help lists the followers under it; NULL = no list */
-	void (*explain)(struct buf *out); /* appends to --help before the options; NULL = nothing */
+	void (*explain)(struct buf *out); /* writes text above the options of --help; NULL = none */
 };
 extern const struct help_command help_commands[];
 

@@ -27,7 +27,7 @@
 #define EXPORT     "export"
 #define IMPORT     "import"
 #define PAGE       256 /* runs that export holds at once */
-#define WRONG_TOLD 100 /* wrong lines that are told; the others are only counted */
+#define WRONG_TOLD 100 /* number of wrong lines that are printed; the others are only counted */
 #define TOLD_MAX   ((size_t)1 << 20)
 
 static char standard_input[] = "standard input", output_flag[] = "--output";

@@ -14,7 +14,7 @@
 
 json_t *json_num(double v); /* NaN and infinity become null; whole numbers get no point */
 
-/* These functions round a number in a unit, because more digits are noise. Where two roundings are
+/* These functions round a number in a unit, because more digits are noise. If two roundings are
  * named, the finer one is used. json_money is for prices, costs and savings. json_ratio is for
  * shares, percentages, factors and mean counts. */
 json_t *json_bytes(double v);   /* to whole bytes */

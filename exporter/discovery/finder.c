@@ -117,9 +117,9 @@ static void root_at(struct finder *f, pid_t pid, uint64_t start_ticks, struct na
 	n->root.pid = pid;
 	n->root.start_ticks = start_ticks;
 	if (n->from_now) {
-		/* A later exporter must not continue this run: it does not know what the process
-		 * had used before, and a worker may have changed its title meanwhile. Store this
-		 * exporter as the owner of the run to prevent that. */
+		/* A later exporter must not continue this run. It does not know how much the
+		 * process used before the run, and a worker may have changed its title. This
+		 * exporter is therefore stored as the owner of the run. */
 		n->root.reaper_pid = f->app->self->pid;
 		n->root.reaper_start_ticks = f->app->self->start_ticks;
 		n->started_at = h->now.wall;

@@ -100,8 +100,8 @@ static struct quota_name *idle(const struct name_quota *j, const uint64_t *user)
  *   run began longest ago gives up its place.
  * - Otherwise, if the new run's name is known, an idle place of the same user is taken, or else
  *   an idle place of any user.
- * - Otherwise the name is new. An idle place is taken only from a user who then still has at least
- *   as many places as `user` has with the new place. No place is taken while `max` names without a
+ * - Otherwise the name is new. An idle place is taken only from a user who afterwards has no fewer
+ *   places than `user`. No place is taken while `max` names without a
  *   place are remembered and the oldest of them is less than JOB_NAME_REST_SECONDS old. */
 static struct quota_name *name_to_replace(const struct name_quota *j,
 	const struct quota_name *known, uint64_t user, struct mono now)

@@ -5,13 +5,13 @@
  *
  * One user with many names must not lock out other users. A place is idle when its name has no
  * active run. When all places are taken, a new name takes an idle place from the user with the most
- * places. It does so only if that user then still has at least as many places as the user of the
- * new name has with the new place.
+ * places. Afterwards that user must have at least as many places as the user of the new
+ * name.
  *
  * A name that lost its place is remembered for a day. When its next run begins, it takes an idle
- * place of its own user, or else of any user. While all places are taken and `max` names without
- * a place are remembered, new names get no place. This stops a user who invents new names all
- * the time. */
+ * place of its own user, or else of any user. While all places are taken and `max` names without a
+ * place are remembered, new names get no place. This stops a user who invents new names all the
+ * time. */
 #ifndef EXPORTER_DISCOVERY_NAME_QUOTA_H
 #define EXPORTER_DISCOVERY_NAME_QUOTA_H
 

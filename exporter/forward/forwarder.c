@@ -108,7 +108,7 @@ static int mark_sent(struct history *h, void *context, struct err *e)
 	return code;
 }
 
-/* Of many runs that are refused in a row, the 1st, 10th, 100th ... is logged. */
+/* Logs only the 1st, 10th, 100th ... of the runs that are refused in a row. */
 static void note_refused(struct forwarder *f, const char *run_id, const char *why)
 {
 	if (log_complaint_due(&f->refusals))

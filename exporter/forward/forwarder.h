@@ -24,7 +24,7 @@
 struct forwarder;
 struct historian;
 
-/* What the receiver's answer says about a run of the request. */
+/* The receiver's decision about a run of the request. */
 enum run_verdict {
 	VERDICT_OPEN, /* nothing: the run must be sent again */
 	VERDICT_TAKEN,

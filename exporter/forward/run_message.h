@@ -44,8 +44,8 @@ struct run_batch {
 int run_batch_read(struct run_batch *ret, const char *text, size_t len, struct arena *arena,
 	struct err *e);
 
-/* Checks the numbers of a run that was told in another form. Returns a negative errno when one is outside the
- * bounds of its key, or impossible (recommender/plausible.h). */
+/* Checks the numbers of a run that did not come as JSON. Returns a negative errno when one is
+ * outside the bounds of its key, or impossible (recommender/plausible.h). */
 int run_message_check_numbers(const struct run *r, struct err *e);
 
 /* The clock of the sender may be this much ahead of ours. */

@@ -157,7 +157,7 @@ int history_run_add(struct history *h, const struct run *r, struct err *e);
 int history_removed_until(struct history *h, const char *job_name, uint64_t runs_per_job,
 	double *ret, struct err *e);
 
-/* Who gets the ended runs of a history. The values are bits. */
+/* Receivers of the ended runs of a history. The values are bits. */
 enum history_receiver {
 	RECEIVER_CENTRAL = 1, /* another exporter (--forward.url) */
 	RECEIVER_STORE = 2,   /* a Prometheus-compatible store (--remote-write.url) */

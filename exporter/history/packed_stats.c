@@ -15,8 +15,8 @@
 enum packed_code {
 	PACKED_UNKNOWN, /* nothing: NaN */
 	PACKED_ZERO,    /* nothing: 0 */
-	/* Nothing: the value is that of the previous statistic of the column. For the first
-	 * statistic of a column, it is `n` of the last column before it that has values. */
+	/* Nothing: the value equals the previous statistic of the column. The first statistic of a
+	 * column equals `n` of the last earlier column that has values. */
 	PACKED_SAME,
 	PACKED_FLOAT,  /* 4 bytes */
 	PACKED_DOUBLE, /* 8 bytes */

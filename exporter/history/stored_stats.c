@@ -121,8 +121,8 @@ static int read_rows(struct history *h, int64_t run, struct arena *arena, struct
 	return code;
 }
 
-/* Replaces the names of columns, which belong to a form, by names that `arena` owns. Where run
- * `like` has the same name at the same index, uses the name of `like`, to save memory. */
+/* Replaces the names of columns, which belong to a form, by names that `arena` owns. To save
+ * memory, uses the name of run `like` if `like` has the same name at the same index. */
 static void share_names(struct run *r, const struct run *like, struct arena *arena)
 {
 	for (size_t i = 0; i < r->n_stats; i++) {

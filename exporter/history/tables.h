@@ -332,9 +332,8 @@ struct packed_run {
  * exact. Otherwise, keeps those of kept_columns. Adds the form to the file. */
 int history_pack_stats(struct history *h, const struct column_stats *stats, size_t n, bool own,
 	struct arena *arena, struct packed_run *ret, struct err *e);
-/* Reads the statistics of a run. `like` is a run that was read before, or NULL. Where both runs
- * have the same name of a column, `ret` uses the name of `like`, which must live as long as
- * `ret`. */
+/* Reads the statistics of a run. `like` is a run that was read before, or NULL. `ret` shares the
+ * column names that both runs have, so `like` must live as long as `ret`. */
 int history_unpack_stats(struct history *h, int64_t run, const struct packed_run *packed,
 	const struct run *like, struct arena *arena, struct run *ret, struct err *e);
 /* Binds the parameters of circumstances, stats_form, stats and memory_peak_bytes. */

@@ -14,9 +14,9 @@
 /* One request. The caller owns it and keeps it until `run` was called. */
 struct slow_task {
 	STAILQ_ENTRY(slow_task) link;
-	/* Called on the queue's thread. Must refuse the request when `wanted` is false, because the
-	 * queue stops or too many bytes are unsent. Must call slow_queue_weigh before other threads
-	 * see the answer. */
+	/* Called on the queue's thread. `wanted` is false when the queue stops or too many bytes
+	 * are unsent. The function must then refuse the request. Must call slow_queue_weigh before
+	 * other threads see the answer. */
 	void (*run)(struct slow_task *task, bool wanted);
 };
 

@@ -19,14 +19,16 @@ struct made_run {
 /* `source` is a name of import_sources, for memory_source and cpu_source. Must stay where it is. */
 void made_run_begin(struct made_run *m, const char *source);
 
-/* Add a number of a column: the sum of a counter, the largest value of a level, the mean of a level. A
- * number that is not above 0 is unknown, because these sources write 0 where they did not measure. */
+/* These functions add a number to a column: the sum of a counter, the largest value of a level, or
+ * the mean of a level. A number that is not above 0 is unknown, because these sources write 0 where
+ * they did not measure. */
 void made_run_total(struct made_run *m, const char *column, double sum);
 void made_run_peak(struct made_run *m, const char *column, double most);
 void made_run_mean(struct made_run *m, const char *column, double mean);
 
-/* Adds the 50th, 95th and 99th percentile and the largest number of cores in use, in this order. Each is
- * raised to the one before where the input disagrees with itself. NaN = unknown. */
+/* Adds the 50th, 95th and 99th percentile and the largest number of cores in use, in this order. If
+ * the input contradicts itself, a number that is less than the one before it is raised to that one.
+ * NaN = unknown. */
 void made_run_cores(struct made_run *m, const double cores[static 4]);
 
 /* Sets the times of a run. NaN = unknown: a missing end or duration follows from the other two.

@@ -55,8 +55,8 @@ static double share_of(const struct text_table *t, const char *column)
 										     (double)NAN;
 }
 
-/* Reads the times. The task itself took `realtime`, of which `duration` is more than that: it has the
- * time in the queue. */
+/* Reads the times. `realtime` is how long the task ran. `duration` also contains its time in the
+ * queue. */
 static int read_times(struct made_run *m, const struct text_table *t, struct err *e)
 {
 	double complete = time_of(t, "complete");

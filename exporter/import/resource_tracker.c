@@ -1,5 +1,6 @@
-/* Metrics of resource-tracker: a time series of one run, as CSV (of its processes, or combined with those
- * of the machine), or as the JSON that dumps() returns, which a Metaflow artifact holds as `tracker`. */
+/* Reads metrics of resource-tracker: a time series of one run. The CSV has the values of its
+ * processes, or both those and the values of the machine. The JSON is the result of dumps(), which
+ * a Metaflow artifact holds as `tracker`. */
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -153,7 +154,7 @@ static void summarize(struct tracked *k, struct run *r)
 	r->n_stats = stats_of_series(&s, &k->arena, &r->stats);
 }
 
-/* Gives the run to the sink. `told` has the members that the input says. */
+/* Gives the run to the sink. */
 static int give(struct tracked *k, struct made_run *m, const struct import_input *in, struct err *e)
 {
 	const char *slash = strrchr(in->path, '/'), *name = slash ? slash + 1 : in->path;

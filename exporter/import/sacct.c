@@ -1,5 +1,5 @@
-/* What `sacct --parsable2` prints: a row for each job, then a row for each of its steps. The peak of
- * memory is in the rows of the steps, and all other facts are in the row of the job. */
+/* Reads the output of `sacct --parsable2`: a row for each job, then a row for each of its steps.
+ * The peak of memory is in the rows of the steps, and all other facts are in the row of the job. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,6 @@
-/* A benchmark file of Snakemake: a row for each repetition of a rule, as TSV or as JSON lines. It is
- * written only when the job succeeded, and does not say when: the runs end when the file was written. */
+/* Reads a benchmark file of Snakemake: a row for each repetition of a rule, in TSV or JSON lines.
+ * Snakemake writes it only after a success, and without times. The time of the file is therefore
+ * the end of the runs. */
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>

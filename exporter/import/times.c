@@ -9,7 +9,7 @@
 #define MINUTE  60.0
 #define HOUR    3600.0
 #define DAY     86400.0
-#define LARGEST 1e12 /* a larger number of any unit is no duration of a run */
+#define LARGEST 1e12 /* numbers from here on are rejected: no run lasts that long, in any unit */
 
 /* Reads exactly `digits` digits. */
 static bool number(struct scan *s, int digits, int *ret)

@@ -210,7 +210,7 @@ static bool is_before(const struct asked_pod *a, const struct asked_pod *b)
 	return a->failed != b->failed ? b->failed : a->asked_at.ns < b->asked_at.ns;
 }
 
-/* Copies the pod that is asked for next. Returns false if none waits. */
+/* Copies the pod of the next request. Returns false if no pod waits. */
 static bool next_pod(struct pod_owners *o, struct asked_pod *ret)
 {
 	const struct asked_pod *first = NULL;

@@ -39,15 +39,15 @@ int pod_owners_start(struct pod_owners **ret, const struct options *o, struct er
 /* As pod_owners_start, with another API. For tests. */
 int pod_owners_start_with(struct pod_owners **ret, const struct owner_api *api, struct err *e);
 
-/* Sets the function that the thread calls when it has an answer that pod_owners_find was called for
- * with `waits`. Call this before the first pod_owners_find. */
+/* Sets the function that the thread calls when it has an answer for which a call of pod_owners_find
+ * with `waits` is waiting. Call this before the first pod_owners_find. */
 void pod_owners_tell(struct pod_owners *o, void (*known)(void *context), void *context);
 
 /* Sets `*ret` to the class of the pod, and appends the pod's words (struct pod_ownership). If
  * nothing is known, has the thread ask, and `*ret` is POD_UNANSWERED. Returns false while the
  * caller should wait for the answer and call again: up to POD_OWNER_PATIENCE_SECONDS, unless the
  * API fails. After that it returns true, and the caller names the pod as without the API. `waits`:
- * the caller needs the answer now; false = it only has the pod asked for in advance. If `o` is
+ * the caller needs the answer now; false = the question only fills the table in advance. If `o` is
  * NULL, `*ret` is POD_AS_NAMED. Sampler thread. */
 bool pod_owners_find(struct pod_owners *o, const struct pod_id *pod, struct mono now, bool waits,
 	struct buf *words, enum pod_class *ret);

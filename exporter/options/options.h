@@ -284,7 +284,7 @@ bool option_at(size_t i, struct option_view *ret); /* false when `i` is past the
  * Returns the number of options that were left out. */
 size_t options_help(struct buf *out, enum command_bits command, const char *const *names);
 /* Returns true if `names` is NULL, or lists the option or parameter `name`. A NULL ends `names`.
- * Where a parameter has "_", `names` has "-", as in its flag. */
+ * `names` has "-" for each "_" of a parameter, as flags do. */
 bool options_help_shows(const char *const *names, const char *name);
 /* Appends all options as a Markdown table. */
 void options_markdown(struct buf *out);

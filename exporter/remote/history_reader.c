@@ -35,7 +35,7 @@ struct history_reader {
 	struct history_reader_options options;
 	char *url;
 	struct store store;
-	/* A table of twice as many places as jobs, by hash. */
+	/* A hash table. It has twice as many places as jobs. */
 	struct known_job *known;
 	size_t n_known, room;
 	struct mono listed; /* time of the last list of all jobs */
@@ -195,7 +195,8 @@ static int read_large(struct history_reader *r, const struct store_job *job,
 	return code || *left <= 0 ? code : read_large(r, job, &older, left, complete, e);
 }
 
-/* Returns how many of these jobs one query asks for. All of them are of one namespace and one cluster. */
+/* Returns the number of jobs, from the first on, that fit into one query. All of them are of one
+ * namespace and one cluster. */
 static size_t jobs_of_query(const struct store_job *job, size_t n)
 {
 	double runs = job[0].runs;

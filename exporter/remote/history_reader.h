@@ -1,11 +1,12 @@
-/* The thread that reads the runs of a Prometheus-compatible store into the history (--history.url), from which
- * all routes answer. The history is then a cache: it may be in memory. Exporters that read one store
- * give a run the same id, so that they answer alike.
+/* A thread that reads the runs of a Prometheus-compatible store into the history (--history.url).
+ * All routes answer from the history. It is then a cache and may be in memory. All exporters that
+ * read one store give a run the same id, so their answers are equal.
  *
- * The first pass lists the jobs with the number of their runs, and reads a few hundred runs in one query.
- * Of a job with more runs than the history keeps, it reads the newest. After that, the thread reads
- * the runs of the newest minutes every READER_POLL_SECONDS. Every READER_LIST_SECONDS it lists all jobs again, and
- * reads those whose number of runs has changed, because a run may arrive late. */
+ * The first pass lists the jobs with the number of their runs, and reads a few hundred runs in one
+ * query. If a job has more runs than the history keeps, only the newest are read. After that, the
+ * thread reads the runs of the newest minutes every READER_POLL_SECONDS. Every READER_LIST_SECONDS
+ * it lists all jobs again, and reads those whose number of runs has changed, because a run may
+ * arrive late. */
 #ifndef EXPORTER_REMOTE_HISTORY_READER_H
 #define EXPORTER_REMOTE_HISTORY_READER_H
 

@@ -1,9 +1,9 @@
-/* The time of a run's samples in a store. Runs of one job with one outcome share their series, and a series has
- * one sample at a time. So two such runs must not have the same time.
+/* The time of a run's samples in a store. Runs of one job with one outcome share their series, and
+ * a series has one sample at a time. Two such runs must therefore have different times.
  *
- * The time of a run is its end in milliseconds. If another run has it already, a hash of the run's id
- * chooses another millisecond of the same second. The book of times is in memory, and has the newest
- * SAMPLE_TIMES_MAX. A run that is sent again has the same time again. */
+ * The time of a run is its end in milliseconds. If another run already has this time, a hash of the
+ * run's id chooses another millisecond of the same second. The newest SAMPLE_TIMES_MAX times are
+ * remembered, in memory only. A run that is sent again has the same time again. */
 #ifndef EXPORTER_REMOTE_SAMPLE_TIMES_H
 #define EXPORTER_REMOTE_SAMPLE_TIMES_H
 

@@ -326,10 +326,10 @@ static bool same_number(double a, double b)
 	return !(a < b) && !(a > b);
 }
 
-/* What the points of a run say. */
+/* The values of a run, from its points. */
 struct assembled {
 	struct run_values values;
-	double numbers; /* how many it has, by the store */
+	double numbers; /* number of values that the run has, as the store says; NaN = unknown */
 	double found;
 	bool collided;
 };

@@ -73,8 +73,8 @@ struct store_answer store_answer_of(const struct http_response *a)
 	return (struct store_answer){VERDICT_OPEN, false, ""};
 }
 
-/* A store refuses a request as a whole, although it may have taken some of its runs. So a refused request is
- * sent again, a run at a time. */
+/* A store may take some runs of a request and still refuse the request as a whole. A refused
+ * request is therefore sent again, one run at a time. */
 static const char *read_answer(const struct http_response *a, const struct run *const *run,
 	size_t n, enum run_verdict *ret, struct arena *arena)
 {

@@ -1,8 +1,10 @@
 /* Sends runs to a Prometheus-compatible store by remote write 1.0: Prometheus, Mimir, Thanos,
- * VictoriaMetrics. Each run is one sample of each of its series (exporter/remote/run_series.h), at its end.
+ * VictoriaMetrics. Each run is one sample of each of its series (exporter/remote/run_series.h), at
+ * its end.
  *
- * Two runs whose samples would have the same time are told apart (exporter/remote/sample_times.h). A
- * store that already has another run's sample at this time and says so gets the run at another time. */
+ * Two runs never have samples at the same time (exporter/remote/sample_times.h). If the store
+ * reports that it has another run's sample at this time, the run is sent again with another
+ * time. */
 #ifndef EXPORTER_REMOTE_TO_STORE_H
 #define EXPORTER_REMOTE_TO_STORE_H
 
@@ -11,12 +13,11 @@
 /* One thread of the program may use it. */
 extern const struct forward_protocol to_store;
 
-/* Returns the number of runs so far whose samples are not at their end, because another run of the job
- * had that time. Any thread. */
+/* Returns the number of runs that were sent with another time than their end, because another run
+ * of the job had that time. Any thread. */
 uint64_t to_store_shifted(void);
 
-/* What the store's answer to a request with one run says. The text of a refusal is one sentence with the
- * setting to change. Any thread. */
+/* The meaning of the store's answer to a request with one run. Any thread. */
 struct store_answer {
 	enum run_verdict verdict;
 	bool other_time;  /* another sample has this time: send it with another one */

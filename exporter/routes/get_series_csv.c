@@ -32,7 +32,7 @@ static const struct parameter parameters[] = {
 };
 
 /* Returns the samples of the span. They are one uninterrupted part of `s`, even if the clock was
- * set meanwhile (see series_view_between). */
+ * set during the run (see series_view_between). */
 static struct series between(const struct series *s, const struct span *span, struct arena *arena)
 {
 	return series_view_between(s, isnan(span->from) ? -INFINITY : span->from,

@@ -69,9 +69,9 @@ double cpu_limit_slowdown(double limit, double used, double look)
 
 /* Logs once which rights are missing, or, if the exporter has them, why they are not enough. To
  * read the files io, smaps_rollup, environ, fd and root of a process, the exporter needs
- * PTRACE_MODE_READ (ptrace(2)). It has this right with the same user and group as the process,
- * or with CAP_SYS_PTRACE. io, environ and fd belong to the user of the process, so to read them
- * as another user the exporter also needs CAP_DAC_READ_SEARCH. */
+ * PTRACE_MODE_READ (ptrace(2)). It has this right with the same user and group as the process, or
+ * with CAP_SYS_PTRACE. The user of the process owns io, environ and fd. An exporter of another user
+ * also needs CAP_DAC_READ_SEARCH for them. */
 void rights_note(bool *logged, const struct snapshot *s)
 {
 	for (size_t i = 0; i < s->n_runs && !*logged; i++) {

@@ -42,11 +42,11 @@ pthread_t sampler_thread(const struct sampler *s);
 #define SAMPLER_RUNS_AGE 1.0
 
 /* Returns a snapshot of all collectors that is at most max_age_seconds old. The caller owns one
- * reference and drops it with shared_drop(&s->shared). Any thread.
- * The sampler ticks at once if the newest snapshot is older than that. It also ticks at once if a
- * run was begun, was concluded or lost its root process after the newest snapshot. Concurrent
- * callers share that tick. After timeout_seconds the result is the newest snapshot of any age, or
- * NULL before the first tick.
+ * reference and drops it with shared_drop(&s->shared). Any thread. The sampler ticks at once if the
+ * newest snapshot is older than max_age_seconds. It also ticks at once if a run was begun, was
+ * concluded or lost its root process after the newest snapshot. Concurrent callers share that tick.
+ * After timeout_seconds the result is the newest snapshot of any age, or NULL before the first
+ * tick.
  * If max_age_seconds is above 0, a snapshot stays valid for at least SAMPLER_TICKS_APART times the
  * duration of its tick. This limits the cost of all callers to a tenth of a CPU. */
 #define SAMPLER_TICKS_APART 10

@@ -8,7 +8,7 @@
 
 /* Finds the names that resemble `word`, ignoring case. Stores at most CLOSEST_MAX of them in `ret`,
  * the most alike first, then NULL. A name that contains `word`, or is contained in `word`, comes
- * before a name that only has similar letters. Of equal names, `ret` has one. */
+ * before a name that only has similar letters. Equal names are stored once. */
 void suggest_closest(const char *word, const char *const *names, size_t n,
 	const char *ret[CLOSEST_MAX + 1]);
 

@@ -121,9 +121,9 @@ static pid_t caller_of(const struct signal_route *r)
 }
 
 /* Returns true when the job leads a new process group and the wrapper leads the old one. Without
- * the wrapper, the job would lead the old group, and its setpgid(2) would have no effect. If the
- * wrapper leads no group, as in a script, the result is false. The job would then have left the
- * terminal's group even without the wrapper. */
+ * the wrapper, the job itself would have led the old group, and setpgid(0, 0) would have changed
+ * nothing. Returns false if the wrapper leads no group, for example in a script. There the job would
+ * have left the terminal's group without the wrapper, too. */
 static bool leads_in_our_place(pid_t job)
 {
 	return getpgrp() == getpid() && job != getpgrp() && getpgid(job) == job;

@@ -55,9 +55,9 @@ const struct field *field_find(const char *name, size_t len);
 /* Returns the field of this name in one part. NULL = not found. */
 const struct field *field_of(enum field_part part, const char *name);
 
-/* Treats the price of a row as the lowest price over all allocations, as the Keeper's "price" is.
- * If the row also has an on-demand price, or a spot price that is not higher, this price adds
- * nothing and becomes unknown. Otherwise it gets ALLOCATION_ANY. */
+/* Treats the price of a row as the lowest price of all allocations. The Keeper's "price" has this
+ * meaning. If the row also has an on-demand price, or a spot price that is not higher, this price
+ * adds nothing and becomes unknown. Otherwise it gets ALLOCATION_ANY. */
 void field_row_price_is_lowest(struct field_row *r);
 
 /* Makes every member unknown. */

@@ -298,8 +298,8 @@ static void mark_known(struct catalogue_builder *b)
 			b->region[b->price[i].price.region].prices_known = true;
 }
 
-/* A rate of the source is as old as the source. Where the source has no rate, the compiled-in rate
- * is used. Prices of a currency without any rate stay, and cannot be compared. */
+/* A rate of the source is as old as the source. If the source has no rate, the compiled-in rate is
+ * used. Prices of a currency without any rate stay, and cannot be compared. */
 static void date_rates(struct catalogue_builder *b, const char *source)
 {
 	for (size_t i = 1; i < b->n_currencies; i++) {

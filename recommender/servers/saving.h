@@ -13,7 +13,7 @@ struct saving {
 /* now: cost on the current server. then: cost on the other server. */
 struct saving saving_of(double now, double then);
 
-/* The server to take, and what it saves in a run against the current one. */
+/* The best server, and what a run on it saves compared with the current server. */
 struct best_server {
 	const struct pick *pick; /* NULL = no server is known to be the best */
 	bool is_current;

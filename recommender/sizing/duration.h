@@ -1,9 +1,10 @@
 /* Forecast of the duration of a job's next run. Private to recommender/.
  *
- * Several guesses are made before each run: the median of the last five durations, the last one,
- * the median of the last twenty and, if the input size is known, durations of runs with the same
- * and with similar inputs, and a power of the input size. The guess with the smallest errors so far
- * is the forecast. An error is the logarithm of duration / guess, and newer errors weigh more.
+ * Several guesses are made before each run: the last duration, the median of the last five, and the
+ * median of the last twenty. If the input size is known, there are three more: from runs of the
+ * same input size, from runs of similar sizes, and a power of the input size. The guess with the
+ * smallest errors so far is the forecast. An error is the logarithm of duration / guess, and newer
+ * errors weigh more.
  *
  * The range is made of the errors that the forecast made before the earlier runs. Few errors have
  * no percentiles, so the range is then a multiple of their mean size. From nine errors on, two of

@@ -8,9 +8,9 @@
 
 /* Exit codes of runs that were ended from outside. timeout(1) exits with 124. The others are 128 +
  * the signal with which batch systems announce or enforce a time limit: SIGUSR1 and SIGUSR2 (Grid
- * Engine, hence 140), SIGALRM, SIGTERM (Slurm, Kubernetes at DeadlineExceeded), SIGXCPU. A job that
- * catches SIGTERM, or that outlives it and gets SIGKILL, has another code. For such a job, only a
- * reason that a client sent (run_reason_is_time_limit) shows the time limit. */
+ * Engine; 140 is 128 + SIGUSR2), SIGALRM, SIGTERM (Slurm, Kubernetes at DeadlineExceeded), SIGXCPU.
+ * A job that catches SIGTERM, or that outlives it and gets SIGKILL, has another code. For such a
+ * job, only a reason that a client sent (run_reason_is_time_limit) shows the time limit. */
 static const int cut_signals[] = {10, 12, 14, 15, 24}; /* the numbers that Linux gives them */
 #define EXIT_CODE_TIMEOUT 124
 

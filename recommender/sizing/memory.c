@@ -103,8 +103,8 @@ static void explain_auto(struct sizing *s, struct replayed *f, enum risk risk, d
 			o.moved, o.moved == 1 ? "" : "s", o.moved == 1 ? "s" : "");
 }
 
-/* Explains the kills, and the failures at a limit, that count as runs. One counts as a run if no
- * later run needed as much memory. */
+/* Explains the kills, and the failures at a limit, that count as runs. A kill or failure counts as
+ * a run if no later run needed as much memory. */
 static void explain_kills(struct sizing *s, const struct replayed *f, struct arena *arena)
 {
 	char words[WORDING_MAX];

@@ -26,7 +26,7 @@ struct grouped_run {
 	const struct run *run;
 };
 
-/* Runs in ascending order of their peak. Those from `upper` on are the upper group. */
+/* Runs in ascending order of their peak. The upper group begins at `upper`. */
 struct groups {
 	size_t n, upper;
 	struct grouped_run *of;

@@ -163,8 +163,8 @@ struct sizing {
 	struct warnings warnings;
 
 	const char *summary; /* one or two sentences, in the caller's arena */
-	/* Sentences such as "memory: The request of ...", in the caller's arena. Those of one topic
-	 * stand together, in the order of enum topic. */
+	/* Sentences such as "memory: The request of ...", in the caller's arena. Sentences of one
+	 * topic stand together. The topics have the order of enum topic. */
 	size_t n_explain;
 	const char *explain[EXPLAIN_MAX];
 	enum topic explain_topic[EXPLAIN_MAX];
