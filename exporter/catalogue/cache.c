@@ -185,24 +185,11 @@ static bool is_of_others(const struct catalogue_cache *k)
 	return sql_row(&q, NULL) > 0 && sql_int(&q) > 0 && sql_int(&q) < 2;
 }
 
-/* Returns true when the file is not an SQLite database. Checks only the magic bytes, with which
- * even a damaged database begins. The file size proves nothing: a database consists of whole pages,
- * but a tar file or a disk image may have such a size, too. */
-static bool is_no_database(const char *path)
-{
-	static const char magic[16] = "SQLite format 3";
-	char head[sizeof magic];
-	AUTO(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-
-	return fd < 0 || read(fd, head, sizeof head) != sizeof head ||
-	       memcmp(head, magic, sizeof magic) != 0;
-}
-
 /* Refuses a file that is not a cache. If the user gave a wrong path in the options, that file must
  * not be destroyed. */
 static int check_owner(const struct catalogue_cache *k, bool readable, struct err *e)
 {
-	if (readable ? !is_of_others(k) : !is_no_database(k->path))
+	if (readable ? !is_of_others(k) : !sql_is_no_database(k->path))
 		return 0;
 	return err_set(e, -EEXIST, "%s: it is not a cache of the catalogue, so it stays as it is",
 		k->path);

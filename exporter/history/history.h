@@ -44,8 +44,9 @@ enum history_mode {
  * "PATH.corrupt-YYYYMMDDTHHMMSSZ", together with its -wal and -shm. It then describes the renaming
  * in `notice` and starts a fresh file. A file of up to 32 MiB is checked completely (50 ms) when it
  * was not closed properly and no other process uses it. Damage in a larger file is found later: the
- * call that reads the damaged page returns -EBADMSG (see history_set_aside). A file with a newer
- * schema, or a database of another program, gives -ENOTSUP and stays unchanged. `notice` may be
+ * call that reads the damaged page returns -EBADMSG (see history_set_aside). Three kinds of files
+ * give -ENOTSUP and stay unchanged: a newer schema, a database of another program, and a file that
+ * is not a database, does not end in .db, .sqlite or .sqlite3, and has no -wal file. `notice` may be
  * NULL. `columns` may be NULL for reading.
  *
  * Every call may return:

@@ -445,6 +445,20 @@ int history_set_aside(struct history *take, const char *why, struct err *notice,
 	return code;
 }
 
+/* Returns true when the user probably named a file of another program by mistake. Such a file must
+ * not be renamed. A history whose first page is damaged has no magic bytes either, but it has the
+ * name of a database, or a -wal file. */
+static bool is_named_by_mistake(const struct history *h)
+{
+	static const char *const ends[] = {".db", ".sqlite", ".sqlite3"};
+	const char *end = strrchr(h->path, '.');
+
+	for (size_t i = 0; end && i < ARRAY_LEN(ends); i++)
+		if (strcmp(end, ends[i]) == 0)
+			return false;
+	return size_of(h, "-wal") == 0 && sql_is_no_database(h->path);
+}
+
 static int open_for_writing(struct history *h, struct err *notice, struct err *e)
 {
 	struct err why = {0};
@@ -453,6 +467,10 @@ static int open_for_writing(struct history *h, struct err *notice, struct err *e
 	if (code)
 		return code;
 	code = open_patiently(h, &why);
+	if (code == -EBADMSG && !h->memory && is_named_by_mistake(h))
+		return err_set(e, -ENOTSUP,
+			"history %s: it is not a database, so it stays as it is; give another path",
+			h->path);
 	for (int i = 0; code == -EBADMSG && !h->memory && i < SET_ASIDE_TRIES; i++) {
 		code = set_aside(h, why.text, notice, &why);
 		if (code == 0 || code == -EBUSY)

@@ -2,9 +2,11 @@
 #include "exporter/history/sql.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const struct {
 	int sqlite, code;
@@ -91,6 +93,16 @@ int sql_check_place(const struct sql_file *f, struct err *e)
 	if (!S_ISREG(st.st_mode))
 		return err_set(e, -EINVAL, "%s%s: it is not a regular file", f->kind, f->path);
 	return 0;
+}
+
+bool sql_is_no_database(const char *path)
+{
+	static const char magic[16] = "SQLite format 3";
+	char head[sizeof magic];
+	AUTO(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	return fd < 0 || read(fd, head, sizeof head) != sizeof head ||
+	       memcmp(head, magic, sizeof magic) != 0;
 }
 
 bool sql_moved(const struct sql_file *f)

@@ -31,6 +31,11 @@ void sql_close(struct sql_file *f);
  * open a FIFO and wait forever. A missing file is no error. */
 int sql_check_place(const struct sql_file *f, struct err *e);
 
+/* Returns true when the file is not an SQLite database, or cannot be read. Checks only the magic
+ * bytes, with which even a damaged database begins. The file size proves nothing: a database
+ * consists of whole pages, but a tar file or a disk image may have such a size, too. */
+bool sql_is_no_database(const char *path);
+
 /* Returns true when the path no longer names the open file. */
 bool sql_moved(const struct sql_file *f);
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -125,6 +126,50 @@ static void a_damaged_file_is_set_aside_untouched(void **state)
 		assert_int_equal(unlink(aside), 0);
 		test_opens_empty(f->file);
 		assert_int_equal(unlink(f->file), 0);
+	}
+}
+
+/* A wrong --history.path must not rename a file such as /etc/passwd. */
+static void a_file_that_was_never_a_history_stays(void **state)
+{
+	static const struct {
+		const char *name, *wal;
+		bool stays;
+	} table[] = {
+		{"passwd", NULL, true},
+		{"dump.tar", NULL, true},
+		{"db", NULL, true},
+		{"runs.sqlite", NULL, false},
+		{"runs.sqlite3", NULL, false},
+		{"runs", "runs-wal", false},
+	};
+	struct test_folder *f = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct history *h = NULL;
+		struct err e = {0};
+		char path[600], wal[600], after[100];
+
+		print_message("%s\n", table[i].name);
+		snprintf(path, sizeof path, "%s/%s", f->path, table[i].name);
+		damage_text(path);
+		if (table[i].wal) {
+			snprintf(wal, sizeof wal, "%s/%s", f->path, table[i].wal);
+			damage_text(wal);
+		}
+		int code = history_open(&h, path, HISTORY_WRITE, &test_columns, NULL, &e);
+
+		assert_int_equal(code, table[i].stays ? -ENOTSUP : 0);
+		if (table[i].stays) {
+			assert_non_null(strstr(e.text, path));
+			assert_int_equal(test_folder_count(f), 1);
+			assert_int_equal(test_read_file(path, after, sizeof after), 6);
+			assert_memory_equal(after, "hello\n", 6);
+		} else {
+			history_close(h);
+		}
+		test_folder_remove(f);
+		test_folder_make(f);
 	}
 }
 
@@ -342,6 +387,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, test_folder_set_up, test_folder_tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(a_damaged_file_is_set_aside_untouched),
+		TEST(a_file_that_was_never_a_history_stays),
 		TEST(two_in_one_second_have_two_names),
 		TEST(a_damaged_file_is_an_error_to_readers),
 		TEST(rows_without_end_are_not_read),
