@@ -122,6 +122,15 @@ static int export_to(const struct options *o, struct history *h, struct progress
 	return user_file_end(&file, write_runs(h, o, file.out, progress, e), e);
 }
 
+/* Says that no run was written, because a mistyped name looks the same as an empty history. */
+static void say_nothing_written(const struct options *o)
+{
+	bool chosen = o->run_job_name || o->job_space || o->job_cluster;
+
+	fprintf(stderr, PROGRAM EXPORT ": 0 runs written: the history has no ended run%s\n",
+		chosen ? " of this --job-name, --namespace and --cluster" : "");
+}
+
 /* Refuses arguments that no flag takes, and reads "-o" as "--output". */
 static int read_export(struct options *o, int argc, char **argv)
 {
@@ -157,6 +166,8 @@ int transfer_export(int argc, char **argv)
 		progress_line_begin(&line, EXPORT);
 		code = export_to(&o, h, &line.progress, &e);
 		progress_line_end(&line);
+		if (code == 0 && line.progress.done == 0)
+			say_nothing_written(&o);
 	}
 	history_close(h);
 	columns_done(&columns);

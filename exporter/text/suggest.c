@@ -48,17 +48,17 @@ static size_t distance(const char *a, const char *b, size_t most)
 	return row[nb];
 }
 
-/* Returns true when `word` has more than two letters and contains `name` or is a part of it. Also
- * returns true when at most 1 + half of the letters of `word` are wrong. A smaller `*ret` means
- * more alike. */
+/* Returns true when one of `word` and `name` is a part of the other, and that part has more than two
+ * letters. Also returns true when at most 1 + half of the letters of `word` are wrong. A smaller
+ * `*ret` means more alike. */
 static bool is_like(const char *word, const char *name, size_t *ret)
 {
 	size_t len = strnlen(word, COMPARED), most = 1 + len / 2;
-	bool inside = *word && (strcasestr(name, word) || (*name && strcasestr(word, name)));
-	bool is_part = inside && len > 2;
+	bool is_part = (len > 2 && strcasestr(name, word)) ||
+		       (strnlen(name, 3) > 2 && strcasestr(word, name));
 	size_t d = *word ? distance(word, name, is_part ? COMPARED : most) : most + 1;
 
-	*ret = d + (inside ? 0 : 2 * COMPARED);
+	*ret = d + (is_part ? 0 : 2 * COMPARED);
 	return is_part || d <= most;
 }
 

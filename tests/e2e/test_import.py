@@ -81,7 +81,11 @@ class RoundTrip(Transfer):
         self.assertEqual(names, {"etl/load"})
         ours = [json.loads(line) for line in self.do_export("--namespace=ours").splitlines()]
         self.assertEqual([(run["job_name"], run["namespace"]) for run in ours], [("etl/clean", "ours")])
-        self.assertEqual(self.do_export("--cluster=eu"), "")
+        for chosen, said in ("--cluster=eu", "this --job-name"), ("--job-name=etl/laod", "this --job-name"):
+            result = self.command("export", f"--history.path={self.history}", chosen)
+            self.assertEqual((result.returncode, result.stdout), (0, ""))
+            self.assertIn("0 runs written", result.stderr)
+            self.assertIn(said, result.stderr)
 
     def test_while_a_server_writes(self):
         exported = self.do_export()

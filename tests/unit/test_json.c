@@ -187,11 +187,12 @@ static void names_that_are_like_it_come_and_the_closest_first(void **state)
 		{"fit", "TrainFlow/fit", NULL, 1}, /* the word is a part of the name */
 		{"etl/load-2026-11-21", "etl/load", NULL, 1},
 		{"e", NULL, NULL, 0}, /* the word is too short: many names have it */
+		{"a backup, zzzzzzz", "backup", NULL, 1}, /* "up" is a part of too many words */
 		{"zzzzzzzzz", NULL, NULL, 0},
 		{"", NULL, NULL, 0},
 	};
 	static const char *const names[] = {"etl/store", "TrainFlow/fit", "etl/load", "training",
-		"report", "nightly", "backup"};
+		"report", "nightly", "backup", "up"};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		const char *found[CLOSEST_MAX + 1];
