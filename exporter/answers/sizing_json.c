@@ -73,6 +73,8 @@ static json_t *based_on_json(const struct sizing *s, bool details)
 	put_count(o, "uncertain_cpu", s->uncertain_cpu, details);
 	json_put(o, "first", json_time(s->first));
 	json_put(o, "last", json_time(s->last));
+	if (!isnan(s->input_bytes))
+		json_put(o, "input_bytes", json_bytes(s->input_bytes));
 	if (details)
 		json_put(o, "samples", json_num((double)s->samples));
 	json_put(o, "confidence", json_text(sizing_confidence_name(s->confidence)));

@@ -50,7 +50,7 @@ json_t *recommend_json(const struct recommendation *r);
 /* clang-format off */
 #define SIZING_KEYS \
 	{"summary", KEY_TEXT, .required = true, .help = "The recommendation in words"}, \
-	{"based_on", KEY_OBJECT, .required = true, .help = "The runs that it is based on"}, \
+	{"based_on", KEY_OBJECT, .required = true, .help = "The runs that it is based on, and the announced input"}, \
 	{"resources", KEY_OBJECT, .required = true, .help = "What to request, in the units of Metaflow: CPUs, MiB, GPUs"}, \
 	{"demand", KEY_OBJECT, .required = true, .help = "What the next run will need"}, \
 	{"limits", KEY_OBJECT, .required = true, .help = "Limits for systems that have them beside requests"}, \

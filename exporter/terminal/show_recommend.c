@@ -107,8 +107,10 @@ static void add_headline(struct buf *out, const json_t *answer, const struct scr
 {
 	const json_t *ask = json_object_get(answer, "resources"),
 		     *memory = json_object_get(answer, "memory");
-	double runs = member_number(json_object_get(answer, "based_on"), "runs"),
-	       cores = member_number(ask, "cpu"), bytes = member_number(ask, "memory") * MIB,
+	const json_t *based_on = json_object_get(answer, "based_on");
+	double runs = member_number(based_on, "runs"),
+	       input = member_number(based_on, "input_bytes"), cores = member_number(ask, "cpu"),
+	       bytes = member_number(ask, "memory") * MIB,
 	       peak = member_number(json_object_get(answer, "used"), "memory_bytes");
 	struct buf b AUTO(buf_done) = BUF_MAX(512);
 
@@ -118,6 +120,10 @@ static void add_headline(struct buf *out, const json_t *answer, const struct scr
 	buf_adds(&b, isnan(cores) || isnan(bytes) ? "" : " and ");
 	if (!isnan(bytes))
 		figure_bytes(&b, bytes);
+	if (!isnan(input)) {
+		buf_adds(&b, " for an input of ");
+		figure_bytes(&b, input);
+	}
 	buf_addc(&b, '.');
 	screen_text(out, s, STYLE_BOLD, buf_text(&b));
 	buf_addf(out, "\n%.0f successful run%s", runs, runs > 1 || runs < 1 ? "s" : "");

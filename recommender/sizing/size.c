@@ -74,6 +74,7 @@ static struct sizing sizing_unknown(void)
 		.demand = {NAN, NAN, NAN, NAN, NAN, NAN},
 		.first = NAN,
 		.last = NAN,
+		.input_bytes = NAN,
 		.cpu_cores_limit = NAN,
 		.memory_bytes_limit = NAN,
 		.gpu_usage = NAN,
@@ -197,6 +198,7 @@ int sizing_by_method(const struct sizing_method *m, const struct runs *runs,
 		r = 0;
 	if (r < 0)
 		return r;
+	s.input_bytes = sizing_next_input(options);
 	s.endings = endings_of(runs);
 	if (s.confidence > CONFIDENCE_LOW &&
 		(s.endings.killed || s.endings.at_limit || s.endings.cut))

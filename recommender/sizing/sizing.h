@@ -112,6 +112,7 @@ struct sizing {
 	size_t not_measured, uncertain_cpu;
 	uint64_t samples;
 	double first, last; /* started_at of the oldest and newest used run */
+	double input_bytes; /* announced input of the next run; NaN = none, or it is not used */
 	enum confidence confidence;
 
 	/* Limits for target systems that accept a limit in addition to a request. A limit is never

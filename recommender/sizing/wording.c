@@ -214,6 +214,10 @@ static void add_request(struct buf *b, const struct sizing *s)
 		buf_addf(b, " for about %s",
 			wording_seconds(words,
 				s->demand.duration_seconds * fmax(1, s->cpu_slowdown)));
+	/* The request may be below the largest peak, which is of a larger input. */
+	if (!isnan(s->input_bytes))
+		buf_addf(b, " %s an input of %s", isnan(s->demand.duration_seconds) ? "for" : "and",
+			wording_bytes(words, s->input_bytes));
 	buf_addc(b, '.');
 }
 

@@ -75,6 +75,8 @@ class Terminal(support.Case):
         cpus = "1 CPU" if request["cpu"] == 1 else f"{request['cpu']} CPUs"
         memory = request["memory"]
         self.assertEqual(text.splitlines()[0], f"Request {cpus} and {memory:.{0 if memory >= 100 else 1}f} MiB.")
+        announced = self.on_terminal("recommend", "--job-name=etl/load", "--input-bytes=64Mi", NO_COLOR="1")
+        self.assertRegex(announced.splitlines()[0], r"^Request .* MiB for an input of 64\.0 MiB\.$")
         self.assertIn(answer["paste"]["text"].strip(), text)
         chance = answer["memory"]["too_small_probability"]
         self.assertIn(f"about 1 run in {round(1 / chance)} may need more", text)

@@ -168,6 +168,7 @@ static void recommendations_are_as_recorded(void **state)
 		.at_cores = {{1, 9.5}, {2, 7.25}, {4, 7.25}, {8, 7.25}, {16, NAN}},
 		.duration_low = 6.5,
 		.duration_high = 8.25,
+		.input_bytes = 68157440,
 		.memory_too_small = 0.0625,
 		.memory_expected_waste = 0.5,
 		.memory_low = 157286400,

@@ -330,6 +330,7 @@ static void the_summary_is_short_and_tells_only_what_is_known(void **state)
 		double chance, killed_at, seconds;
 		size_t runs;
 		const char *text;
+		double input; /* bytes; 0 = none is announced */
 	} table[] = {
 		{{1, 0, 0, 0}, NAN, NAN, NAN, 9, "Request 1 CPU."},
 		{{1, 0, 0, 0}, NAN, NAN, NAN, 1, "Request 1 CPU. One run says little."},
@@ -342,6 +343,13 @@ static void the_summary_is_short_and_tells_only_what_is_known(void **state)
 			"Request 1 CPU and 300 MiB. Fewer than 1 run in 2000 may need more memory."},
 		{{1, 300, 0, 0}, 0.02, 200 * MIB, NAN, 9,
 			"Request 1 CPU and 300 MiB. The newest run was killed for memory at 200 MiB."},
+		{{1, 300, 0, 0}, 0.02, NAN, 60, 9,
+			"Request 1 CPU and 300 MiB for about 60 s and an input of 65 MiB. About 1 run in "
+			"50 may need more memory.",
+			65 * MIB},
+		{{0, 300, 0, 0}, 0.02, NAN, NAN, 9,
+			"Request 300 MiB for an input of 65 MiB. About 1 run in 50 may need more memory.",
+			65 * MIB},
 		{{1, 0, 0, 0}, 0.0004, NAN, NAN, 9,
 			"Request 1 CPU. Fewer than 1 run in 2000 may need more memory."},
 		{{1, 0, 0, 0}, 0.0144, NAN, NAN, 9,
@@ -360,6 +368,7 @@ static void the_summary_is_short_and_tells_only_what_is_known(void **state)
 			.runs = table[i].runs,
 			.demand.duration_seconds = table[i].seconds,
 			.memory_killed_at = table[i].killed_at,
+			.input_bytes = table[i].input > 0 ? table[i].input : NAN,
 			.memory_too_small = table[i].chance,
 			.hindsight = {4, 2, 0.1}};
 
