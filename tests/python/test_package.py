@@ -238,6 +238,12 @@ with rightsize.track("quiet"):
         with self.assertRaises(OSError):
             rightsize.Watch("etl/load").begin(strict=True)
 
+    def test_a_wrong_interval_is_named(self):
+        for interval in "1s", -1, float("nan"), 3601, None:
+            with self.subTest(interval), self.assertWarnsRegex(RuntimeWarning, f"interval={interval!r}: accepted is a number"), \
+                    rightsize.track("etl/load", interval=interval) as run:
+                self.assertFalse(run.running)
+
     def test_history_in_a_folder_with_a_long_name(self):
         os.environ["RIGHTSIZE_HISTORY_PATH"] = str(self.folder / ("d" * 100) / "history.db")
         with rightsize.track("long"):

@@ -5,6 +5,7 @@ history file and ends 5 seconds after the last run. It is no child of the job: t
 the exporter leaves itself out of every run.
 """
 import json
+import numbers
 import os
 import subprocess
 import time
@@ -16,6 +17,7 @@ from ._http import Address, Refused, with_parameters
 SOCKET = "attach.sock"
 SOCKET_PATH_MOST = 107  # bytes that a Unix address has room for
 LATEST = 10 ** 11  # seconds since 1970: no sample is so late
+INTERVAL_MAX = 3600  # seconds between samples, as for --sample.interval
 START_SECONDS = 5.0  # longest wait for a new exporter; then the job runs unwatched
 
 # The command that gives the answer of a route when no server runs.
@@ -159,7 +161,10 @@ def shared(url: Optional[str] = None) -> Exporter:
 
 
 def private(interval: float = 1.0, folder: Optional[str] = None) -> Exporter:
-    """Starts an exporter for one run alone, with a history of its own. `interval`: seconds between samples."""
+    """Starts an exporter for one run alone, with a history of its own. `interval`: seconds between samples; at least 0.1
+    are used."""
+    if not isinstance(interval, numbers.Real) or not 0 <= interval <= INTERVAL_MAX:
+        raise ValueError(f"interval={interval!r}: accepted is a number of seconds from 0 to {INTERVAL_MAX}")
     if folder is None:
         import tempfile
         folder = tempfile.mkdtemp(prefix="rightsize-")
