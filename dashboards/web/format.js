@@ -46,8 +46,8 @@ const seconds = known(v => {
 	return digits(v / 86400) + " days";
 });
 
-/* A run may cost a few millionths, and a vendor's price has three digits. So three significant digits are written,
- * without zeros at the end. */
+/* A run may cost a few millionths, and a vendor's price has three digits. Money is therefore written with three significant
+ * digits, without zeros at the end. */
 function money(v, currency) {
 	if (!isKnown(v))
 		return UNKNOWN;

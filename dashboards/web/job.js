@@ -211,7 +211,7 @@ function signLegend(outcomes) {
 	return h("ul", {class: "legend"}, Object.entries(signs).filter(([name]) => outcomes.has(name)).map(([, [text, picture]]) => h("li", null, picture, text)));
 }
 
-/* How the runs that go on now will end, as far as can be told. */
+/* The forecast of how each active run will end. */
 function outlookCard(stats) {
 	const running = stats && stats.running || [];
 	return running.length === 0 ? null : card("Running now", running.map(r => outlookFacts(r)));

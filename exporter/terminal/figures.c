@@ -29,7 +29,8 @@ void figure_number(struct buf *out, double v)
 		buf_addf(out, "%.*f", digits_after_point(v), v);
 }
 
-void figure_short(struct buf *out, double v)
+/* Writes at most `digits` digits after the point, without zeros at the end. */
+static void add_without_zeros(struct buf *out, double v, int digits)
 {
 	char text[64];
 	size_t n;
@@ -38,13 +39,19 @@ void figure_short(struct buf *out, double v)
 		buf_adds(out, UNKNOWN);
 		return;
 	}
-	snprintf(text, sizeof text, "%.2f", v);
+	snprintf(text, sizeof text, "%.*f", digits, v);
 	n = strlen(text);
-	while (text[n - 1] == '0')
-		n--;
+	if (strchr(text, '.'))
+		while (text[n - 1] == '0')
+			n--;
 	if (text[n - 1] == '.')
 		n--;
 	buf_add(out, text, n);
+}
+
+void figure_short(struct buf *out, double v)
+{
+	add_without_zeros(out, v, 2);
 }
 
 static const char *const byte_units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
@@ -87,7 +94,8 @@ void figure_bytes_of(struct buf *out, double used, double requested)
 	}
 	figure_number(out, used / factor);
 	buf_addc(out, '/');
-	figure_short(out, requested / factor);
+	requested /= factor;
+	add_without_zeros(out, requested, isnan(requested) ? 0 : digits_after_point(requested));
 	buf_addf(out, " %s", byte_units[u]);
 }
 

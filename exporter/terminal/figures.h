@@ -17,7 +17,8 @@ void figure_percent(struct buf *out, double ratio);
 /* Writes the change from `from` to `to`: "-50 %", "+25 %", "0 %". Writes nothing if it is
  * unknown. */
 void figure_change(struct buf *out, double from, double to);
-/* Writes "10.1/16 GiB": both numbers in the unit of the larger one. */
+/* Writes "10.1/16 GiB": both numbers in the unit of the larger one, with three significant digits. A
+ * request has no zeros at the end. */
 void figure_bytes_of(struct buf *out, double used, double requested);
 
 /* "2026-11-24 21:00" in the local time zone; "?" if `iso` is not a time such as
