@@ -129,7 +129,7 @@ X(RUN_MEMORY_MAX_EVENTS, SUM, "rightsize_job_memory_max_events", NULL, COUNTER, 
 X(RUN_MEMORY_OOM_EVENTS, SUM, "rightsize_job_memory_oom_events", NULL, COUNTER, DELTA, "memory_oom_events", \
   "Times that an allocation was about to fail at the memory limit of the run's own control group") \
 X(RUN_OOM_KILLS, SUM, "rightsize_job_oom_kills", NULL, COUNTER, DELTA, "oom_kills", \
-  "Processes of the run's own control group that the kernel killed for want of memory") \
+  "Processes of the run's own control group that the kernel killed because memory ran out") \
 X(RUN_PIDS_LIMIT, SUM, "rightsize_job_pids_limit", NULL, GAUGE, VALUE, "pids_limit", \
   "Smallest limit of tasks (processes and threads) of the run's control group and those above it, absent without one") \
 X(RUN_PIDS_PEAK, MAX, "rightsize_job_pids_peak", NULL, GAUGE, PEAK, "pids_peak", \

@@ -57,7 +57,7 @@ X(IO_READ, .name = "rightsize_cgroup_io_read_bytes", .unit = "bytes", \
 X(IO_WRITTEN, .name = "rightsize_cgroup_io_written_bytes", .unit = "bytes", \
   .help = "Bytes that the group wrote to storage, all devices together", .type = METRIC_COUNTER) \
 X(OOM_KILLS, .name = "rightsize_cgroup_oom_kills", \
-  .help = "Processes of the group that the kernel killed for want of memory", .type = METRIC_COUNTER) \
+  .help = "Processes of the group that the kernel killed because memory ran out", .type = METRIC_COUNTER) \
 X(TASKS, .name = "rightsize_cgroup_tasks", \
   .help = "Threads in the group, from pids.current") \
 X(TASKS_LIMIT, .name = "rightsize_cgroup_tasks_limit", \

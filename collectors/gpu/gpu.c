@@ -16,7 +16,7 @@
 /* clang-format off */
 #define GPU_MORE_METRICS(X) \
 X(GPU_DESCRIPTION, .name = "rightsize_gpu", .type = METRIC_INFO, \
-  .labels = {"gpu", "name", "uuid", "pci", "driver", "driver_version"}, .help = "What the GPU is") \
+  .labels = {"gpu", "name", "uuid", "pci", "driver", "driver_version"}, .help = "Model and driver of the GPU") \
 X(GPU_CLOCK, .name = "rightsize_gpu_clock_hertz", .unit = "hertz", .labels = {"gpu", "clock"}, \
   .help = "Clock rate of a part of the GPU right now") \
 X(GPU_THROTTLED, .name = "rightsize_gpu_throttled", .labels = {"gpu", "reason"}, \

@@ -11,7 +11,7 @@
 X(MEMORY_TOTAL, .name = "rightsize_memory_total_bytes", .unit = "bytes", \
   .help = "Memory that the kernel manages, MemTotal of /proc/meminfo") \
 X(MEMORY_AVAILABLE, .name = "rightsize_memory_available_bytes", .unit = "bytes", \
-  .help = "What can still be allocated without swapping, by the kernel's own estimate MemAvailable") \
+  .help = "Memory that can still be allocated without swapping: the kernel's estimate MemAvailable") \
 X(MEMORY_USED, .name = "rightsize_memory_used_bytes", .unit = "bytes", \
   .help = "MemTotal less MemAvailable", \
   .fold = FOLD_VALUE, .column = "system_memory_used_bytes") \

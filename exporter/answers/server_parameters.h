@@ -26,7 +26,7 @@ const char *server_parameter_benchmark_config(size_t i);
 	{.name = "page", .kind = PARAMETER_COUNT, .fallback = "1", .least = 1, .most = 1000000, \
 		.help = "Which page of so many servers"}, \
 	{.name = "objective", .kind = PARAMETER_CHOICE, .choice = server_parameter_objective, \
-		.help = "What is best. The default is deadline or benchmark where that is given, else cost. " \
+		.help = "Goal that decides which server is best. The default is deadline or benchmark if that is given, else cost. " \
 			"price replaces cost while the duration of a run is unknown. cheapest is the same as price"}, \
 	{.name = "deadline", .kind = PARAMETER_NUMBER, .least = 0.001, .most = 1e9, .unit = "seconds", \
 		.help = "Seconds in which even a long run must end"}, \
@@ -93,7 +93,7 @@ const char *server_parameter_benchmark_config(size_t i);
 	{.name = "ipv4", .kind = PARAMETER_FLAG, .fallback = "false", \
 		.help = "A public IPv4 address is part of the cost"}, \
 	{.name = "reserve", .kind = PARAMETER_CHOICE, .fallback = "system", .choice = server_parameter_reserve, \
-		.help = "What of a server is not left for the job"}, \
+		.help = "Part of a server that is not left for the job"}, \
 	{.name = "include", .kind = PARAMETER_TEXT, .repeats = true, .least = 1, .most = 128, \
 		.help = "Only this server or family: its id, its name, or vendor~name"}, \
 	{.name = "exclude", .kind = PARAMETER_TEXT, .repeats = true, .least = 1, .most = 128, \

@@ -94,9 +94,9 @@ X(TEXT, forward_token_file, "forward.token-file", NULL, 0, 0, COMMAND_WATCH, "FI
 X(TEXT, forward_ca_file, "forward.ca-file", NULL, 0, 0, COMMAND_WATCH, "FILE", \
   "Certificates to trust there instead of the system's, PEM") \
 X(DURATION, forward_timeout, "forward.timeout", "10s", 0, 3600, COMMAND_WATCH, "DURATION", \
-  "How long to go on at the end with runs that could not be handed on yet; until a further SIGTERM or SIGINT; what is left waits in the history") \
+  "Longest time at the end to send the runs that are left; another SIGTERM or SIGINT stops it; runs that are still left wait in the history") \
 X(TEXT, remote_write_url, "remote-write.url", NULL, &shape_store_url, 0, COMMAND_WATCH, "URL", \
-  "A Prometheus-compatible store that gets each ended run, such as http://prometheus:9090/api/v1/write; --forward.timeout holds here, too") \
+  "A Prometheus-compatible store that gets each ended run, such as http://prometheus:9090/api/v1/write; --forward.timeout applies, too") \
 X(TEXT, store_token_file, "store.token-file", NULL, 0, 0, COMMAND_WATCH, "FILE", \
   "File with the token to show to the store of --remote-write.url or --history.url (Authorization: Bearer)") \
 X(TEXT, store_basic_auth_file, "store.basic-auth-file", NULL, 0, 0, COMMAND_WATCH, "FILE", \
@@ -106,23 +106,23 @@ X(TEXT, store_ca_file, "store.ca-file", NULL, 0, 0, COMMAND_WATCH, "FILE", \
 X(TEXTS, store_headers, "store.header", NULL, &shape_header, 0, COMMAND_WATCH, "NAME: VALUE", \
   "Header to send there, such as X-Scope-OrgID: team; repeatable") \
 X(TEXT, catalogue_path, "catalogue.path", NULL, 0, 0, COMMAND_ALL, "FILE", \
-  "Servers and prices of one's own: CSV, JSON, an sc-data SQLite file or its SQL dump, plain or gzip; nothing else is asked then") \
+  "File with your own servers and prices: CSV, JSON, an sc-data SQLite file or its SQL dump, plain or gzip; no catalogue is fetched then") \
 X(TEXT, catalogue_cache, "catalogue.cache", NULL, 0, 0, COMMAND_ALL, "FILE", \
-  "Where the catalogue that was fetched or imported is kept (default: catalogue.db in $CACHE_DIRECTORY, else /var/cache/rightsize-exporter for root, else $XDG_CACHE_HOME/rightsize-exporter, else ~/.cache/rightsize-exporter)") \
+  "File of the fetched or imported catalogue (default: catalogue.db in $CACHE_DIRECTORY, else /var/cache/rightsize-exporter for root, else $XDG_CACHE_HOME/rightsize-exporter, else ~/.cache/rightsize-exporter)") \
 X(TEXT, catalogue_url, "catalogue.url", "https://keeper.sparecores.net", &shape_url, 0, COMMAND_ALL, "URL", \
   "The Spare Cores Keeper whose catalogue is fetched") \
 X(TEXT, catalogue_ca_file, "catalogue.ca-file", NULL, 0, 0, COMMAND_ALL, "FILE", \
-  "Certificates to trust there instead of the system's, PEM; where a proxy signs connections, its own") \
+  "Certificates to trust there instead of the system's, PEM; for example that of a proxy that signs connections") \
 X(FLAG, catalogue_refresh, "catalogue.refresh", "true", 0, 0, COMMAND_SERVE, NULL, \
-  "From the first question on, fetch the catalogue in the background, some 60 calls, and again when it is old") \
+  "Fetch the catalogue in the background when an answer first needs it, in about 60 calls, and again when it is old") \
 X(DURATION, catalogue_refresh_interval, "catalogue.refresh-interval", "1d", 3600, 31557600, COMMAND_ALL, "DURATION", \
   "Age at which the catalogue is fetched again") \
 X(TEXTS, catalogue_regions, "catalogue.region", NULL, 0, 0, COMMAND_ALL, "REGION", \
-  "Fetch the prices of this region, too, by any of its names or VENDOR~NAME, not only the lowest of each server anywhere; repeatable (default: the region of this server, where it is known)") \
+  "Fetch the prices of this region, too, by any of its names or VENDOR~NAME, not only the lowest of each server anywhere; repeatable (default: the region of this server, if it is known)") \
 X(TEXTS, catalogue_benchmarks, "catalogue.benchmark", NULL, 0, 0, COMMAND_ALL, "ID", \
   "Fetch the scores of this benchmark, too, not only SCore; repeatable") \
 X(TEXTS, catalogue_rates, "catalogue.rate", NULL, &shape_rate, 0, COMMAND_ALL, "CURRENCY=USD", \
-  "US dollars for one unit of a currency, such as EUR=1.16, in place of what the catalogue says; repeatable") \
+  "US dollars for one unit of a currency, such as EUR=1.16, instead of the rate of the catalogue; repeatable") \
 X(TEXT, procfs, "path.procfs", "/proc", 0, 0, COMMAND_WATCH, "DIRECTORY", \
   "Mount point of procfs") \
 X(TEXT, sysfs, "path.sysfs", "/sys", 0, 0, COMMAND_ALL, "DIRECTORY", \
@@ -130,9 +130,9 @@ X(TEXT, sysfs, "path.sysfs", "/sys", 0, 0, COMMAND_ALL, "DIRECTORY", \
 X(TEXT, rootfs, "path.rootfs", "/", 0, 0, COMMAND_WATCH, "DIRECTORY", \
   "Root of the file systems to report on") \
 X(FLAG, cloud_discovery, "cloud.discovery", "true", 0, 0, COMMAND_ALL, NULL, \
-  "Ask the metadata services of clouds that the machine's DMI does not rule out which server this is") \
+  "Find out which server this is from the metadata services of clouds, except those that the machine's DMI rules out") \
 X(TEXT, server_vendor, "server.vendor", NULL, 0, 0, COMMAND_ALL, "VENDOR", \
-  "Vendor of this server as in the catalogue, for example aws; nobody is asked then") \
+  "Vendor of this server as in the catalogue, for example aws; no metadata service is asked then") \
 X(TEXT, server_type, "server.type", NULL, 0, 0, COMMAND_ALL, "TYPE", \
   "Instance type of this server as its vendor calls it, for example m7i.large") \
 X(TEXT, server_region, "server.region", NULL, 0, 0, COMMAND_ALL, "REGION", \
@@ -142,47 +142,47 @@ X(CHOICE, server_allocation, "server.allocation", "unknown", option_server_alloc
 X(TEXT, unix_socket, "web.unix-socket", NULL, 0, 0, COMMAND_SERVE, "PATH", \
   "Unix socket to serve on as well; from it, processes of the same user and of root may announce runs and end them") \
 X(FLAG, allow_changes, "web.allow-changes", "false", 0, 0, COMMAND_SERVE, NULL, \
-  "Let everybody who reaches an address announce runs and end them, not only users of --web.config.file") \
+  "Let all clients that reach an address announce runs and end them, not only users of --web.config.file") \
 X(TEXT, changes_token_file, "web.changes-token-file", NULL, 0, 0, COMMAND_SERVE, "FILE", \
-  "File with a token; over TCP, changes are accepted from who shows it (Authorization: Bearer), who needs no user of the web configuration then, and from nobody else") \
+  "File with a token; over TCP, only requests with it (Authorization: Bearer) may change something, and they need no user of the web configuration") \
 X(TEXT, namespace_tokens, "web.namespace-tokens", NULL, 0, 0, COMMAND_SERVE, "DIRECTORY", \
-  "A file for each namespace, named like it, with its token; over TCP, whoever shows it (Authorization: Bearer) may post ended runs of this namespace, needs no user of the web configuration, and may change nothing else") \
+  "Folder with a file for each namespace, named like it, with its token; over TCP, a request with the token (Authorization: Bearer) may post ended runs of this namespace and change nothing else, and needs no user of the web configuration") \
 X(FLAG, namespace_tokens_read, "web.namespace-tokens.read", "false", 0, 0, COMMAND_SERVE, NULL, \
-  "Over TCP, whoever shows the token of a namespace may also read its jobs, and nobody else may read jobs or metrics, except users of the web configuration") \
+  "Over TCP, a request with the token of a namespace may also read its jobs; apart from users of the web configuration, no other client may read jobs or metrics") \
 X(TEXTS, allowed_hosts, "web.allowed-host", NULL, &shape_host_name, 0, COMMAND_WATCH, "NAME", \
-  "Name in Host, besides addresses, localhost and this machine's own name, that requests without TLS and password may ask for, against DNS rebinding; .NAME: all below it; *: any; repeatable. Without this, any name holds for reading over addresses other than loopback") \
+  "Accept this name in the header Host of requests without TLS and password, besides addresses, localhost and this machine's own name; a defence against DNS rebinding; .NAME: all names below it; *: any; repeatable. Without this, addresses other than loopback accept any name for reading") \
 X(FLAG, security_seccomp, "security.seccomp", "true", 0, 0, COMMAND_SERVE, NULL, \
   "Forbid this process system calls that it never makes, such as execve and ptrace; a job under run is never restricted") \
 X(TEXT, security_user, "security.user", NULL, 0, 0, COMMAND_SERVE, "USER", \
-  "What root is to go on as, keeping only capabilities that looking takes: a name or a number that nobody else has; it is given the folder of the history, and needs SETUID, SETGID and CHOWN to begin with") \
+  "Continue as this user, with only the capabilities that reading needs, if root starts the server; a name or a number that no other program has; it becomes the owner of the folder of the history; the start needs SETUID, SETGID and CHOWN") \
 X(FLAG, jobs_recognise, "jobs.recognise", "true", 0, 0, COMMAND_SERVE, NULL, \
   "Find runs by the environment and command line of their processes, and on a Kubernetes node by the pods of Jobs and CronJobs") \
 X(COUNT, jobs_max, "jobs.max", "500", 1, 1000, COMMAND_SERVE, "N", \
-  "Most different jobs whose runs are found here; runs of others are refused and counted, until a job had none for a day, or a user who has fewer of the places gets one from the user who has most") \
+  "Most different jobs whose runs are found here. Runs of further jobs are refused and counted, until a job has had no run for a day, or a user with fewer jobs gets a place of the user with most") \
 X(FLAG, jobs_pod, "jobs.pod", "false", 0, 0, COMMAND_SERVE, NULL, \
-  "As a sidecar with a shared PID namespace: all processes but the exporter and pause are a run of the job that the pod is") \
+  "For a sidecar with a shared PID namespace: all processes except the exporter and pause are one run, and the pod is its job") \
 X(TEXT, jobs_pod_info, "jobs.pod-info", NULL, 0, 0, COMMAND_SERVE, "DIRECTORY", \
-  "Where a downwardAPI volume has the pod's labels and annotations, which name its job") \
+  "Folder of a downwardAPI volume with the pod's labels and annotations, which name its job") \
 X(FLAG, jobs_per_container, "jobs.per-container", "false", 0, 0, COMMAND_SERVE, NULL, \
-  "With --jobs.pod: each container is a job of its own, told apart by its cgroup") \
+  "With --jobs.pod: each container is a job of its own, by its cgroup") \
 X(FLAG, kubernetes_api, "kubernetes.api", "true", 0, 0, COMMAND_SERVE, NULL, \
-  "On a Kubernetes node, ask the API who owns a pod, so that a job has its owner's name, where a service account's token is mounted that has the rights to get pods and jobs; otherwise the pod's own name decides") \
+  "On a Kubernetes node, ask the API for the owner of a pod, so that a job has the owner's name. This needs a mounted service account's token with the rights to get pods and jobs; without it, the pod's own name decides") \
 X(TEXT, kubernetes_account, "kubernetes.account", "/var/run/secrets/kubernetes.io/serviceaccount", 0, 0, COMMAND_SERVE, "DIRECTORY", \
-  "Where a service account's token and the API's certificate authority are (token, ca.crt); read anew for each question") \
+  "Folder of the service account's token and the API's certificate authority (token, ca.crt); read again for each request") \
 X(TEXT, jobs_namespace, "jobs.namespace", NULL, &shape_job_space, 0, COMMAND_WATCH, "NAME", \
   "Namespace of the jobs found here: jobs of one name in different namespaces are different jobs (default: in a pod, the namespace of the pod; otherwise none)") \
 X(FLAG, jobs_pod_namespace, "jobs.pod-namespace", "true", 0, 0, COMMAND_WATCH, NULL, \
   "Take the namespace of a pod for that of its jobs") \
 X(TEXT, jobs_cluster, "jobs.cluster", NULL, &shape_job_space, 0, COMMAND_WATCH, "NAME", \
-  "Cluster of the jobs found here, where one exporter has the runs of several clusters") \
+  "Cluster of the jobs found here, if one exporter has the runs of several clusters") \
 X(TEXT, jobs_rules, "jobs.rules", NULL, 0, 0, COMMAND_WATCH | COMMAND_RULES, "FILE", \
-  "Rules of which process is a run of which job, YAML; the first that matches wins, before what is built in") \
+  "Rules that say which process is a run of which job, YAML; the first that matches wins, before the built-in rules") \
 X(COUNT, rules_pid, "pid", "0", 0, 4194304, COMMAND_RULES, "PID", \
-  "One process, with what each rule says of it") \
+  "Only this process, with the result of each rule") \
 X(TEXT, rules_processes, "processes", NULL, 0, 0, COMMAND_RULES, "FILE", \
-  "What rules capture printed, instead of the processes of this machine") \
+  "File that rules capture printed, instead of the processes of this machine") \
 X(TEXT, run_job_name, "job-name", NULL, &shape_job_name, 0, COMMAND_RUN | COMMAND_TRANSFER, "NAME", \
-  "Name of the job: what is repeated, without dates or run numbers (run: as serve names it, else the name of the program; import: as the input says; export: any)") \
+  "Name of the job, the same for all its runs: without dates or run numbers (run: as serve names it, else the name of the program; import: as the input says; export: any)") \
 X(TEXT, job_space, "namespace", NULL, &shape_job_space, 0, COMMAND_TRANSFER, "NAME", \
   "Namespace of the job (import: as the input says; export: any)") \
 X(TEXT, job_cluster, "cluster", NULL, &shape_job_space, 0, COMMAND_TRANSFER, "NAME", \
@@ -190,7 +190,7 @@ X(TEXT, job_cluster, "cluster", NULL, &shape_job_space, 0, COMMAND_TRANSFER, "NA
 X(CHOICE, import_from, "from", "runs", option_import_sources, 0, COMMAND_IMPORT, "SOURCE", \
   "The program that wrote the input") \
 X(CHOICE, import_outcome, "outcome", NULL, option_import_outcomes, 0, COMMAND_IMPORT, "OUTCOME", \
-  "How runs ended whose input does not say it; without this they are left out") \
+  "Outcome of runs whose input has none; without this they are left out") \
 X(DURATION, import_window, "window", "7d", 60, 31557600, COMMAND_IMPORT, "DURATION", \
   "With --from=prometheus: the time before now that is read") \
 X(TEXT, import_token_file, "token-file", NULL, 0, 0, COMMAND_IMPORT, "FILE", \
@@ -200,17 +200,17 @@ X(TEXT, import_ca_file, "ca-file", NULL, 0, 0, COMMAND_IMPORT, "FILE", \
 X(TEXT, output, "output", NULL, 0, 0, COMMAND_EXPORT, "FILE", \
   "Write to this file, whole or not at all, instead of to stdout") \
 X(BYTES, run_input_bytes, "input-bytes", NULL, 0, QUANTITY_BYTES_MOST, COMMAND_RUN, "BYTES", \
-  "Size of what this run works on, announced for recommendations: peaks often follow it; 0 is a size, too, and an empty text is 0") \
+  "Size of this run's input, for recommendations, because peaks often follow it; 0 is a size, too, and an empty text is 0") \
 X(CORES, run_request_cpu, "request-cpu", NULL, QUANTITY_CORES_LEAST, QUANTITY_CORES_MOST, COMMAND_RUN, "CORES", \
-  "What the run was given, where it is known: cores, such as 2.5 or 500m") \
+  "Cores that were requested for the run, such as 2.5 or 500m") \
 X(BYTES, run_request_memory, "request-memory", NULL, 1, QUANTITY_BYTES_MOST, COMMAND_RUN, "BYTES", \
-  "What the run was given, where it is known: memory, such as 4Gi, 8G or a number of bytes") \
+  "Memory that was requested for the run, such as 4Gi, 8G or a number of bytes") \
 X(COUNT, run_attempt, "attempt", NULL, 1, ATTEMPT_MOST, COMMAND_RUN, "N", \
-  "Which attempt of the run this is; 2 is the first retry") \
+  "Number of this attempt; 2 is the first retry") \
 X(FLAG, run_cgroup, "run.cgroup", "true", 0, 0, COMMAND_RUN, NULL, \
-  "Give the command a control group of its own below ours where that is allowed, for its exact CPU time") \
+  "Give the command a control group of its own below ours, if that is allowed, for its exact CPU time") \
 X(TEXT, run_report, "report", NULL, 0, 0, COMMAND_RUN, "FILE", \
-  "At the end, put the run's page there, as the command report does: failed runs, too") \
+  "At the end, write the report of the run to this file, also after a failure") \
 X(FLAG, run_strict, "strict", "false", 0, 0, COMMAND_RUN, NULL, \
   "Do not start the command, and end with exit code 2, when an option, a variable or a file of this program is wrong; otherwise that is a line on stderr, and the command runs") \
 X(FLAG, quiet, "quiet", "false", 0, 0, COMMAND_RUN, NULL, \

@@ -69,18 +69,18 @@ struct job_costs {
 /* clang-format off */
 #define COST_METRICS(X) \
 X(COST, .name = "rightsize_job_cost_usd", .unit = "usd", .labels = {"job_name"}, .type = METRIC_COUNTER, \
-  .help = "What the job's runs in the history cost, each at the price of the server when it was first seen to have ended; goes on when runs are pruned") \
+  .help = "Cost of the job's runs in the history, each at the price of the server when its end was first seen; does not fall when runs are pruned") \
 X(LAST_COST, .name = "rightsize_job_last_run_cost_usd", .unit = "usd", .labels = {"job_name"}, \
-  .help = "What the job's newest ended run cost") \
+  .help = "Cost of the job's newest ended run") \
 X(FORECAST_COST, .name = "rightsize_job_forecast_cost_usd", .unit = "usd", .labels = {"job_name", "server"}, \
-  .help = "What the next run is forecast to cost: on the current server, and on the best one, which has the lowest cost of a run and can be the current one") \
+  .help = "Forecast cost of the next run: on the current server, and on the best one, which has the lowest cost of a run and can be the current one") \
 X(FORECAST_DURATION, .name = "rightsize_job_forecast_duration_seconds", .unit = "seconds", \
   .labels = {"job_name", "server"}, \
-  .help = "How long the next run is forecast to take: on the current server, and on the best one, which has the lowest cost of a run") \
+  .help = "Forecast duration of the next run: on the current server, and on the best one, which has the lowest cost of a run") \
 X(SAVING, .name = "rightsize_job_saving_usd", .unit = "usd", .labels = {"job_name"}, .type = METRIC_GAUGE, \
-  .help = "What the next run would save on the best server against the current one; 0 if the current one is the best") \
+  .help = "Saving of the next run on the best server, compared with the current one; 0 if the current one is the best") \
 X(PRICE, .name = "rightsize_job_server_price_usd", .unit = "usd", .labels = {"job_name", "server"}, \
-  .help = "What an hour of these servers costs") \
+  .help = "Price of an hour of these servers") \
 X(SERVER, .name = "rightsize_job_server", .type = METRIC_INFO, \
   .labels = {"job_name", "server", "vendor", "instance_type", "region", "allocation", "price_source", "price_as_of"}, \
   .help = "Which servers these are, and where their prices come from") \

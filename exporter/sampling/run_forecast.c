@@ -29,7 +29,7 @@ X(EXPECTED_DURATION, .name = "rightsize_job_expected_duration_seconds", .unit = 
   .help = "How long the job's active run is expected to take in all, given how long it took already", \
   .labels = {"job_name"}, .type = METRIC_GAUGE) \
 X(OVERPROVISIONED, .name = "rightsize_job_overprovisioned_ratio", .unit = "ratio", \
-  .help = "What the job's active run asked for, or its limit, as a multiple of what it used so far; 1 is a perfect fit", \
+  .help = "Request of the job's active run, or its limit, divided by its use so far; 1 is a perfect fit", \
   .labels = {"job_name", "resource"}, .type = METRIC_GAUGE)
 /* clang-format on */
 

@@ -29,7 +29,7 @@ X(HTTP_REQUESTS, .name = "rightsize_http_requests", \
   .help = "HTTP requests answered, by path and status code", \
   .labels = {"handler", "code"}, .type = METRIC_COUNTER) \
 X(FOUND_PROBLEM, .name = "rightsize_job_search_problems", \
-  .help = "What went wrong when runs of jobs were looked for: too_many_jobs, not_followed, environment_unreadable, pattern_gave_up", \
+  .help = "Problems of the search for runs of jobs: too_many_jobs, not_followed, environment_unreadable, pattern_gave_up", \
   .labels = {"problem"}, .type = METRIC_COUNTER) \
 X(UNANSWERED, .name = "rightsize_processes_unanswered", \
   .help = "Processes that are not read, or not wholly, because a file system does not answer: they hang in it while they " \
