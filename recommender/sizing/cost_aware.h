@@ -41,7 +41,7 @@ struct cost_aware_outlook {
 	double leading_weight;
 	double leading_value; /* prediction of the leading expert, bytes */
 	size_t runs;          /* learnt runs, at most PEAKS_SEEN_MAX */
-	size_t moved;         /* learnt runs before the newest lasting change */
+	size_t moved; /* number of learnt runs from before the newest lasting change of the peak */
 };
 void cost_aware_outlook(void *state, double input, double allocation,
 	struct cost_aware_outlook *ret);

@@ -96,7 +96,7 @@ enum topic {
 	TOPIC_GPU,
 	TOPIC_DISK,
 	TOPIC_WAITS,
-	TOPIC_WAITS_MORE, /* waits for a CPU, which a warning also reports */
+	TOPIC_WAITS_MORE, /* details of waits for a CPU; the waits are also a warning */
 	TOPIC_COUNT,
 };
 bool sizing_topic_is_more(enum topic t);

@@ -140,7 +140,7 @@ ROWS = {
         "exporter/catalogue/cache.c", "	if (readable ? !is_of_others(k) :", "	if (readable ? !is_of_others(k) || readable :",
         "unit:catalogue_cache"),
     "a tar is a cache": (
-        "exporter/catalogue/cache.c", "memcmp(head, magic, sizeof magic) != 0;", "memcmp(head, magic, 0) != 0;",
+        "exporter/history/sql.c", "memcmp(head, magic, sizeof magic) != 0;", "memcmp(head, magic, 0) != 0;",
         "unit:catalogue_cache"),
     "two begin a cache": (
         "exporter/catalogue/cache.c", "	if (code == 0 && version == 0)\n		code = create",

@@ -162,6 +162,9 @@ ROWS = {
         "test_faults_history.py:Replaced.test_damage_that_only_a_reader_meets_is_mended"),
     "a FIFO is opened": (
         "exporter/history/sql.c", "	if (!S_ISREG(st.st_mode))", "	if (S_ISSOCK(st.st_mode))", "unit:history_open"),
+    "a file of another program is set aside": (
+        "exporter/history/open.c", "code == -EBADMSG && !h->memory && is_named_by_mistake(h)", "false && is_named_by_mistake(h)",
+        "unit:history_damage"),
     "views are read": (
         "exporter/history/sql.c", "SQLITE_DBCONFIG_ENABLE_VIEW, 0", "SQLITE_DBCONFIG_ENABLE_VIEW, 1", "unit:history_damage"),
     "a schema of the future is taken for ours": (
