@@ -420,8 +420,9 @@ static json_t *body_schema(const struct route *route)
 
 	if (!route->bodies)
 		return one;
-	return json_pack("{s:[o,{s:s,s:i,s:O}]}", "oneOf", one, "type", "array", "minItems", 1,
-		"items", one);
+	return json_pack("{s:[o,{s:s,s:i,s:{s:[O,{s:s}]}}]}", "oneOf", one, "type", "array",
+		"minItems", 1, "items", "anyOf", one, "description",
+		"Another value: its place in the answer has an error");
 }
 
 static json_t *responses_json(const char *method, const struct route *route)

@@ -291,7 +291,8 @@ class Answers(Case):
             self.assertEqual(self.ask("/runs", "post", body=less)[0], 400, less)
         # A wrong run in an array does not keep the other runs from being added.
         other = dict(body, run_id="20260101T000000Z-00000002")
-        Validator(schema).validate([body, other])
+        Validator(schema).validate([body, *wrong, other])
+        self.assertFalse(Validator(schema).is_valid([]))
         status, answer = self.ask("/runs", "post", body=[body, *wrong, other])
         self.assertEqual((status, answer["runs"][0], answer["runs"][-1]),
                          (200, {"run_id": body["run_id"], "known": True}, {"run_id": other["run_id"], "known": False}))
