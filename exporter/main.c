@@ -29,6 +29,7 @@
 #include "exporter/discovery/command_run.h"
 #include "exporter/lifecycle/exit_deadline.h"
 #include "exporter/core/log.h"
+#include "exporter/core/loose_thread.h"
 #include "exporter/this_server/this_server.h"
 #include "exporter/cli/help.h"
 #include "exporter/cli/manual.h"
@@ -224,10 +225,8 @@ static void stop_history(const struct exit_plan *l)
 
 	if (!stuck)
 		stuck = historian_stop(l->app->historian);
-	if (stuck) {
-		fflush(stdout);
-		_exit(l->exit_code);
-	}
+	if (stuck)
+		loose_threads_leave(l->exit_code);
 }
 
 /* Stops HTTP and the sampler. If an HTTP answer hangs in disk I/O, ends the program at once. The

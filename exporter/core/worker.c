@@ -33,7 +33,7 @@ int worker_start(struct worker *w, const char *name, double (*turn)(void *contex
 {
 	w->turn = turn;
 	w->context = context;
-	int code = thread_start(&w->thread, name, take_turns, w, e);
+	int code = loose_thread_start(&w->thread, w->loose, name, take_turns, w, e);
 
 	w->started = code == 0;
 	return code;
@@ -90,7 +90,7 @@ bool worker_join(struct worker *w, double seconds, const sigset_t *hurry)
 
 	pthread_mutex_unlock(&w->lock);
 	if (ended)
-		pthread_join(w->thread, NULL);
+		loose_thread_join(&w->thread);
 	w->started = !ended;
 	return ended;
 }
@@ -99,7 +99,7 @@ void worker_done(struct worker *w)
 {
 	worker_stop(w);
 	if (w->started)
-		pthread_join(w->thread, NULL);
+		loose_thread_join(&w->thread);
 	pthread_cond_destroy(&w->changed);
 	pthread_mutex_destroy(&w->lock);
 }

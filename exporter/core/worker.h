@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "collectors/base/err.h"
+#include "exporter/core/loose_thread.h"
 
 /* A function of a worker returns this value instead of seconds to end the worker's thread. */
 #define WORKER_END (-1.0)
@@ -17,7 +18,8 @@
 struct worker {
 	double (*turn)(void *context);
 	void *context;
-	pthread_t thread;
+	struct loose_thread thread;
+	bool loose; /* set it before worker_start: the thread is a loose one (loose_thread.h) */
 	bool started;
 	pthread_mutex_t lock; /* guards the members below; `stop` may be read without the lock */
 	pthread_cond_t changed;

@@ -11,6 +11,7 @@
 #include "collectors/base/clock.h"
 #include "collectors/base/mem.h"
 #include "collectors/base/thread.h"
+#include "exporter/core/loose_thread.h"
 #include "exporter/core/paths.h"
 #include "exporter/core/signals.h"
 #include "exporter/history/batch_writer.h"
@@ -64,7 +65,7 @@ struct historian_call {
 struct historian {
 	struct historian_config config;
 	char *path; /* owns the text of config.path */
-	pthread_t thread;
+	struct loose_thread thread;
 
 	pthread_mutex_t lock; /* guards the members up to the next empty line */
 	pthread_cond_t wake, progress;
@@ -410,6 +411,7 @@ static void *historian_loop(void *context)
 	pthread_mutex_lock(&h->lock);
 	if (open_first(h))
 		work_until_stop(h);
+	h->attempt_at = batch_writer_clock();
 	pthread_mutex_unlock(&h->lock);
 	/* Close the file in this thread. Closing may write to the disk, and other threads must
 	 * never wait for the disk. */
@@ -482,10 +484,10 @@ int historian_start(struct historian **ret, const struct historian_config *c, st
 	struct historian *h = xcalloc(1, sizeof *h);
 
 	init(h, c);
-	int code = thread_start(&h->thread, "historian", historian_loop, h, e);
+	int code = loose_thread_start(&h->thread, c->hasty, "historian", historian_loop, h, e);
 
 	if (code == 0 && (code = wait_for_opening(h, e)))
-		pthread_join(h->thread, NULL);
+		loose_thread_join(&h->thread);
 	if (code)
 		historian_free(h);
 	else
@@ -541,20 +543,30 @@ struct settling {
 	int64_t used;     /* CPU time of the thread in nanoseconds */
 };
 
-static int64_t cpu_time(const struct historian *h)
+/* The caller holds the lock. */
+static double patience(const struct historian *h)
 {
-	clockid_t clock;
+	return h->opened || h->remote ? HISTORIAN_GRACE_SECONDS : HISTORIAN_HANG_SECONDS;
+}
 
-	return pthread_getcpuclockid(h->thread, &clock) == 0 ? clock_read_ns(clock) : 0;
+static struct settling settling_begin(const struct historian *h)
+{
+	double now = batch_writer_clock();
+
+	return (struct settling){.begun = now,
+		.looked_at = now,
+		.worked_at = -INFINITY,
+		.used = loose_thread_cpu_ns(&h->thread)};
 }
 
 /* Returns the time at which a wait gives up because the disk seems not to work. Without `hasty`,
  * returns INFINITY: the wait never gives up. The caller holds the lock. */
 static double hope_ends(const struct historian *h, struct settling *s, double now)
 {
-	double slow = 2 * h->slowest, least = s->begun + HISTORIAN_GRACE_SECONDS;
-	double hang = h->opened || h->remote ? HISTORIAN_GRACE_SECONDS : HISTORIAN_HANG_SECONDS;
-	int64_t used = cpu_time(h);
+	double slow = h->settled < h->handed ? 2 * h->slowest : 0;
+	double least = s->begun + HISTORIAN_GRACE_SECONDS;
+	double hang = patience(h);
+	int64_t used = loose_thread_cpu_ns(&h->thread);
 
 	double share = h->opened ? OPENING_SHARE : 0;
 
@@ -577,8 +589,7 @@ static bool flush(struct historian *h, double timeout_seconds, const sigset_t *h
 	pthread_mutex_lock(&h->lock);
 	double now = batch_writer_clock(), end;
 	double deadline = now + (h->gave_up ? 0 : timeout_seconds);
-	struct settling s = {
-		.begun = now, .looked_at = now, .worked_at = -INFINITY, .used = cpu_time(h)};
+	struct settling s = settling_begin(h);
 	uint64_t target = h->handed;
 
 	h->hurry = true;
@@ -610,10 +621,25 @@ bool historian_settle(struct historian *h, double timeout_seconds)
 		;
 	bool settled = flush(h, timeout_seconds, &hurry);
 
-	pthread_mutex_lock(&h->lock);
-	h->gave_up = h->gave_up || !settled;
-	pthread_mutex_unlock(&h->lock);
+	if (!settled)
+		historian_give_up(h);
 	return settled;
+}
+
+void historian_give_up(struct historian *h)
+{
+	pthread_mutex_lock(&h->lock);
+	h->gave_up = true;
+	pthread_mutex_unlock(&h->lock);
+}
+
+double historian_patience(struct historian *h)
+{
+	pthread_mutex_lock(&h->lock);
+	double ret = patience(h);
+
+	pthread_mutex_unlock(&h->lock);
+	return ret;
 }
 
 bool historian_gave_up(struct historian *h)
@@ -788,8 +814,13 @@ int historian_stop(struct historian *h)
 			  seconds_or(h->config.last_upkeep_seconds, UPKEEP_AT_STOP_SECONDS);
 	h->paused_until = h->upkeep_at = 0;
 	pthread_cond_signal(&h->wake);
-	while (!h->ended && batch_writer_clock() < leave_at)
-		wait_until(&h->progress, &h->lock, leave_at);
+	struct settling s = settling_begin(h);
+	double now, end;
+
+	while (now = batch_writer_clock(), end = fmin(leave_at, hope_ends(h, &s, now)),
+		!h->ended && now < end)
+		/* Look often, because CPU time counts as used at the time of the look. */
+		wait_until(&h->progress, &h->lock, fmin(end, now + HURRY_SECONDS));
 	bool ended = h->ended;
 
 	pthread_mutex_unlock(&h->lock);
@@ -798,7 +829,7 @@ int historian_stop(struct historian *h)
 			"history could not be written before the end: its disk does not answer");
 		return -ETIMEDOUT;
 	}
-	pthread_join(h->thread, NULL);
+	loose_thread_join(&h->thread);
 	log_lost(h, "history could not be written before the end");
 	historian_free(h);
 	return 0;

@@ -54,7 +54,7 @@ struct historian_config {
  * HISTORIAN_OPEN_SECONDS. It returns 0 also while the disk does not answer, or while another
  * process has locked the file. The events then wait until the thread can open the file. A full disk
  * is an error. */
-#define HISTORIAN_OPEN_SECONDS 0.5
+#define HISTORIAN_OPEN_SECONDS 0.2
 int historian_start(struct historian **ret, const struct historian_config *c, struct err *e);
 
 /* Any thread may call these functions. Arguments are copied. For each run, call historian_run_begin
@@ -82,12 +82,23 @@ bool historian_flush(struct historian *h, double timeout_seconds);
  *   local disk that stalls usually works again, but a server may be gone.
  *
  * If the slowest write so far took long, the last two cases wait for twice the duration of that
- * write instead. */
+ * write instead.
+ *
+ * The thread of a `hasty` historian is a loose one (loose_thread.h). After it has given up, end the
+ * program with loose_threads_leave. */
 bool historian_settle(struct historian *h, double timeout_seconds);
 #define HISTORIAN_GRACE_SECONDS 0.3
 #define HISTORIAN_HANG_SECONDS  3.0
 
 bool historian_gave_up(struct historian *h);
+
+/* Makes the historian give up, as after a failed wait. Call it when the disk does not answer a
+ * read. */
+void historian_give_up(struct historian *h);
+
+/* Returns how many seconds a thread may wait for the disk without using CPU time, before the disk
+ * counts as dead: HISTORIAN_GRACE_SECONDS or HISTORIAN_HANG_SECONDS. */
+double historian_patience(struct historian *h);
 
 /* Fills `e` with the reason why events still wait and are not on disk. */
 void historian_why(struct historian *h, struct err *e);
@@ -136,9 +147,10 @@ struct historian_health historian_health(struct historian *h);
  * how many events were lost. Failed writes are not retried after stop_seconds. `h` may be NULL.
  *
  * Returns -ETIMEDOUT when the thread has not ended after leave_seconds. If the historian has given
- * up before (historian_settle), returns -ETIMEDOUT after stop_seconds already. The thread then
- * still waits for the disk, and nothing is freed. The caller must call historian_stop again, or end
- * the program by _exit(2). */
+ * up before (historian_settle), returns -ETIMEDOUT after stop_seconds already. With `hasty`, returns
+ * -ETIMEDOUT as early as historian_settle gives up. The thread then still waits for the disk, and
+ * nothing is freed. The caller must call historian_stop again, or end the program by
+ * loose_threads_leave. */
 int historian_stop(struct historian *h);
 
 #endif

@@ -2,14 +2,13 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "collectors/base/clock.h"
 #include "collectors/base/mem.h"
 #include "exporter/history/historian.h"
 #include "exporter/core/log.h"
+#include "exporter/core/loose_thread.h"
 #include "exporter/core/worker.h"
 
 /* The awaited thread (exit_deadline_works) is checked this many times before the deadline. */
@@ -32,8 +31,7 @@ _Noreturn void exit_deadline_leave(const struct exit_plan *l)
 		l->last(l);
 		historian_settle(h, HISTORIAN_STOP_SECONDS);
 	}
-	fflush(stdout);
-	_exit(l->exit_code);
+	loose_threads_leave(l->exit_code);
 }
 
 static bool is_at_work(struct exit_deadline *l)
@@ -55,7 +53,7 @@ static double watch_deadline(void *context)
 
 	l->silent = is_at_work(l) ? 0 : l->silent + 1;
 	if (l->silent < SLICES)
-		return l->exit_plan.seconds / SLICES;
+		return (double)EXIT_DEADLINE_SECONDS / SLICES;
 	log_line(LOG_LEVEL_ERROR,
 		"exiting: a thread did not end in time; perhaps the kernel or the disk does not answer",
 		NULL);
@@ -77,8 +75,6 @@ struct exit_deadline *exit_deadline_begin(const struct exit_plan *exit_plan)
 	if (!l)
 		return NULL;
 	l->exit_plan = *exit_plan;
-	if (l->exit_plan.seconds <= 0)
-		l->exit_plan.seconds = EXIT_DEADLINE_SECONDS;
 	l->silent = -1; /* the first call is before the first slice and does not count */
 	worker_init(&l->worker);
 	if (worker_start(&l->worker, "leave", watch_deadline, l, NULL) == 0)

@@ -18,8 +18,8 @@
 #include "exporter/wrapper/inherited.h"
 #include "exporter/wrapper/signal_route.h"
 #include "exporter/wrapper/job_signals.h"
-#include "exporter/lifecycle/exit_deadline.h"
 #include "exporter/core/log.h"
+#include "exporter/core/worker.h"
 #include "exporter/this_server/this_server.h"
 #include "exporter/lifecycle/privileges.h"
 #include "exporter/cli/query.h"
@@ -31,6 +31,9 @@
 #define EXIT_NOT_FOUND      127
 #define EXIT_SIGNAL         128
 #define FLUSH_SECONDS       10
+
+/* The thread of the summary is checked this many times before its deadline. */
+#define SUMMARY_SLICES 10
 
 static struct inherited inherited;
 static struct fork_losses losses;
@@ -406,24 +409,65 @@ static void finish_unseen(struct app *app, struct wrapped_job *job, struct run_f
 	historian_run_finish(app->historian, finish);
 }
 
-/* Prints the summary and writes the report. The exit deadline limits the time to read the history
- * and to write the report. The deadline is extended while this thread uses CPU time, so a long
- * report is possible. Printing has no deadline. */
+/* The work of the thread that reads the history for the summary and writes the report. */
+struct summary_work {
+	struct worker worker;
+	struct app *app;
+	const struct run_root *here;
+	const struct wrapped_job *job;
+	struct buf text;
+};
+
+static double summarize(void *context)
+{
+	struct summary_work *w = context;
+
+	if (!w->app->options->quiet)
+		summary_make(w->app, w->here, w->job->run_id, &w->text);
+	if (w->app->options->run_report)
+		write_report(w->app, w->job);
+	return WORKER_END;
+}
+
+/* Waits while the thread works. Returns false when it used no CPU time for `patience` seconds.
+ * Counts slices instead of seconds, so that time during which the program was stopped (SIGSTOP)
+ * does not count. */
+static bool wait_while_it_works(struct worker *w, double patience)
+{
+	int64_t used = 0, before = -1;
+	int silent = 0;
+
+	while (silent < SUMMARY_SLICES && !worker_join(w, patience / SUMMARY_SLICES, NULL)) {
+		used = loose_thread_cpu_ns(&w->thread);
+		silent = used > before ? 0 : silent + 1;
+		before = used;
+	}
+	return silent < SUMMARY_SLICES;
+}
+
+/* Prints the summary and writes the report. A loose thread reads the history, because the disk may
+ * have died since the end of the run was written. Printing has no deadline. */
 static void print_summary(struct app *app, const struct identity *self,
 	const struct wrapped_job *job)
 {
-	struct buf summary = BUF_MAX(SUMMARY_MAX);
-	const struct exit_plan exit_plan = {
-		.app = app, .exit_code = exit_code_of_job(job), .seconds = HISTORIAN_HANG_SECONDS};
-	struct exit_deadline *exit_deadline = exit_deadline_begin(&exit_plan);
+	/* Static, because a thread that hangs still uses it. */
+	static struct summary_work w;
 
-	exit_deadline_works(exit_deadline, pthread_self());
-	if (!app->options->quiet)
-		summary_make(app, &self->here, job->run_id, &summary);
-	if (app->options->run_report)
-		write_report(app, job);
-	exit_deadline_reached(exit_deadline);
-	summary_print(&summary);
+	w = (struct summary_work){
+		.app = app, .here = &self->here, .job = job, .text = BUF_MAX(SUMMARY_MAX)};
+	worker_init(&w.worker);
+	w.worker.loose = true;
+	if (worker_start(&w.worker, "summary", summarize, &w, NULL))
+		summarize(&w);
+	if (!wait_while_it_works(&w.worker, historian_patience(app->historian))) {
+		log_line(LOG_LEVEL_ERROR,
+			"the run is in the history, but its summary is missing: the disk does not answer",
+			"run_id", job->run_id, NULL);
+		historian_give_up(app->historian);
+		return;
+	}
+	worker_done(&w.worker);
+	summary_print(&w.text);
 }
 
 static void tell_loss(struct app *app, const struct wrapped_job *job)

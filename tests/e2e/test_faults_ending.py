@@ -3,6 +3,8 @@ import contextlib
 import json
 import os
 import pathlib
+import re
+import select
 import signal
 import socket
 import subprocess
@@ -10,6 +12,7 @@ import termios
 import time
 import unittest
 
+import dying_disk
 from support import DEADLINE, EXPORTER, PYTHON, children_of, main, wait_until
 from test_faults_history import Job
 
@@ -176,6 +179,75 @@ class Ending(Job):
             termios.tcflow(theirs, termios.TCOON)
             self.assertEqual(wrapper.wait(DEADLINE), 0)
             self.assertIn(b": job succeeded", ours.read(8192))
+
+
+@unittest.skipIf(dying_disk.REFUSED, dying_disk.REFUSED)
+@unittest.skipIf(b"__tsan_init" in pathlib.Path(EXPORTER or "/dev/null").read_bytes(), "ThreadSanitizer has no loose threads")
+class DeadDisk(Job):
+    """The history is on a file server that takes requests and does not answer them. No signal ends such a wait."""
+
+    HELD_UP = 0.5
+
+    def setUp(self):
+        super().setUp()
+        self.disk = dying_disk.DyingDisk(self.folder / "disk")
+        self.addCleanup(self.disk.end)
+        self.history = str(self.disk.folder / "history.db")
+
+    def begin_job(self, flags=()):
+        self.began = time.monotonic()
+        wrapper = self.start_program([*self.disk.inside, EXPORTER, *self.wrapper_arguments(
+            ["sh", "-c", "echo; read line; exit 3"], flags=("--sample.interval=100ms", *flags))],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.assertEqual(wrapper.process.stdout.readline(), b"\n")
+        return wrapper
+
+    def check_end(self, wrapper, words):
+        """Ends the job. Waits for the end of the output, too: nobody who reads it waits for the disk."""
+        begun = time.monotonic()
+        wrapper.process.stdin.close()
+        wrapper.process.stdin = None
+        self.assertTrue(select.select([wrapper.process.stdout], [], [], self.HELD_UP)[0], "the end of the output")
+        self.assertEqual(wrapper.process.stdout.read(), b"")
+        self.assertEqual(wrapper.wait(), 3)
+        self.assertLess(time.monotonic() - begun, self.HELD_UP, wrapper.log)
+        self.assertEqual([bool(re.search(words, line)) for line in wrapper.log], [True], wrapper.log)
+
+    def test_from_the_beginning(self):
+        self.disk.die(dying_disk.ALL)
+        wrapper = self.begin_job()
+        self.assertLess(time.monotonic() - self.began, self.HELD_UP)
+        self.check_end(wrapper, "the end of the run is not in the history.*could not be opened for .*disk does not answer")
+
+    def check_while_the_job_runs(self, *what):
+        wrapper = self.begin_job()
+        wait_until(lambda: self.disk.files() == 3, "the first write")
+        self.disk.die(*what)
+        self.disk.wait_for_victim()
+        self.check_end(wrapper, "the end of the run is not in the history.*disk has not answered for")
+
+    def test_while_the_job_runs(self):
+        self.check_while_the_job_runs(dying_disk.ALL)
+
+    def test_that_answers_reads_only(self):
+        self.check_while_the_job_runs(dying_disk.WRITE)
+
+    def test_after_the_run_was_written(self):
+        wrapper = self.begin_job([f"--report={self.folder / 'report.html'}"])
+        wait_until(lambda: self.disk.files() == 3, "the first write")
+        self.disk.die(dying_disk.READ, dying_disk.FLUSH)
+        self.check_end(wrapper, "the run is in the history, but its summary is missing.*disk does not answer")
+
+    def test_at_the_last_sync(self):
+        wrapper = self.begin_job(["--quiet"])
+        wait_until(lambda: self.disk.files() == 3, "the first write")
+        self.disk.die(dying_disk.FSYNC)
+        wrapper.process.stdin.close()
+        wrapper.process.stdin = None
+        begun = time.monotonic()
+        self.assertEqual(wrapper.wait(), 3)
+        self.assertLess(time.monotonic() - begun, self.HELD_UP, wrapper.log)
+        self.assertEqual(wrapper.log, [])
 
 
 if __name__ == "__main__":

@@ -79,7 +79,7 @@ ROWS = {
         "exporter/wrapper/inherited.c", "	if (l->schedule.size)", "	if (!l->parent)",
         "test_wrapper_signals.py:KeptByExecve.test_is_there_though_fork_does_not_keep_it"),
     "a disk is waited for however long it takes to read": (
-        "exporter/lifecycle/exit_deadline.c", "l->exit_plan.seconds / SLICES", "(double)3600 / SLICES",
+        "exporter/lifecycle/exit_deadline.c", "(double)EXIT_DEADLINE_SECONDS / SLICES", "(double)3600 / SLICES",
         "test_faults_ending.py:Ending.test_a_disk_that_hangs_at_reading_does_not_hold_it_up"),
     "nobody makes a folder that was deleted": (
         "exporter/history/batch_writer.c", "	int code = path_make_folder(w->config->path, e);", "	int code = 0;", "unit:historian"),
@@ -147,7 +147,7 @@ ROWS = {
         "exporter/history/historian.h", "HISTORIAN_HANG_SECONDS  3.0", "HISTORIAN_HANG_SECONDS  0.4",
         "test_faults_history.py:Unwritable.test_a_write_that_takes_two_seconds_is_waited_for"),
     "a job starts when its history can be opened": (
-        "exporter/history/historian.h", "HISTORIAN_OPEN_SECONDS 0.5", "HISTORIAN_OPEN_SECONDS 30",
+        "exporter/history/historian.h", "HISTORIAN_OPEN_SECONDS 0.2", "HISTORIAN_OPEN_SECONDS 30",
         "test_faults_history.py:Unwritable.test_a_disk_that_hangs_from_the_beginning"),
     "a lock at the beginning costs the run": (
         "exporter/history/historian.c", "? code == -EINPROGRESS || code == -EBUSY :", "? code == -EBUSY :", "unit:historian_stop"),
@@ -302,15 +302,23 @@ ROWS = {
     "a last look at work is cut off": (
         "exporter/main.c", "			exit_deadline_works(begun, ", "			exit_deadline_works(NULL, ",
         "test_faults_ending.py:Ending.test_a_sampler_that_hangs_holds_up_no_job_and_no_end"),
+    "the end of a wrapper waits for a dead server": (
+        "exporter/history/historian.c", "c->hasty, \"historian\"", "false, \"historian\"",
+        "test_faults_ending.py:DeadDisk.test_while_the_job_runs"),
+    "the end of a wrapper waits for a dead server that it reads from": (
+        "exporter/wrapper/wrapper.c", "	w.worker.loose = true;\n", "",
+        "test_faults_ending.py:DeadDisk.test_after_the_run_was_written"),
+    "a thread that hangs keeps the pipes of the wrapper open": (
+        "exporter/core/loose_thread.c", "			dup2(nothing, (int)fd);", "			(void)nothing;", "unit:loose_thread"),
     "a report at work is cut off": (
-        "exporter/wrapper/wrapper.c", "	exit_deadline_works(exit_deadline, ", "	exit_deadline_works(NULL, ",
+        "exporter/wrapper/wrapper.c", "silent = used > before ? 0 : silent + 1;", "silent++;",
         "test_faults_ending.py:Ending.test_a_disk_that_hangs_at_reading_does_not_hold_it_up"),
     "a control group that comes too late stays": (
         "exporter/wrapper/run_accounts.c", "	run_accounts_close(&request->accounts);\n	free(request);", "	free(request);",
         "test_faults_ending.py:Ending.test_a_job_begins_where_no_signal_ends_the_waiting_of_the_sampler"),
     "a stopped terminal is a disk that hangs": (
-        "exporter/wrapper/wrapper.c", "	exit_deadline_reached(exit_deadline);\n	summary_print(&summary);",
-        "	summary_print(&summary);\n	exit_deadline_reached(exit_deadline);",
+        "exporter/wrapper/wrapper.c", "		write_report(w->app, w->job);\n	return WORKER_END;",
+        "		write_report(w->app, w->job);\n	summary_print(&w->text);\n	return WORKER_END;",
         "test_faults_ending.py:Ending.test_a_terminal_that_is_stopped_is_waited_for"),
     "who does not answer is forgotten": (
         "collectors/process/process.c", "	return code == -ETIMEDOUT;", "	return code > 0;", "unit:process_book"),

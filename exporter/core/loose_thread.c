@@ -1,0 +1,126 @@
+#include "exporter/core/loose_thread.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#ifdef __GLIBC__
+#include <gnu/libc-version.h>
+#endif
+
+#include "collectors/base/clock.h"
+#include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
+#include "collectors/base/thread.h"
+
+/* The stack of a loose thread is the unused part of the stack of its host. The host keeps this many
+ * bytes below its own frame. */
+#define HOST_BYTES 16384
+
+/* clone(2) of glibc before 2.25 overwrites the thread id that pthread_join needs. */
+static bool is_possible(void)
+{
+#ifdef __GLIBC__
+	if (strverscmp(gnu_get_libc_version(), "2.25") < 0)
+		return false;
+#endif
+	return LOOSE_THREADS;
+}
+
+/* The first function of the loose thread. It has the thread-local storage of its host, which does
+ * not use it meanwhile. */
+static int begin(void *context)
+{
+	struct loose_thread *t = context;
+	clockid_t clock;
+
+	/* The host ends with the program. The kernel then ends this thread as soon as it can. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, t->name);
+	pthread_sigmask(SIG_SETMASK, &t->signals, NULL);
+	if (clock_getcpuclockid((pid_t)syscall(SYS_getpid), &clock) == 0)
+		atomic_store(&t->clock, clock);
+	t->function(t->context);
+	return 0;
+}
+
+/* Waits for the end of the loose thread. This thread uses no thread-local storage meanwhile: no
+ * signal interrupts it, and a system call that succeeds does not set errno. */
+static void *host(void *context)
+{
+	struct loose_thread *t = context;
+	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, NULL);
+	pid_t pid = t->loose && is_possible() ?
+			    clone(begin, (void *)((frame - HOST_BYTES) & ~(uintptr_t)63),
+				    CLONE_VM | CLONE_FILES | CLONE_FS, t) :
+			    -1;
+
+	if (pid > 0) {
+		while (syscall(SYS_wait4, pid, NULL, __WCLONE, NULL) == -1 && errno == EINTR)
+			;
+		return NULL;
+	}
+	clockid_t clock;
+
+	pthread_sigmask(SIG_SETMASK, &t->signals, NULL);
+	if (pthread_getcpuclockid(pthread_self(), &clock) == 0)
+		atomic_store(&t->clock, clock);
+	return t->function(t->context);
+}
+
+int loose_thread_start(struct loose_thread *t, bool loose, const char *name,
+	void *(*function)(void *context), void *context, struct err *e)
+{
+	*t = (struct loose_thread){.function = function, .context = context, .loose = loose};
+	slice_copy((struct slice){name, strlen(name)}, t->name, sizeof t->name);
+	pthread_sigmask(SIG_SETMASK, NULL, &t->signals);
+	return thread_start(&t->thread, name, host, t, e);
+}
+
+int64_t loose_thread_cpu_ns(const struct loose_thread *t)
+{
+	clockid_t clock = atomic_load(&t->clock);
+
+	return clock ? clock_read_ns(clock) : 0;
+}
+
+void loose_thread_join(struct loose_thread *t)
+{
+	pthread_join(t->thread, NULL);
+}
+
+/* Pipes, sockets and terminals have no position. lseek(2) does not ask the file system for this
+ * position. */
+static bool has_reader(int fd)
+{
+	return lseek(fd, 0, SEEK_CUR) < 0 && errno == ESPIPE;
+}
+
+_Noreturn void loose_threads_leave(int exit_code)
+{
+	DIR *d = opendir("/proc/self/fd");
+	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	fflush(stdout);
+	/* Replace the descriptors instead of closing them, because another thread could get the
+	 * number of a closed one, and then write to it what was meant for stderr. */
+	for (struct dirent *f; d && nothing >= 0 && (f = readdir(d));) {
+		struct scan s = SCAN(f->d_name, strlen(f->d_name));
+		uint64_t fd;
+
+		if (scan_u64(&s, &fd) && has_reader((int)fd))
+			dup2(nothing, (int)fd);
+	}
+	_exit(exit_code);
+}

@@ -1,0 +1,55 @@
+/* A loose thread is a thread that the end of the program does not wait for.
+ *
+ * A thread that waits for a dead NFS or FUSE server cannot be killed, and the kernel reports the end
+ * of a process only after the end of its last thread. Whoever waits for the process would wait for
+ * the server, too. A loose thread is therefore a separate process for the kernel: clone(2) without
+ * CLONE_THREAD. It shares the memory and the open files, so that locks, condition variables and
+ * POSIX record locks work as between threads. It must not end the program: exit(3) and _exit(2) on
+ * it end only this thread. getpid(2) and /proc/self are different on it. */
+#ifndef EXPORTER_CORE_LOOSE_THREAD_H
+#define EXPORTER_CORE_LOOSE_THREAD_H
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collectors/base/err.h"
+
+/* ThreadSanitizer hangs in a process that shares its memory, so it gets usual threads. */
+#ifdef __has_feature
+#define LOOSE_THREADS (!__has_feature(thread_sanitizer))
+#else
+#define LOOSE_THREADS 1
+#endif
+
+struct loose_thread {
+	pthread_t thread;
+	void *(*function)(void *context);
+	void *context;
+	char name[16];
+	bool loose;
+	sigset_t signals;        /* the signals that the starter blocks */
+	_Atomic clockid_t clock; /* CPU clock of the thread; 0 = it has not begun */
+};
+
+/* Starts a loose thread. `name` has at most 15 bytes. `*t` must stay valid until
+ * loose_thread_join. If `loose` is false, or if the kernel does not allow it, starts a usual
+ * thread. */
+int loose_thread_start(struct loose_thread *t, bool loose, const char *name,
+	void *(*function)(void *context), void *context, struct err *e);
+
+/* Returns the CPU time of the thread in nanoseconds. 0 = unknown. Any thread. */
+int64_t loose_thread_cpu_ns(const struct loose_thread *t);
+
+/* Waits for the end of the thread. */
+void loose_thread_join(struct loose_thread *t);
+
+/* Ends the program by _exit(2) while loose threads still run. Closes pipes, sockets and terminals
+ * first: a loose thread that hangs holds them open, and whoever reads from them would wait for their
+ * end. Does not close files, because closing a file may hang. Call it on a thread that is not
+ * loose. */
+_Noreturn void loose_threads_leave(int exit_code);
+
+#endif
