@@ -11,9 +11,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#ifdef __GLIBC__
-#include <gnu/libc-version.h>
-#endif
 
 #include "collectors/base/clock.h"
 #include "collectors/base/mem.h"
@@ -27,8 +24,11 @@
 /* clone(2) of glibc before 2.25 overwrites the thread id that pthread_join needs. */
 static bool is_possible(void)
 {
-#ifdef __GLIBC__
-	if (strverscmp(gnu_get_libc_version(), "2.25") < 0)
+#ifdef _CS_GNU_LIBC_VERSION
+	char version[64];
+
+	if (confstr(_CS_GNU_LIBC_VERSION, version, sizeof version) &&
+		strverscmp(version, "glibc 2.25") < 0)
 		return false;
 #endif
 	return LOOSE_THREADS;

@@ -5,7 +5,8 @@
  * the server, too. A loose thread is therefore a separate process for the kernel: clone(2) without
  * CLONE_THREAD. It shares the memory and the open files, so that locks, condition variables and
  * POSIX record locks work as between threads. It must not end the program: exit(3) and _exit(2) on
- * it end only this thread. getpid(2) and /proc/self are different on it. */
+ * it end only this thread. getpid(2) and /proc/self are different on it, and limits
+ * that prlimit(2) changes later are its own. */
 #ifndef EXPORTER_CORE_LOOSE_THREAD_H
 #define EXPORTER_CORE_LOOSE_THREAD_H
 

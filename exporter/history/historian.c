@@ -93,6 +93,8 @@ struct historian {
 	bool remote;                  /* the file is on a disk that another machine serves */
 	struct err failure;           /* the last failure */
 	struct historian_health health;
+	int64_t used_ns; /* CPU time of the thread when silent_seconds was last called */
+	double used_at;  /* when it had last changed */
 
 	/* Only the historian's thread uses the members below. */
 	struct batch_writer writer;
@@ -750,13 +752,30 @@ void historian_suspect(struct historian *h)
 	pthread_mutex_unlock(&h->lock);
 }
 
+/* Returns how many seconds the thread has been waiting for the disk; 0 = it does not wait. The
+ * caller holds the lock. */
+static double silent_seconds(struct historian *h, double now)
+{
+	int64_t used = loose_thread_cpu_ns(&h->thread);
+
+	if (used != h->used_ns)
+		h->used_at = now;
+	h->used_ns = used;
+	/* `attempt_at` is INFINITY while there is no work. */
+	return waits_for_lock(h, now) ? 0 : fmax(now - fmax(h->attempt_at, h->used_at), 0);
+}
+
 int historian_takes_runs(struct historian *h, struct err *e)
 {
 	pthread_mutex_lock(&h->lock);
+	double silent = silent_seconds(h, batch_writer_clock());
 	bool full = h->full, no_room = !isinf(h->failing_at) && h->failure.code == -ENOSPC;
 	uint64_t bytes = h->health.bytes_on_disk, most = h->config.limits.max_bytes;
 
 	pthread_mutex_unlock(&h->lock);
+	if (silent > HISTORIAN_HANG_SECONDS)
+		return err_set(e, -ETIMEDOUT, "the history's disk has not answered for %.0f s",
+			silent);
 	if (no_room)
 		return err_set(e, -ENOSPC, "the history cannot be written: its disk is full");
 	if (!full)

@@ -130,8 +130,9 @@ void historian_suspect(struct historian *h);
 /* Returns 0 while runs of other exporters may be added (history_run_add). Returns -EDQUOT while the
  * file exceeds limits.max_bytes by more than 1/HISTORIAN_FULL_PARTS. The -wal file counts as part
  * of the file. Upkeep removes old runs before that: it begins when the file has come within
- * 1/HISTORIAN_FULL_PARTS of the limit. Returns -ENOSPC while the disk is full. `e` gives the reason
- * without the path, because any client may read it. Any thread. */
+ * 1/HISTORIAN_FULL_PARTS of the limit. Returns -ENOSPC while the disk is full. Returns -ETIMEDOUT
+ * when the thread has waited for the disk for HISTORIAN_HANG_SECONDS, counted from the first call
+ * that finds it waiting. `e` gives the reason without the path, because any client may read it. Any thread. */
 #define HISTORIAN_FULL_PARTS 32
 int historian_takes_runs(struct historian *h, struct err *e);
 

@@ -49,7 +49,10 @@ static void healthy(struct site *s, const struct http_request *r, struct request
 	text_page(ret, 503, text);
 }
 
-/* Fills `e` with the reason why this exporter is not ready. */
+#define READY "rightsize-exporter is ready.\n"
+
+/* Fills `e` with the reason why this exporter is not ready, or why it cannot write its history
+ * although it is ready. */
 static bool is_ready(const struct app *app, struct err *e)
 {
 	struct reader_counts reader = reader_counts();
@@ -59,8 +62,8 @@ static bool is_ready(const struct app *app, struct err *e)
 	else if (reader.active && !reader.complete)
 		err_set(e, -EAGAIN, "reading the history: %.0f %%", floor(100 * reader.share));
 	else
-		return !app->historian || !site_changes_come_by_tcp(app->options) ||
-		       historian_takes_runs(app->historian, e) == 0;
+		return !app->historian || historian_takes_runs(app->historian, e) == 0 ||
+		       !site_changes_come_by_tcp(app->options);
 	return false;
 }
 
@@ -68,16 +71,14 @@ static void ready(struct site *s, const struct http_request *r, struct request_t
 	struct http_answer *ret)
 {
 	struct err e = {0};
-	char text[sizeof e.text + 1];
+	char text[sizeof READY + sizeof e.text + 1];
 
 	(void)r;
 	(void)t;
-	if (is_ready(s->app, &e)) {
-		text_page(ret, 200, "rightsize-exporter is ready.\n");
-		return;
-	}
-	snprintf(text, sizeof text, "%s\n", e.text);
-	text_page(ret, 503, text);
+	bool is = is_ready(s->app, &e);
+
+	snprintf(text, sizeof text, "%s%s%s", is ? READY : "", e.text, e.code ? "\n" : "");
+	text_page(ret, is ? 200 : 503, text);
 }
 
 static const struct route_error text_if_not[] = {{503, ROUTE_ERROR_TEXT}, {0}};
@@ -97,7 +98,7 @@ static const struct route healthy_about = {
 
 static const struct route ready_about = {
 	.path = "/-/ready",
-	.help = "200 after the first sample, until then 503; 503 and the reason also while runs of others cannot be taken, because the history is full",
+	.help = "200 after the first sample, until then 503; 503 and the reason also while runs of others cannot be taken, because the history is full or its disk does not answer. A server that takes no runs of others stays ready, and says why its history cannot be written",
 	.content_type = "text/plain",
 	.errors = text_if_not,
 };

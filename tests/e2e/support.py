@@ -323,13 +323,23 @@ class Machine(Case):
 
 
 def children_of(pid):
-    """Returns [(pid, state)] of the processes whose parent is pid."""
+    """Returns [(pid, state)] of the processes whose parent is pid, without loose threads."""
+    return [(child, state) for child, state, exit_signal in below(pid) if exit_signal]
+
+
+def loose_threads_of(pid):
+    """Returns the pids of the loose threads of the program (loose_thread.h). Their end sends no signal."""
+    return [child for child, _, exit_signal in below(pid) if not exit_signal]
+
+
+def below(pid):
+    """Returns [(pid, state, exit_signal)] of the processes whose parent is pid."""
     found = []
     for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
-            state, parent = path.read_text(errors="replace").rpartition(")")[2].split()[:2]
-            if int(parent) == pid:
-                found.append((int(path.parent.name), state))
+            field = path.read_text(errors="replace").rpartition(")")[2].split()
+            if int(field[1]) == pid:
+                found.append((int(path.parent.name), field[0], int(field[35])))
     return found
 
 

@@ -54,7 +54,7 @@ RARE = {
     ("503", "overloaded"): "too much is asked at the same time; try again in a second",
     ("503", "too_many_failures"): "too many wrong passwords came from this address; try again in a second",
     ("503", "too_many_streams"): "32 clients watch runs already",
-    ("503", "text"): "`/-/healthy`: the newest sample is too old; `/-/ready`: there is no sample yet; plain text",
+    ("503", "text"): "`/-/healthy`: the newest sample is too old; `/-/ready`: there is no sample yet, or runs of others cannot be taken; plain text",
 }
 
 

@@ -238,6 +238,27 @@ class DeadDisk(Job):
         self.disk.die(dying_disk.READ, dying_disk.FLUSH)
         self.check_end(wrapper, "the run is in the history, but its summary is missing.*disk does not answer")
 
+    def test_a_server_says_so(self):
+        """One that takes runs of others is not ready meanwhile. Scrapes go on."""
+        for flags, status in ((["--web.allow-changes"], 503), ([], 200)):
+            with self.subTest(status=status):
+                disk = dying_disk.DyingDisk(self.folder / f"disk-{status}")
+                self.addCleanup(disk.end)
+                server = self.start_program(
+                    [*disk.inside, EXPORTER, "serve", "--web.listen-address=127.0.0.1:0", "--jobs.recognise",
+                     f"--history.path={disk.folder / 'history.db'}", "--sample.interval=200ms", *flags])
+                server.wait_address()
+                usual = self.scrape_seconds(server)
+                self.assertEqual(server.get("/-/ready").text, "rightsize-exporter is ready.\n")
+                disk.die(dying_disk.ALL)
+                job = self.start_program(["sleep", "1000"], env={**self.environment, "RIGHTSIZE_JOB_NAME": f"of-{status}"})
+                self.addCleanup(job.kill)
+                wait_until(lambda: "the history's disk has not answered for" in server.get("/-/ready").text, "the reason")
+                self.assertEqual(server.get("/-/ready").status, status)
+                self.assert_fast(server, usual)
+                disk.end()
+                self.assertEqual(server.stop(), 0)
+
     def test_at_the_last_sync(self):
         wrapper = self.begin_job(["--quiet"])
         wait_until(lambda: self.disk.files() == 3, "the first write")

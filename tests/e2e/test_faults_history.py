@@ -15,8 +15,8 @@ import threading
 import time
 import unittest
 
-from support import (AS_ROOT, DEADLINE, EXPORTER, PYTHON, SOMEBODY, STEADY, Case, children_of, main, python_job,
-                     wait_until)
+from support import (AS_ROOT, DEADLINE, EXPORTER, PYTHON, SOMEBODY, STEADY, Case, children_of, loose_threads_of, main,
+                     python_job, wait_until)
 
 INTERVAL = 0.1
 KILLS = int(os.environ.get("RIGHTSIZE_FAULT_KILLS", "10"))
@@ -787,7 +787,8 @@ class LargestFile(Job):
         waiting = self.wait_for(wrapper, "samples_waiting", 10)
         self.assertGreater(self.value(wrapper, "errors_total"), 0)
         self.assert_fast(wrapper, usual)
-        subprocess.run(["prlimit", f"--pid={wrapper.pid}", "--fsize=unlimited"], check=True)
+        for pid in (wrapper.pid, *loose_threads_of(wrapper.pid)):
+            subprocess.run(["prlimit", f"--pid={pid}", "--fsize=unlimited"], check=True)
         self.wait_for(wrapper, "samples_written_total", waiting)
         self.assertEqual(self.value(wrapper, "samples_dropped_total"), 0)
         self.end(wrapper)

@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOPS = ("collectors", "recommender", "exporter")
 LINES_MAX = {**{f"{top}/README.md": 60 for top in TOPS}, "CONTRIBUTING.md": 120}
 ROOMS = re.compile(r"(?<=<!-- rooms -->\n).*?(?=<!-- /rooms -->)", re.DOTALL)
-STARTED = re.compile(r'(?:\b(?:thread|worker)_start\([^"();]*|\.thread = )"([^"]+)"')
+STARTED = re.compile(r'(?:\b(?:(?:loose_)?thread|worker)_start\([^"();]*|\.thread = )"([^"]+)"')
 STARTED_BARE = re.compile(r"\bpthread_create\(")
 FILE_NAMED = re.compile(r"`([\w/]+\.[ch])`")
 THREAD_ROW = re.compile(r"^\| ([^|]+?) \| `([^`|]+\.c)` \|", re.MULTILINE)
