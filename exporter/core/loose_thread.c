@@ -41,8 +41,11 @@ static int begin(void *context)
 	struct loose_thread *t = context;
 	clockid_t clock;
 
-	/* The host ends with the program. The kernel then ends this thread as soon as it can. */
+	/* The host ends with the program. The kernel then ends this thread as soon as it can. The
+	 * program may have ended before the call. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if ((pid_t)syscall(SYS_getppid) != t->program)
+		return 0;
 	prctl(PR_SET_NAME, t->name);
 	pthread_sigmask(SIG_SETMASK, &t->signals, NULL);
 	if (clock_getcpuclockid((pid_t)syscall(SYS_getpid), &clock) == 0)
@@ -61,6 +64,7 @@ static void *host(void *context)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, NULL);
+	t->program = getpid();
 	pid_t pid = t->loose && is_possible() ?
 			    clone(begin, (void *)((frame - HOST_BYTES) & ~(uintptr_t)63),
 				    CLONE_VM | CLONE_FILES | CLONE_FS, t) :

@@ -5,8 +5,9 @@
  * the server, too. A loose thread is therefore a separate process for the kernel: clone(2) without
  * CLONE_THREAD. It shares the memory and the open files, so that locks, condition variables and
  * POSIX record locks work as between threads. It must not end the program: exit(3) and _exit(2) on
- * it end only this thread. getpid(2) and /proc/self are different on it, and limits
- * that prlimit(2) changes later are its own. */
+ * it end only this thread. getpid(2) and /proc/self are different on it, limits that prlimit(2)
+ * changes later are its own, and its CPU time is not in that of the program. So use one only where a
+ * call may never return. */
 #ifndef EXPORTER_CORE_LOOSE_THREAD_H
 #define EXPORTER_CORE_LOOSE_THREAD_H
 
@@ -31,6 +32,7 @@ struct loose_thread {
 	void *context;
 	char name[16];
 	bool loose;
+	pid_t program;
 	sigset_t signals;        /* the signals that the starter blocks */
 	_Atomic clockid_t clock; /* CPU clock of the thread; 0 = it has not begun */
 };

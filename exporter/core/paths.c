@@ -2,16 +2,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "collectors/base/buf.h"
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
+#include "collectors/base/tree.h"
+#include "collectors/mounts.h"
 
 #define PATH_TEXT_MAX 4096
 
@@ -110,21 +110,23 @@ void path_give_to_owner(const char *path)
 		unlink(path);
 }
 
-/* Values of f_type of statfs(2). The values with a name are in linux/magic.h. GPFS, Lustre and
- * BeeGFS are not part of Linux: their own sources, and the list of stat(1) in GNU coreutils
- * (src/stat.c), have these numbers. */
-static const unsigned long remote_types[] = {NFS_SUPER_MAGIC, SMB_SUPER_MAGIC, CIFS_SUPER_MAGIC,
-	SMB2_SUPER_MAGIC, CEPH_SUPER_MAGIC, AFS_SUPER_MAGIC, V9FS_MAGIC, FUSE_SUPER_MAGIC,
-	0x47504653 /* GPFS */, 0x0BD00BD0 /* Lustre */, 0x19830326 /* BeeGFS */};
-
 bool path_is_remote(const char *path)
 {
-	struct statfs fs;
+	struct tree *proc = NULL;
+	struct mounts all = {0};
+	const struct mount *found = NULL;
 
-	if (statfs(path, &fs) < 0)
+	if (path[0] != '/' || tree_open(&proc, "/proc", NULL) < 0)
 		return false;
-	for (size_t i = 0; i < ARRAY_LEN(remote_types); i++)
-		if (((unsigned long)fs.f_type & 0xffffffff) == remote_types[i])
-			return true;
-	return false;
+	if (mounts_read(&all, proc, "self/mountinfo", NULL) == 0)
+		for (size_t i = 0; i < all.n; i++)
+			/* Of two mounts on one point, the later one covers the earlier one. */
+			if (mount_holds(&all.mount[i], path) &&
+				(!found || strlen(all.mount[i].point) >= strlen(found->point)))
+				found = &all.mount[i];
+	bool ret = found && mount_kind_of(found) == MOUNT_REMOTE;
+
+	mounts_done(&all);
+	tree_free(proc);
+	return ret;
 }

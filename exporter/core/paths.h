@@ -23,8 +23,9 @@ int path_default_cache(char **ret, const char *given, struct err *e);
 int path_make_folder(const char *path, struct err *e);
 
 /* Returns true when another machine or another program serves the file system of the file at `path`,
- * as NFS and FUSE do. Such a file system may stop answering for ever, and then this function does
- * not return either. */
+ * as NFS and FUSE do, or when this is unknown: calls on such a file system may never return. Asks the
+ * mount table and not the file system, so this call returns at once. Does not follow symbolic links.
+ * Returns false if `path` is not absolute. */
 bool path_is_remote(const char *path);
 
 /* Does nothing unless root runs this process and another user owns the folder of the file. If the

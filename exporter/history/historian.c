@@ -66,6 +66,7 @@ struct historian {
 	struct historian_config config;
 	char *path; /* owns the text of config.path */
 	struct loose_thread thread;
+	bool loose; /* historian_is_loose */
 
 	pthread_mutex_t lock; /* guards the members up to the next empty line */
 	pthread_cond_t wake, progress;
@@ -362,7 +363,8 @@ static bool open_first(struct historian *h)
 	pthread_mutex_unlock(&h->lock);
 	int code = batch_writer_open(&h->writer, &e);
 	uint64_t bytes = code ? 0 : history_bytes(h->writer.history);
-	bool remote = path_is_remote(h->path);
+	AUTO(freep) char *resolved = realpath(h->path, NULL);
+	bool remote = h->remote || (resolved && path_is_remote(resolved));
 
 	pthread_mutex_lock(&h->lock);
 	h->attempt_at = INFINITY;
@@ -481,12 +483,19 @@ static int wait_for_opening(struct historian *h, struct err *e)
 	return code;
 }
 
+bool historian_is_loose(const struct historian *h)
+{
+	return h->loose;
+}
+
 int historian_start(struct historian **ret, const struct historian_config *c, struct err *e)
 {
 	struct historian *h = xcalloc(1, sizeof *h);
 
 	init(h, c);
-	int code = loose_thread_start(&h->thread, c->hasty, "historian", historian_loop, h, e);
+	h->remote = path_is_remote(h->path);
+	h->loose = c->hasty && h->remote;
+	int code = loose_thread_start(&h->thread, h->loose, "historian", historian_loop, h, e);
 
 	if (code == 0 && (code = wait_for_opening(h, e)))
 		loose_thread_join(&h->thread);

@@ -84,13 +84,17 @@ bool historian_flush(struct historian *h, double timeout_seconds);
  * If the slowest write so far took long, the last two cases wait for twice the duration of that
  * write instead.
  *
- * The thread of a `hasty` historian is a loose one (loose_thread.h). After it has given up, end the
- * program with loose_threads_leave. */
+ * After a `hasty` historian has given up, end the program with loose_threads_leave. */
 bool historian_settle(struct historian *h, double timeout_seconds);
 #define HISTORIAN_GRACE_SECONDS 0.3
 #define HISTORIAN_HANG_SECONDS  3.0
 
 bool historian_gave_up(struct historian *h);
+
+/* Returns true when threads that read or write the history are to be loose ones (loose_thread.h): the
+ * historian is `hasty`, and another machine or another program serves the disk. On a disk of this
+ * machine, calls return in the end, and the kernel has one process to account for. Any thread. */
+bool historian_is_loose(const struct historian *h);
 
 /* Makes the historian give up, as after a failed wait. Call it when the disk does not answer a
  * read. */

@@ -445,7 +445,7 @@ static bool wait_while_it_works(struct worker *w, double patience)
 	return silent < SUMMARY_SLICES;
 }
 
-/* Prints the summary and writes the report. A loose thread reads the history, because the disk may
+/* Prints the summary and writes the report. Another thread reads the history, because the disk may
  * have died since the end of the run was written. Printing has no deadline. */
 static void print_summary(struct app *app, const struct identity *self,
 	const struct wrapped_job *job)
@@ -456,7 +456,7 @@ static void print_summary(struct app *app, const struct identity *self,
 	w = (struct summary_work){
 		.app = app, .here = &self->here, .job = job, .text = BUF_MAX(SUMMARY_MAX)};
 	worker_init(&w.worker);
-	w.worker.loose = true;
+	w.worker.loose = historian_is_loose(app->historian);
 	if (worker_start(&w.worker, "summary", summarize, &w, NULL))
 		summarize(&w);
 	if (!wait_while_it_works(&w.worker, historian_patience(app->historian))) {
