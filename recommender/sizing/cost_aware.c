@@ -51,7 +51,8 @@ const double cost_aware_risk_price[RISK_COUNT] = {
 struct sizer {
 	const struct job_prior *prior; /* NULL = the built-in prior */
 	enum risk risk;                /* level that `allocate` uses */
-	struct peaks_seen peaks_seen;
+	struct peaks_seen peaks_seen;  /* runs before a lasting change are moved to the new level */
+	struct peaks_seen measured;    /* the same runs as they were */
 	uint64_t learnt;  /* number of learnt runs, including those no longer in peaks_seen */
 	uint64_t changed; /* number of the first run after the newest lasting change; 0 = none */
 	struct expert_record record[EXPERT_COUNT];
@@ -429,10 +430,11 @@ static void learn(struct sizer *s, const struct observation *o, double peak, boo
 	}
 	seen.peak = peak;
 	rule_peaks_add(&s->peaks_seen, &seen);
+	rule_peaks_add(&s->measured, &seen);
 	s->learnt++;
 	s->prepared = false;
 
-	double factor = rule_peaks_change(&s->peaks_seen);
+	double factor = rule_peaks_change(&s->peaks_seen, &s->measured);
 
 	if (factor != 1)
 		move_old(s, factor);
