@@ -15,7 +15,6 @@
 #define LEARNING_RATE      0.8  /* a higher rate takes weight faster from costly experts */
 /* The loss of a single run counts at most this many times the average loss. */
 #define LOSS_MOST     3.0
-#define EXTRA         (2 * MIB)   /* added to every allocation */
 #define FAILURE_FIXED (512 * MIB) /* fixed part of the price of a failed attempt */
 /* Assumed peak of a run that was killed, divided by its limit. Experts need a peak, not a bound. */
 #define ABOVE_BOUND 1.1
@@ -52,7 +51,8 @@ const double cost_aware_risk_price[RISK_COUNT] = {
 struct sizer {
 	const struct job_prior *prior; /* NULL = the built-in prior */
 	enum risk risk;                /* level that `allocate` uses */
-	struct peaks_seen peaks_seen;
+	struct peaks_seen peaks_seen;  /* runs before a lasting change are moved to the new level */
+	struct peaks_seen measured;    /* the same runs as they were */
 	uint64_t learnt;  /* number of learnt runs, including those no longer in peaks_seen */
 	uint64_t changed; /* number of the first run after the newest lasting change; 0 = none */
 	struct expert_record record[EXPERT_COUNT];
@@ -236,7 +236,7 @@ static double cheapest_of(const struct cost_pool *p, const struct failure_prices
 	for (size_t i = 0; i < p->n; i++)
 		candidate[i] = p->atom[i].value;
 	cost_pool_cheapest(p, candidate, p->n, prices, 1, &best);
-	return best.value + EXTRA;
+	return best.value;
 }
 
 static bool same_number(double a, double b)
@@ -292,7 +292,7 @@ static void separate_levels(struct sizer *s)
 	 * known, these peaks set no bound, because they may come from a larger input. */
 	if (isnan(s->input))
 		s->allocation[RISK_SAFE] = fmax(s->allocation[RISK_SAFE],
-			rule_peaks_largest(&s->peaks_seen, SAFE_RUNS) + EXTRA);
+			rule_peaks_largest(&s->peaks_seen, SAFE_RUNS));
 	for (size_t i = 1; i < ARRAY_LEN(ascending); i++) {
 		double lower = s->allocation[ascending[i - 1]], more = 0;
 
@@ -430,10 +430,11 @@ static void learn(struct sizer *s, const struct observation *o, double peak, boo
 	}
 	seen.peak = peak;
 	rule_peaks_add(&s->peaks_seen, &seen);
+	rule_peaks_add(&s->measured, &seen);
 	s->learnt++;
 	s->prepared = false;
 
-	double factor = rule_peaks_change(&s->peaks_seen);
+	double factor = rule_peaks_change(&s->peaks_seen, &s->measured);
 
 	if (factor != 1)
 		move_old(s, factor);

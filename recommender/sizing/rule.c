@@ -45,14 +45,13 @@ static double mean_log(const struct observation *o, size_t n)
 	return sum / (double)n;
 }
 
-double rule_peaks_change(const struct peaks_seen *p)
+/* Returns true if the newest peaks are all above, or all below, the earlier ones. */
+static bool stand_apart(const struct peaks_seen *p)
 {
 	double low[2] = {INFINITY, INFINITY}, high[2] = {0, 0}, second_low = INFINITY;
 	double least_input = INFINITY, most_input = -INFINITY;
 	size_t old = p->n - PEAKS_CHANGE_RUNS;
 
-	if (p->n < CHANGE_BEFORE + PEAKS_CHANGE_RUNS)
-		return 1;
 	for (size_t i = 0; i < p->n; i++) {
 		const struct observation *o = &p->at[i];
 		unsigned newer = i >= old;
@@ -65,15 +64,25 @@ double rule_peaks_change(const struct peaks_seen *p)
 			least_input = fmin(least_input, o->input);
 			most_input = fmax(most_input, o->input);
 		} else if (o->input < least_input || o->input > most_input) {
-			return 1;
+			return false;
 		}
 	}
 	/* If inputs are known, a low earlier peak may come from a small input, so it counts. */
 	if (old >= CHANGE_ODD_ONE && isinf(least_input))
 		low[0] = second_low;
-	if (!(high[1] * CHANGE_FACTOR < low[0] || low[1] > high[0] * CHANGE_FACTOR))
+	return high[1] * CHANGE_FACTOR < low[0] || low[1] > high[0] * CHANGE_FACTOR;
+}
+
+double rule_peaks_change(const struct peaks_seen *p, const struct peaks_seen *measured)
+{
+	size_t old = p->n - PEAKS_CHANGE_RUNS;
+	double change;
+
+	if (p->n < CHANGE_BEFORE + PEAKS_CHANGE_RUNS || !(stand_apart(p) || stand_apart(measured)))
 		return 1;
-	return exp(mean_log(p->at + old, PEAKS_CHANGE_RUNS) - mean_log(p->at, old));
+	change = mean_log(p->at + old, PEAKS_CHANGE_RUNS) - mean_log(p->at, old);
+	/* The runs may have been moved to this level already. */
+	return fabs(change) > log(CHANGE_FACTOR) ? exp(change) : 1;
 }
 
 double rule_doubled(double first, size_t attempt)

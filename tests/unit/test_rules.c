@@ -364,6 +364,25 @@ static void auto_follows_the_fall_of_a_small_job(void **state)
 	assert_true(rule->allocate(s, NAN) > 4.8 * MIB);
 }
 
+/* The first fall was not one: the 19th run needs as much as earlier runs. The older runs have been
+ * moved to the level of the 14th to 18th by then, so they no longer show how low the last five
+ * are. */
+static void auto_follows_a_fall_soon_after_another(void **state)
+{
+	static const double mib[] = {7300, 7300, 9700, 9700, 9700, 6200, 6800, 6700, 7100, 7100,
+		8900, 8700, 8900, 5600, 5300, 5300, 5000, 5300, 6800, 3400, 4250, 4150, 4250, 2500};
+	const struct sizing_rule *rule = &cost_aware_rules[RISK_BALANCED];
+	AUTO(freep) void *s = rule_new(rule);
+	struct cost_aware_outlook o;
+
+	for (size_t i = 0; i < ARRAY_LEN(mib); i++)
+		learn_all(s, mib[i], NAN, 1);
+	cost_aware_outlook(s, NAN, 5000 * MIB, &o);
+	assert_int_equal(o.moved, 19);
+	assert_true(rule->allocate(s, NAN) > 4250 * MIB);
+	assert_true(rule->allocate(s, NAN) < 6000 * MIB);
+}
+
 static void auto_keeps_the_past_when_the_input_explains_the_change(void **state)
 {
 	AUTO(freep) void *s = rule_new(&cost_aware_rules[RISK_BALANCED]);
@@ -555,6 +574,7 @@ int main(void)
 		cmocka_unit_test(auto_moves_runs_to_the_new_level_after_a_lasting_change),
 		cmocka_unit_test(auto_knows_the_spread_after_a_fall),
 		cmocka_unit_test(auto_follows_the_fall_of_a_small_job),
+		cmocka_unit_test(auto_follows_a_fall_soon_after_another),
 		cmocka_unit_test(auto_keeps_the_past_when_the_input_explains_the_change),
 		cmocka_unit_test(auto_extrapolates_in_both_directions),
 		cmocka_unit_test(outlook_gives_less_risk_to_larger_allocations),
