@@ -4,7 +4,6 @@ import functools
 import json
 import os
 import time
-from signal import SIGKILL
 from typing import Any, Callable, Dict, Generator, List, Optional, Tuple
 
 from metaflow import flowspec
@@ -15,6 +14,7 @@ from metaflow.plugins.environment_decorator import EnvironmentDecorator
 from metaflow.unbounded_foreach import UBF_CONTROL
 from rightsize_exporter import Watch, _program, _server
 from rightsize_exporter._http import Refused
+from rightsize_exporter.advice import is_out_of_memory
 
 from . import artifact, plan, runs, sizes
 from .card import Card, LiveCard, plain_page, with_lines
@@ -22,7 +22,6 @@ from .card import Card, LiveCard, plain_page, with_lines
 DATA = "resource_tracker_data"
 SETTLE_SECONDS = 2.0
 CENTRAL_SECONDS = 5.0  # longest wait until a central exporter has the run of a task whose machine then ends
-AT_LIMIT = 0.9  # a task that is killed with so much of its limit in use is taken for one that ran out of memory
 # A server that finds the steps of flows by itself begins no second run of such a task. Processes below the task count.
 CLAIM = {"RIGHTSIZE_HELPER": "1"}
 KILLED = (b"OOMKilled", b"OutOfMemory", b"out of memory")  # what the logs of a remote attempt say
@@ -189,7 +188,7 @@ class RightsizeDecorator(StepDecorator):
     def _was_out_of_memory(self, task_id: str, attempt: int) -> bool:
         run = self._run_of(task_id, attempt)
         if run is not None:
-            return _is_out_of_memory(run)
+            return is_out_of_memory(run)
         try:
             store = self._flow_datastore.get_task_datastore(self._run_id, self._step, task_id, attempt=attempt,
                                                             mode="r", allow_not_done=True)
@@ -322,14 +321,6 @@ def _claim_remote_tasks(decorators: List[Any]) -> None:
     for deco in decorators:
         if deco.name == EnvironmentDecorator.name:
             deco.attributes["vars"] = {**CLAIM, **deco.attributes["vars"]}  # all steps share the default
-
-
-def _is_out_of_memory(run: Dict[str, Any]) -> bool:
-    """True if memory ended the run: the exporter says so, or it was killed close to its limit or request."""
-    limit = run.get("memory_limit_bytes") or run.get("requested_memory_bytes")
-    peak = run["memory_peak_bytes"]
-    return bool(run["outcome"] == "oom_killed" or
-                (run["exit_signal"] == SIGKILL and limit and peak and peak >= AT_LIMIT * limit))
 
 
 def _environment(part: Dict[str, Any]) -> Dict[str, str]:
