@@ -124,8 +124,7 @@ class Pods(Workflows):
 
     @classmethod
     def setUpClass(cls):
-        from airflow.settings import initialize
-        initialize()  # reads config/airflow_local_settings.py
+        import airflow.settings  # reads config/airflow_local_settings.py
 
     @staticmethod
     def of_executor(task_id="load", tries=1, run_id="manual__1", override=None):
@@ -138,7 +137,8 @@ class Pods(Workflows):
             k8s.V1Container(name="sidecar")]))
         return PodGenerator.construct_pod(
             dag_id="etl", task_id=task_id, pod_id="pod", try_number=tries, kube_image="image", date=None, args=["true"],
-            pod_override_object=override, base_worker_pod=template, namespace="n", scheduler_job_id="1", run_id=run_id)
+            pod_override_object=override, base_worker_pod=template, namespace="n", scheduler_job_id="1", run_id=run_id,
+            with_mutation_hook=True)
 
     @staticmethod
     def of_operator(tries=1):
