@@ -173,8 +173,8 @@ class Pods(Workflows):
         def memory(**words):
             return self.of_executor(**words).spec.containers[0].resources.requests["memory"]
         self.assertEqual(memory(tries=2), second)  # its exporter may have been killed with it
-        with rightsize.track("etl/load", attempt=1, labels={"run": "manual__1"}) as watch:
-            pass
+        watch = rightsize.Watch("etl/load", attempt=1, labels={"run": "manual__1"}).begin()
+        watch.end("failed")
         watch.settle()
         self.assertEqual(memory(tries=2), first)
         self.assertEqual(memory(tries=2, run_id="manual__2"), second)
