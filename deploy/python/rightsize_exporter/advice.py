@@ -47,16 +47,17 @@ def _ask(route: str, **parameters: Any) -> Any:
             _silent_until = time.monotonic() + SILENT_SECONDS
 
 
-def resources(job_name: str, attempt: int = 1, **parameters: object) -> Optional[Dict[str, Dict[str, Optional[str]]]]:
+def resources(job_name: str, attempt: int = 1, cpu_limit: bool = False) -> Optional[Dict[str, Dict[str, Optional[str]]]]:
     """The `requests` and `limits` of a container, as quantities of Kubernetes, where this is safe to apply.
 
     A limit that is None is to be removed. None: no run is known, it is not safe, or nobody answers.
-    attempt: 2 for the one after a kill for memory, and so on; parameters: those of the route, such as risk="safe".
+    attempt: 2 for the one after a kill for memory, and so on; cpu_limit: with one that does not slow the job down.
     """
-    answer = _ask("/recommend", job_name=job_name, attempt=attempt, **parameters)
+    answer = _ask("/recommend", job_name=job_name, attempt=attempt)
     if not isinstance(answer, dict) or not answer.get("apply", {}).get("safe"):
         return None
-    patch = _ask("/recommend", job_name=job_name, attempt=attempt, format="kubernetes-patch", **parameters)
+    patch = _ask("/recommend", job_name=job_name, attempt=attempt, format="kubernetes-patch",
+                 cpu_limit="true" if cpu_limit else None)
     try:
         found: Dict[str, Dict[str, Optional[str]]] = patch["spec"]["template"]["spec"]["containers"][0]["resources"]
         return {"requests": found["requests"], "limits": found.get("limits", {})}

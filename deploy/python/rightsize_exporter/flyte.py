@@ -48,7 +48,7 @@ def sized(node: Any, job_name: str) -> Any:
     Asked once, when the workflow is registered: register it again to take up what newer runs say. A retry has the
     same size. The CPU limit does not slow the job down: without one, Flyte would take the request for it.
     """
-    found = advice.resources(job_name, cpu_limit="true")
+    found = advice.resources(job_name, cpu_limit=True)
     if found is None:
         return node
     from flytekit import Resources
