@@ -3,6 +3,7 @@ import contextlib
 import functools
 import json
 import os
+import sys
 import time
 from typing import Any, Callable, Dict, Generator, List, Optional, Tuple
 
@@ -16,7 +17,7 @@ from rightsize_exporter import Watch, _program, _server
 from rightsize_exporter._http import Refused
 from rightsize_exporter.advice import is_out_of_memory
 
-from . import artifact, plan, runs, sizes
+from . import argo, artifact, plan, runs, sizes
 from .card import Card, LiveCard, plain_page, with_lines
 
 DATA = "resource_tracker_data"
@@ -126,12 +127,18 @@ class RightsizeDecorator(StepDecorator):
     def package_init(self, flow: Any, step_name: str, environment: Any) -> None:
         """Does what needs @kubernetes, which a deployment may have added after step_init."""
         self._size(flow)
+        self._grow()
         _claim_remote_tasks(getattr(flow, step_name).decorators)
 
     def runtime_init(self, flow: Any, graph: Any, package: Any, run_id: str) -> None:
         """Sets the request."""
         self._run_id = run_id
         self._size(flow)
+
+    @harmless
+    def _grow(self) -> None:
+        if self.tune and "metaflow.plugins.argo.argo_workflows" in sys.modules:  # this process makes a deployment
+            argo.grow()
 
     @harmless
     def _size(self, flow: Any) -> None:
