@@ -7,7 +7,6 @@ the exporter leaves itself out of every run.
 import json
 import numbers
 import os
-import subprocess
 import time
 from typing import Any, Dict, List, Optional, Tuple
 
@@ -57,6 +56,7 @@ class Exporter:
         return self._command(route, parameters)
 
     def _command(self, route: str, parameters: Dict[str, Optional[object]]) -> bytes:
+        import subprocess
         words = [_program.path(), COMMANDS[route], f"--history.path={self.history}"]
         words += [f"--{name.replace('_', '-')}={value}" for name, value in parameters.items() if value is not None]
         try:
@@ -100,6 +100,7 @@ def _spawn(history: str, socket_path: str, flags: List[str]) -> int:
     A shell starts it and ends, so that a job that waits for all its children does not wait for the exporter. The new
     session keeps the signals of a terminal and of the job's process group from it.
     """
+    import subprocess
     words = [_program.path(), "serve", "--web.listen-address=none", f"--web.unix-socket={socket_path}",
              f"--history.path={history}", "--no-jobs.recognise", "--exit-with-job", "--exit-with-job.wait=1m",
              "--log.level=warn", *flags]
