@@ -9,15 +9,17 @@
 A task runs as it would without: nothing here raises an error, and a wait for an exporter is short.
 """
 import sys
-from typing import Any, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, TypeVar
 
-from airflow.listeners import hookimpl
+from airflow import listeners
 from airflow.plugins_manager import AirflowPlugin
 
 from . import advice
 from .watch import Watch
 
 CONTAINER = "base"  # the container of the task
+F = TypeVar("F", bound=Callable[..., Any])
+hookimpl: Callable[[F], F] = listeners.hookimpl
 ENDS = {"AirflowTaskTimeout": "DeadlineExceeded", "MemoryError": "oom_killed", "AirflowTaskTerminated": "interrupted"}
 
 _watches: Dict[Any, Watch] = {}
