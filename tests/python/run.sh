@@ -1,5 +1,5 @@
 #!/bin/bash
-# Tests of the Python package that need pip, other Pythons, zig or a chroot. CI runs test_package.py and test_metaflow_parts.py alone.
+# Tests of the Python package that need pip, other Pythons, zig or a chroot. CI runs test_*.py of this folder alone.
 #
 # Usage: run.sh [PART...]     all parts by default:
 #   wheels     builds both wheels, and installs one into a new environment
