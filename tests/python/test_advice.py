@@ -69,6 +69,31 @@ class Advice(Workflows):
         self.assertEqual(Track(describe=lambda: {"job_name": "etl/named"})(fit)(), 1)
         self.ended("etl/named")
 
+    def test_a_job_in_a_pod_ends_when_the_exporter_of_all_machines_has_its_run(self):
+        import socket
+        import subprocess
+        from unittest import mock
+
+        from case import _server
+        from rightsize_exporter.track import Track
+        from test_package import wait_until
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        central = subprocess.Popen([os.environ["RIGHTSIZE_EXPORTER"], "serve", f"--web.listen-address=127.0.0.1:{port}",
+                                    f"--history.path={self.folder}/central.db", "--web.allow-changes", "--no-jobs.recognise"],
+                                   stderr=subprocess.DEVNULL)
+        self.addCleanup(central.wait)
+        self.addCleanup(central.terminate)
+        there = {"RIGHTSIZE_URL": f"http://127.0.0.1:{port}", "KUBERNETES_SERVICE_HOST": "10.0.0.1"}
+        # The address is on this machine here, so the module is told that it is not.
+        with mock.patch.dict(os.environ, there), mock.patch("rightsize_exporter._http.LOOPBACK", ()):
+            wait_until(lambda: _server._answers(_server.central().address), "the exporter of all machines")
+            block = Track("etl/pod", describe=lambda: {})
+            with block:
+                pass
+            self.assertIsNotNone(_server.run_of(_server.central(), block.watch.run_id))
+
     def test_a_job_waits_little_for_a_server_that_does_not_answer(self):
         self.silent_exporter()
         began = time.monotonic()

@@ -1,6 +1,6 @@
 """Airflow: records each run of a task, and sizes the pods of tasks.
 
-    # plugins/rightsize.py: the job is DAG/TASK; needs rightsize-exporter where tasks run
+    # plugins/rightsize.py: the job is DAG/TASK
     from rightsize_exporter.airflow import RightsizePlugin
 
     # config/airflow_local_settings.py: for the Kubernetes executor and KubernetesPodOperator
@@ -15,7 +15,7 @@ from airflow import listeners
 from airflow.plugins_manager import AirflowPlugin
 
 from . import advice
-from .watch import Watch
+from .watch import Watch, in_pod
 
 CONTAINER = "base"  # the container of the task
 F = TypeVar("F", bound=Callable[..., Any])
@@ -64,6 +64,8 @@ class Listener:
         watch = _watches.pop(_key(ti), None)
         if watch is not None:
             watch.end(outcome)
+            if in_pod():
+                watch.hand_over()
 
     @hookimpl
     def on_task_instance_success(self, previous_state: Any, task_instance: Any) -> None:
@@ -83,7 +85,6 @@ class Listener:
 
 class RightsizePlugin(AirflowPlugin):  # type: ignore[misc,unused-ignore]
     """The plugin; Airflow finds it in a file of its folder of plugins."""
-
     name = "rightsize"
     listeners: List[Any] = [Listener()]
 

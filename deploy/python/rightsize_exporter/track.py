@@ -3,7 +3,7 @@ import functools
 import warnings
 from typing import Any, Callable, Dict, Optional, TypeVar, Union, overload
 
-from .watch import Watch
+from .watch import Watch, in_pod
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -54,6 +54,8 @@ class Track:
     def __exit__(self, kind: Any, error: Optional[BaseException], traceback: Any) -> None:
         if self.watch:
             self.watch.end(outcome_of(error))
+            if self._describe and in_pod():  # the system ends the pod when the block has ended
+                self.watch.hand_over()
 
     def __call__(self, function: F) -> F:
         name = self._job_name or f"{function.__module__}.{function.__qualname__}".replace("__main__.", "")

@@ -1,5 +1,4 @@
 """@rightsize: watches the tasks of a step, gives each a card and an artifact, and sizes the step if wanted."""
-import contextlib
 import functools
 import json
 import os
@@ -13,8 +12,7 @@ from metaflow.metadata_provider import MetaDatum
 from metaflow.mflog import LOG_SOURCES
 from metaflow.plugins.environment_decorator import EnvironmentDecorator
 from metaflow.unbounded_foreach import UBF_CONTROL
-from rightsize_exporter import Watch, _program, _server
-from rightsize_exporter._http import Refused
+from rightsize_exporter import Watch, _program
 from rightsize_exporter.advice import is_out_of_memory
 
 from . import argo, artifact, plan, runs, sizes
@@ -22,7 +20,6 @@ from .card import Card, LiveCard, plain_page, with_lines
 
 DATA = "resource_tracker_data"
 SETTLE_SECONDS = 2.0
-CENTRAL_SECONDS = 5.0  # longest wait until a central exporter has the run of a task whose machine then ends
 # A server that finds the steps of flows by itself begins no second run of such a task. Processes below the task count.
 CLAIM = {"RIGHTSIZE_HELPER": "1"}
 KILLED = (b"OOMKilled", b"OutOfMemory", b"out of memory")  # what the logs of a remote attempt say
@@ -315,7 +312,7 @@ class RightsizeDecorator(StepDecorator):
         if self._card is not None:
             self._card.save(self._with_plan(watch.report_html(), watch.paste("metaflow")), final=True)
         if self._is_remote:
-            _wait_for_central(watch)
+            watch.hand_over()
 
 
 def _claim_remote_tasks(decorators: List[Any]) -> None:
@@ -340,17 +337,6 @@ def _environment(part: Dict[str, Any]) -> Dict[str, str]:
 def _is_of(run: Dict[str, Any], run_id: str, task_id: str, attempt: int) -> bool:
     labels = run.get("labels") or {}
     return bool(labels.get("run") == run_id and labels.get("task") == task_id and run.get("attempt") == attempt + 1)
-
-
-def _wait_for_central(watch: Watch) -> None:
-    """Waits until a central exporter has the run; the exporter of this machine, which sends it, ends with the task."""
-    central = _server.central()
-    until = time.monotonic() + CENTRAL_SECONDS
-    while central and time.monotonic() < until:
-        with contextlib.suppress(Refused, OSError):
-            if _server.run_of(central, watch.run_id):
-                return
-        time.sleep(0.2)
 
 
 @functools.lru_cache(maxsize=None)
