@@ -123,7 +123,8 @@ class Executor(Checked):
         airflow("dags", "trigger", "etl", **environment)
         self.check()
         (killed,) = self.ended("etl/killed")
-        self.assertEqual((killed["outcome"], killed["exit_signal"]), ("failed", signal.SIGKILL))
+        # Airflow reaps the process, so the exporter does not see each such end.
+        self.assertIn((killed["outcome"], killed["exit_signal"]), (("failed", signal.SIGKILL), ("unknown", None)))
 
 
 class Pods(Workflows):
