@@ -1,11 +1,12 @@
 #!/bin/bash
-# Tests of the Python package that need pip, other Pythons, zig or a chroot. CI runs test_package.py and test_metaflow_parts.py alone.
+# Tests of the Python package that need pip, other Pythons, zig or a chroot. CI runs test_*.py of this folder alone.
 #
 # Usage: run.sh [PART...]     all parts by default:
 #   wheels     builds both wheels, and installs one into a new environment
 #   versions   test_package.py with every python3.9 to 3.13 that is there, with the program of the wheel
 #   theirs     the unit tests of resource-tracker 0.5.0
 #   metaflow   flows of Metaflow 2.19.39, a deployment for Argo, S3 by moto
+#   workflows  Airflow 3.3.2, Dagster 1.13.27, Prefect 3.9.1, flytekit 1.16.31; Luigi and Snakemake by the wrapper
 #   notebook   the magic in IPython, tables as pandas and polars, the pytest plugin
 #   old_glibc  the wheel in a chroot of Debian 11 (debootstrap)
 #   new_python the same in Debian unstable, which has Python 3.14
@@ -18,7 +19,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../.." && pwd)
 export ROOT=${ROOT:-$source/build/python}
 mkdir -p "$ROOT"
-[ $# -gt 0 ] || set -- wheels versions theirs metaflow notebook old_glibc new_python aarch64 cost
+[ $# -gt 0 ] || set -- wheels versions theirs metaflow workflows notebook old_glibc new_python aarch64 cost
 unset PYTHONPATH RIGHTSIZE_URL RIGHTSIZE_HISTORY_PATH RIGHTSIZE_EXPORTER
 
 fail() {
@@ -81,6 +82,20 @@ metaflow() {
 	environment metaflow metaflow==2.19.39 'moto[server]==5.2.5' boto3==1.44.8 kubernetes==31.0.0
 	PATH=$ROOT/env-metaflow/bin:$PATH RIGHTSIZE_EXPORTER=$ROOT/env-metaflow/bin/rightsize-exporter \
 		"$ROOT/env-metaflow/bin/python" -B "$here/metaflow/test_flows.py"
+}
+
+workflows() {
+	workflow airflow apache-airflow==3.3.2 apache-airflow-providers-cncf-kubernetes==10.25.0
+	workflow dagster dagster==1.13.27 dagster-k8s==0.29.27
+	workflow prefect prefect==3.9.1
+	workflow flyte flytekit==1.16.31
+	workflow wrapped luigi==3.8.1 snakemake==9.27.1
+}
+
+# workflow NAME PACKAGE...: the test of that system, with the packages.
+workflow() {
+	environment "$@"
+	RIGHTSIZE_EXPORTER=$ROOT/env-$1/bin/rightsize-exporter "$ROOT/env-$1/bin/python" -B "$here/workflows/test_$1.py"
 }
 
 notebook() {

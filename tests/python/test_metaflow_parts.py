@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 from test_package import Case, rightsize  # which puts the package on the path
 
-from metaflow_extensions.rightsize.plugins.rightsize import plan, runs, sizes  # noqa: E402
+from metaflow_extensions.rightsize.plugins.rightsize import argo, plan, runs, sizes  # noqa: E402
 from rightsize_exporter import _server  # noqa: E402
 
 
@@ -49,6 +49,38 @@ class Sizes(unittest.TestCase):
         del os.environ[plan.VARIABLE]
         self.assertEqual(plan.of_task("fit")["step"], {})
         os.environ[plan.VARIABLE] = "{}"
+
+
+class Argo(unittest.TestCase):
+    """The expressions were evaluated with the code of Argo Workflows 3.4 and 3.7, too."""
+
+    @staticmethod
+    def completed(attempts, **more):
+        template = {"metadata": {"annotations": {argo.STEP: "fit"}}, "retryStrategy": {"limit": 2},
+                    "container": {"resources": {"requests": {"memory": "705M", "cpu": "1"}}}, **more}
+        argo.complete(template, {"fit": {"attempts": [{"cpu": 1, "memory_bytes": memory} for memory in attempts]}})
+        return template.get("podSpecPatch")
+
+    def test_each_retry_gets_the_memory_of_its_attempt_and_the_last_one_stays(self):
+        patch = json.loads(self.completed([705e6, 1.41e9, 2_820_000_001]))
+        self.assertEqual(patch["containers"], [{"name": "main", "resources": {"requests": {
+            "memory": "{{=[705, 1410, 2821][asInt(retries) < 2 ? asInt(retries) : 2]}}M"}}}])
+
+    def test_a_limit_grows_as_well_and_what_else_is_patched_stays(self):
+        patch = json.loads(self.completed([1e6, 2e6], podSpecPatch='{"imagePullSecrets": []}', container={
+            "resources": {"requests": {"memory": "1M"}, "limits": {"memory": "1M"}}}))
+        self.assertEqual(patch["imagePullSecrets"], [])
+        resources = patch["containers"][0]["resources"]
+        self.assertEqual(resources["limits"], resources["requests"])
+
+    def test_without_retries_or_sizes_nothing_is_patched(self):
+        for attempts in ([], [705e6], [705e6, 705e6], [705e6, None]):
+            self.assertIsNone(self.completed(attempts), attempts)
+        template = {"container": {"resources": {"requests": {"memory": "705M"}}},
+                    "metadata": {"annotations": {argo.STEP: "fit"}}}
+        argo.complete(template, {"fit": {"attempts": [{"cpu": 1, "memory_bytes": 1e6}, {"cpu": 1, "memory_bytes": 2e6}]}})
+        self.assertNotIn("podSpecPatch", template)
+        argo.complete({"dag": {}}, {})
 
 
 class Messages(Case):

@@ -3,7 +3,6 @@ import json
 import os
 import socket
 from typing import Any, Dict, Optional, Tuple
-from urllib.parse import quote, urlencode, urlsplit
 
 TIMEOUT = 10.0  # seconds, for one answer
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -23,9 +22,13 @@ class Address:
     def __init__(self, url: str):
         self.url = url
         self.socket_path = url[len("unix:"):] if url.startswith("unix:") else url if url.startswith("/") else None
-        self.parts = urlsplit(url if "://" in url else f"http://{url}")
-        self.host = self.parts.hostname or "localhost"
-        self.port = self.parts.port or (443 if self.parts.scheme == "https" else 9877)
+        self.parts: Any = None  # a SplitResult; a job at a socket does not wait for the import
+        self.host, self.port = "localhost", 9877
+        if self.socket_path is None:
+            from urllib.parse import urlsplit
+            self.parts = urlsplit(url if "://" in url else f"http://{url}")
+            self.host = self.parts.hostname or self.host
+            self.port = self.parts.port or (443 if self.parts.scheme == "https" else self.port)
 
     @property
     def is_here(self) -> bool:
@@ -53,7 +56,7 @@ class Address:
         if token and self.socket_path is None and os.path.exists(token):
             with open(token, encoding="utf-8") as file:
                 return f"Authorization: Bearer {file.read().strip()}\r\n"
-        if self.parts.username:
+        if self.parts and self.parts.username:
             from base64 import b64encode
             pair = f"{self.parts.username}:{self.parts.password or ''}"
             return f"Authorization: Basic {b64encode(pair.encode()).decode()}\r\n"
@@ -62,7 +65,7 @@ class Address:
     def request(self, method: str, route: str, body: Any = None, timeout: float = TIMEOUT) -> Tuple[int, bytes]:
         """Returns the status and the body. OSError: no exporter answers."""
         data = b"" if body is None else json.dumps(body).encode()
-        head = (f"{method} {self.parts.path.rstrip('/') if self.socket_path is None else ''}{route} HTTP/1.0\r\n"
+        head = (f"{method} {self.parts.path.rstrip('/') if self.parts else ''}{route} HTTP/1.0\r\n"
                 f"Host: {self.host}\r\n{self._authorization()}")
         if body is not None:
             head += f"Content-Type: application/json\r\nContent-Length: {len(data)}\r\n"
@@ -89,4 +92,7 @@ class Address:
 def with_parameters(route: str, parameters: Dict[str, Optional[object]]) -> str:
     """Returns the route with its parameters; None leaves one out."""
     words = {name: str(value) for name, value in parameters.items() if value is not None}
-    return f"{route}?{urlencode(words, quote_via=quote)}" if words else route
+    if not words:
+        return route
+    from urllib.parse import quote, urlencode
+    return f"{route}?{urlencode(words, quote_via=quote)}"

@@ -1,8 +1,6 @@
 """Finds the program rightsize-exporter and the history file."""
 import os
-import shutil
-import sysconfig
-from typing import Optional
+from typing import Iterator, Optional
 
 NAME = "rightsize-exporter"
 
@@ -11,10 +9,15 @@ class NotInstalled(RuntimeError):
     """The program rightsize-exporter is not on this machine."""
 
 
-def _candidates() -> "list[Optional[str]]":
-    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", NAME)
-    return [os.environ.get("RIGHTSIZE_EXPORTER"), os.path.join(sysconfig.get_path("scripts"), NAME), beside,
-            os.path.join(sysconfig.get_path("scripts", f"{os.name}_user"), NAME), shutil.which(NAME)]
+def _candidates() -> Iterator[Optional[str]]:
+    """Where it may be. A module is imported when the places before have no program: a job waits for each import."""
+    yield os.environ.get("RIGHTSIZE_EXPORTER")
+    import sysconfig
+    yield os.path.join(sysconfig.get_path("scripts"), NAME)
+    yield os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", NAME)
+    yield os.path.join(sysconfig.get_path("scripts", f"{os.name}_user"), NAME)
+    import shutil
+    yield shutil.which(NAME)
 
 
 def path() -> str:

@@ -7,18 +7,18 @@ the exporter leaves itself out of every run.
 import json
 import numbers
 import os
-import subprocess
 import time
 from typing import Any, Dict, List, Optional, Tuple
 
 from . import _program
-from ._http import Address, Refused, with_parameters
+from ._http import TIMEOUT, Address, Refused, with_parameters
 
 SOCKET = "attach.sock"
 SOCKET_PATH_MOST = 107  # bytes that a Unix address has room for
 LATEST = 10 ** 11  # seconds since 1970: no sample is so late
 INTERVAL_MAX = 3600  # seconds between samples, as for --sample.interval
 START_SECONDS = 5.0  # longest wait for a new exporter; then the job runs unwatched
+JOB_SECONDS = 2.0  # longest wait of a job until its begin or end is taken; then it runs unwatched
 
 # The command that gives the answer of a route when no server runs.
 COMMANDS = {"/recommend": "recommend", "/stats": "stats", "/runs": "runs", "/jobs": "jobs", "/series": "series",
@@ -26,13 +26,16 @@ COMMANDS = {"/recommend": "recommend", "/stats": "stats", "/runs": "runs", "/job
 
 
 class Exporter:
-    """An exporter and its history. `history`: path of the file, None = the history of another machine."""
+    """An exporter and its history.
 
-    def __init__(self, address: Address, history: Optional[str]):
-        self.address, self.history = address, history
+    history: path of the file, None = the history of another machine; timeout: seconds that an answer may take.
+    """
+
+    def __init__(self, address: Address, history: Optional[str], timeout: float = TIMEOUT):
+        self.address, self.history, self.timeout = address, history, timeout
 
     def _post(self, route: str, body: Dict[str, Any]) -> Dict[str, Any]:
-        answer: Dict[str, Any] = json.loads(self.address.ask("POST", route, body))
+        answer: Dict[str, Any] = json.loads(self.address.ask("POST", route, body, JOB_SECONDS))
         return answer
 
     def announce(self, body: Dict[str, Any]) -> Dict[str, Any]:
@@ -46,16 +49,21 @@ class Exporter:
     def get(self, route: str, **parameters: Optional[object]) -> bytes:
         """Answers from the server, or by the program from the history file where no server answers."""
         try:
-            return self.address.ask("GET", with_parameters(route, parameters))
+            return self.address.ask("GET", with_parameters(route, parameters), timeout=self.timeout)
         except OSError:
             if self.history is None:
                 raise
         return self._command(route, parameters)
 
     def _command(self, route: str, parameters: Dict[str, Optional[object]]) -> bytes:
+        import subprocess
         words = [_program.path(), COMMANDS[route], f"--history.path={self.history}"]
         words += [f"--{name.replace('_', '-')}={value}" for name, value in parameters.items() if value is not None]
-        answer = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        try:
+            answer = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                    check=False, timeout=self.timeout)
+        except subprocess.TimeoutExpired as error:
+            raise OSError(f"no answer within {self.timeout:g} s from {self.history}") from error
         if answer.returncode:
             raise Refused(404, "command", answer.stderr.decode("utf-8", "replace").strip())
         return answer.stdout
@@ -92,6 +100,7 @@ def _spawn(history: str, socket_path: str, flags: List[str]) -> int:
     A shell starts it and ends, so that a job that waits for all its children does not wait for the exporter. The new
     session keeps the signals of a terminal and of the job's process group from it.
     """
+    import subprocess
     words = [_program.path(), "serve", "--web.listen-address=none", f"--web.unix-socket={socket_path}",
              f"--history.path={history}", "--no-jobs.recognise", "--exit-with-job", "--exit-with-job.wait=1m",
              "--log.level=warn", *flags]
@@ -142,22 +151,25 @@ def _last_line(path: str) -> str:
     return lines[-1] if lines else "the exporter ended at once"
 
 
-def shared(url: Optional[str] = None) -> Exporter:
-    """Returns the exporter of `url` or RIGHTSIZE_URL if it is on this machine, else this user's; starts one if need be.
+def known(timeout: float = TIMEOUT) -> Exporter:
+    """Like shared(), but starts none: where no server answers, questions go to the history file."""
+    url = os.environ.get("RIGHTSIZE_URL")
+    if url and Address(url).is_here:
+        return Exporter(Address(url), None, timeout)
+    history = _program.history_path()
+    return Exporter(Address(f"unix:{_socket_of(history)}"), history, timeout)
+
+
+def shared() -> Exporter:
+    """Returns the exporter of RIGHTSIZE_URL if it is on this machine, else this user's; starts one if need be.
 
     An exporter of another machine (RIGHTSIZE_URL) gets each run when it has ended, from the exporter of this machine.
     """
-    url = url or os.environ.get("RIGHTSIZE_URL")
-    address = Address(url) if url else None
-    if address and address.is_here:
-        return Exporter(address, None)
-    history = _program.history_path()
-    flags = [f"--forward.url={url}"] if address else []
-    socket_path = _socket_of(history)
-    exporter = Exporter(Address(f"unix:{socket_path}"), history)
-    if _answers(exporter.address):
+    exporter = known()
+    if exporter.history is None or _answers(exporter.address):
         return exporter
-    return _start(history, socket_path, flags)
+    url = os.environ.get("RIGHTSIZE_URL")
+    return _start(exporter.history, exporter.address.socket_path or "", [f"--forward.url={url}"] if url else [])
 
 
 def private(interval: float = 1.0, folder: Optional[str] = None) -> Exporter:
@@ -196,7 +208,7 @@ def run_of(exporter: Exporter, run_id: Optional[str]) -> Optional[Dict[str, Any]
     return run
 
 
-def central() -> Optional[Exporter]:
+def central(timeout: float = TIMEOUT) -> Optional[Exporter]:
     """The exporter of another machine that RIGHTSIZE_URL names, which has the history of all machines, or None."""
     url = os.environ.get("RIGHTSIZE_URL")
-    return Exporter(Address(url), None) if url and not Address(url).is_here else None
+    return Exporter(Address(url), None, timeout) if url and not Address(url).is_here else None

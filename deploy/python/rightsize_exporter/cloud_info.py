@@ -1,6 +1,5 @@
 """The cloud server that this machine is."""
 import json
-import subprocess
 import time
 from typing import Any, Dict
 
@@ -13,6 +12,7 @@ def get_cloud_info() -> Dict[str, Any]:
     vendor, instance_type, region: unknown where the machine is no cloud server of a known vendor; zone, allocation
     (ondemand or spot): None where unknown; discovery_time: seconds that it took, at most a few where nothing answers.
     """
+    import subprocess
     began = time.perf_counter()
     answer = subprocess.run([_program.path(), "server", "--format=json"], stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)

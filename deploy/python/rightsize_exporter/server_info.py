@@ -1,9 +1,6 @@
 """The processors, memory and GPUs of this machine."""
 import glob
 import os
-import platform
-import shutil
-import subprocess
 from collections import Counter
 from typing import Any, Dict, List, Tuple
 
@@ -20,8 +17,9 @@ def get_total_memory_mib() -> float:
 
 def _gpus() -> Tuple[List[str], float]:
     """Names of the NVIDIA GPUs and their memory together in MiB. Starts nvidia-smi only where the driver is loaded."""
-    if not glob.glob("/proc/driver/nvidia/gpus/*") or not shutil.which("nvidia-smi"):
+    if not glob.glob("/proc/driver/nvidia/gpus/*"):
         return [], 0
+    import subprocess
     try:
         answer = subprocess.run(["nvidia-smi", "--query-gpu=gpu_name,memory.total", "--format=csv,noheader,nounits"],
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -39,6 +37,6 @@ def get_server_info() -> Dict[str, Any]:
     their names; gpu_name: the most frequent one; gpu_memory_mib: the memory of all of them in MiB.
     """
     names, memory = _gpus()
-    return {"os": platform.system(), "vcpus": os.cpu_count(), "memory_mib": get_total_memory_mib(),
+    return {"os": os.uname().sysname, "vcpus": os.cpu_count(), "memory_mib": get_total_memory_mib(),
             "gpu_count": len(names), "gpu_names": names,
             "gpu_name": Counter(names).most_common(1)[0][0] if names else "", "gpu_memory_mib": memory}

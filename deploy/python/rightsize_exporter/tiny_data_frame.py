@@ -1,7 +1,6 @@
 """A table of columns without a dependency, with the interface of resource-tracker's TinyDataFrame."""
 import csv
 import io
-import logging
 from csv import DictReader
 from time import sleep
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Union
@@ -224,6 +223,7 @@ class TinyDataFrame:
             try:
                 value = spec.agg(known) if known else None
             except Exception as error:  # the caller's function
+                import logging
                 logging.getLogger(__name__).error("%s of %s: %s", name, spec.column, error)
                 continue
             result.setdefault(spec.column, {})[name] = \

@@ -25,6 +25,7 @@ from ._http import Refused
 if TYPE_CHECKING:
     from .tiny_data_frame import TinyDataFrame
 
+HAND_OVER_SECONDS = 5.0  # longest wait until a central exporter has the run of a pod that then ends
 OUTCOMES = ("succeeded", "failed", "oom_killed", "interrupted", "unknown", "DeadlineExceeded")
 
 
@@ -35,6 +36,11 @@ def default_job_name() -> str:
         return given
     words = [word for word in sys.argv[:1] if word not in ("", "-", "-c", "-m")]
     return os.path.splitext(os.path.basename(words[0]))[0] if words else "python"
+
+
+def in_pod() -> bool:
+    """True in a pod of Kubernetes, which takes its exporter along when the job has ended."""
+    return "KUBERNETES_SERVICE_HOST" in os.environ
 
 
 class Watch:
@@ -152,6 +158,22 @@ class Watch:
             time.sleep(0.02)
             record = self.record()
         return record
+
+    def hand_over(self, seconds: float = HAND_OVER_SECONDS) -> None:
+        """Waits until a central exporter has the run that has ended, where the exporter of the run ends with the job.
+
+        Does nothing without RIGHTSIZE_URL of another machine.
+        """
+        central = _server.central() if self.run_id else None
+        until = time.monotonic() + seconds
+        while central and time.monotonic() < until:
+            central.timeout = max(0.1, until - time.monotonic())
+            try:
+                if _server.run_of(central, self.run_id):
+                    return
+            except (Refused, OSError):
+                pass
+            time.sleep(0.2)
 
     def samples(self, form: str = "resource_tracker") -> "TinyDataFrame":
         """The samples so far. Form resource_tracker: its 32 columns; history: all that is kept, growth per interval.

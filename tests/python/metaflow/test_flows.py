@@ -263,6 +263,13 @@ class Tuning(Flows):
         self.assertEqual(requests["end"]["memory"], "150M")
         self.assertLess(int(requests["start"]["memory"].rstrip("M")), 600)
         self.assertLess(float(requests["start"]["cpu"]), 4)
+        made = self.flow("tuned", "--datastore=s3", "--with=retry:times=2", "argo-workflows", "create", "--only-json")
+        patches = {template["name"]: template.get("podSpecPatch")
+                   for template in json.loads(made[made.index("{"):])["spec"]["templates"]}
+        print(patches["start"])
+        first = requests["start"]["memory"].rstrip("M")
+        self.assertRegex(patches["start"], r'"requests": {"memory": "{{=\[' + first + r', \d+, \d+, \d+]\[asInt\(retries\)')
+        self.assertIsNone(patches["end"])  # its bound leaves no room
         node = subprocess.Popen([os.environ["RIGHTSIZE_EXPORTER"], "serve", f"--web.listen-address={LOCAL}",
                                  f"--history.path={self.folder / 'node.db'}"], stderr=subprocess.DEVNULL)
         self.addCleanup(node.wait)

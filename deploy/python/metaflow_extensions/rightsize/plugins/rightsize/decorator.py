@@ -1,10 +1,9 @@
 """@rightsize: watches the tasks of a step, gives each a card and an artifact, and sizes the step if wanted."""
-import contextlib
 import functools
 import json
 import os
+import sys
 import time
-from signal import SIGKILL
 from typing import Any, Callable, Dict, Generator, List, Optional, Tuple
 
 from metaflow import flowspec
@@ -13,16 +12,14 @@ from metaflow.metadata_provider import MetaDatum
 from metaflow.mflog import LOG_SOURCES
 from metaflow.plugins.environment_decorator import EnvironmentDecorator
 from metaflow.unbounded_foreach import UBF_CONTROL
-from rightsize_exporter import Watch, _program, _server
-from rightsize_exporter._http import Refused
+from rightsize_exporter import Watch, _program
+from rightsize_exporter.advice import is_out_of_memory
 
-from . import artifact, plan, runs, sizes
+from . import argo, artifact, plan, runs, sizes
 from .card import Card, LiveCard, plain_page, with_lines
 
 DATA = "resource_tracker_data"
 SETTLE_SECONDS = 2.0
-CENTRAL_SECONDS = 5.0  # longest wait until a central exporter has the run of a task whose machine then ends
-AT_LIMIT = 0.9  # a task that is killed with so much of its limit in use is taken for one that ran out of memory
 # A server that finds the steps of flows by itself begins no second run of such a task. Processes below the task count.
 CLAIM = {"RIGHTSIZE_HELPER": "1"}
 KILLED = (b"OOMKilled", b"OutOfMemory", b"out of memory")  # what the logs of a remote attempt say
@@ -127,12 +124,18 @@ class RightsizeDecorator(StepDecorator):
     def package_init(self, flow: Any, step_name: str, environment: Any) -> None:
         """Does what needs @kubernetes, which a deployment may have added after step_init."""
         self._size(flow)
+        self._grow()
         _claim_remote_tasks(getattr(flow, step_name).decorators)
 
     def runtime_init(self, flow: Any, graph: Any, package: Any, run_id: str) -> None:
         """Sets the request."""
         self._run_id = run_id
         self._size(flow)
+
+    @harmless
+    def _grow(self) -> None:
+        if self.tune and "metaflow.plugins.argo.argo_workflows" in sys.modules:  # this process makes a deployment
+            argo.grow()
 
     @harmless
     def _size(self, flow: Any) -> None:
@@ -189,7 +192,7 @@ class RightsizeDecorator(StepDecorator):
     def _was_out_of_memory(self, task_id: str, attempt: int) -> bool:
         run = self._run_of(task_id, attempt)
         if run is not None:
-            return _is_out_of_memory(run)
+            return is_out_of_memory(run)
         try:
             store = self._flow_datastore.get_task_datastore(self._run_id, self._step, task_id, attempt=attempt,
                                                             mode="r", allow_not_done=True)
@@ -309,7 +312,7 @@ class RightsizeDecorator(StepDecorator):
         if self._card is not None:
             self._card.save(self._with_plan(watch.report_html(), watch.paste("metaflow")), final=True)
         if self._is_remote:
-            _wait_for_central(watch)
+            watch.hand_over()
 
 
 def _claim_remote_tasks(decorators: List[Any]) -> None:
@@ -324,14 +327,6 @@ def _claim_remote_tasks(decorators: List[Any]) -> None:
             deco.attributes["vars"] = {**CLAIM, **deco.attributes["vars"]}  # all steps share the default
 
 
-def _is_out_of_memory(run: Dict[str, Any]) -> bool:
-    """True if memory ended the run: the exporter says so, or it was killed close to its limit or request."""
-    limit = run.get("memory_limit_bytes") or run.get("requested_memory_bytes")
-    peak = run["memory_peak_bytes"]
-    return bool(run["outcome"] == "oom_killed" or
-                (run["exit_signal"] == SIGKILL and limit and peak and peak >= AT_LIMIT * limit))
-
-
 def _environment(part: Dict[str, Any]) -> Dict[str, str]:
     """Variables for a local task: its part of the plan, and its request in the variables that all jobs have for it."""
     size = sizes.of_dict(part.get("applied") or part.get("requested")) or sizes.Size(None, None)
@@ -342,17 +337,6 @@ def _environment(part: Dict[str, Any]) -> Dict[str, str]:
 def _is_of(run: Dict[str, Any], run_id: str, task_id: str, attempt: int) -> bool:
     labels = run.get("labels") or {}
     return bool(labels.get("run") == run_id and labels.get("task") == task_id and run.get("attempt") == attempt + 1)
-
-
-def _wait_for_central(watch: Watch) -> None:
-    """Waits until a central exporter has the run; the exporter of this machine, which sends it, ends with the task."""
-    central = _server.central()
-    until = time.monotonic() + CENTRAL_SECONDS
-    while central and time.monotonic() < until:
-        with contextlib.suppress(Refused, OSError):
-            if _server.run_of(central, watch.run_id):
-                return
-        time.sleep(0.2)
 
 
 @functools.lru_cache(maxsize=None)

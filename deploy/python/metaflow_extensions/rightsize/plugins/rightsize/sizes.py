@@ -3,7 +3,7 @@ import re
 from typing import Any, Dict, List, NamedTuple, Optional
 
 from rightsize_exporter import _server
-from rightsize_exporter._http import Refused
+from rightsize_exporter.advice import ask
 
 MB, MIB = 10 ** 6, 1 << 20
 ATTEMPTS = 4  # attempts that a plan has requests for; later ones get the last one
@@ -83,17 +83,6 @@ def exporters() -> List[Any]:
     """Returns the exporters to ask: the central one, if RIGHTSIZE_URL names one, and the one of this machine."""
     central = _server.central()
     return [*([central] if central else []), _server.shared()]
-
-
-def ask(sources: List[Any], route: str, **parameters: Any) -> Optional[bytes]:
-    """The answer of the first exporter that has one."""
-    for source in sources:
-        try:
-            answer: bytes = source.get(route, **parameters)
-            return answer
-        except (Refused, OSError):
-            continue
-    return None
 
 
 def ladder(sources: List[Any], job_name: str, deco_name: str) -> List[Size]:
