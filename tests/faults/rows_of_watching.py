@@ -303,10 +303,10 @@ ROWS = {
         "exporter/main.c", "			exit_deadline_works(begun, ", "			exit_deadline_works(NULL, ",
         "test_faults_ending.py:Ending.test_a_sampler_that_hangs_holds_up_no_job_and_no_end"),
     "the end of a wrapper waits for a dead server": (
-        "exporter/history/historian.c", "c->hasty, \"historian\"", "false, \"historian\"",
+        "exporter/history/historian.c", "h->loose = c->hasty && h->remote;", "h->loose = false;",
         "test_faults_ending.py:DeadDisk.test_while_the_job_runs"),
     "the end of a wrapper waits for a dead server that it reads from": (
-        "exporter/wrapper/wrapper.c", "	w.worker.loose = true;\n", "",
+        "exporter/wrapper/wrapper.c", "	w.worker.loose = historian_is_loose(app->historian);\n", "",
         "test_faults_ending.py:DeadDisk.test_after_the_run_was_written"),
     "a thread that hangs keeps the pipes of the wrapper open": (
         "exporter/core/loose_thread.c", "			dup2(nothing, (int)fd);", "			(void)nothing;", "unit:loose_thread"),
