@@ -96,12 +96,22 @@ static const struct ratio_prior *prior_of(const struct sizer *s, unsigned expert
 #define CANDIDATE_MIN   0.2
 #define ABOVE_CANDIDATE 1.02
 
-/* Writes the candidate ratios in ascending order: all ratios of `r`, and the observed ratios + 2 %,
- * without those up to CANDIDATE_MIN. Returns their number. */
+/* Returns the index of the first observed ratio from `i` on that is not a candidate itself: a bound,
+ * or a ratio up to CANDIDATE_MIN. An allocation a little above a candidate is never cheaper, because
+ * it fits no more than the largest candidate below it. */
+static size_t next_above(const struct expert_record *t, size_t i)
+{
+	while (i < t->n && !t->at[t->order[i]].at_least && t->at[t->order[i]].ratio > CANDIDATE_MIN)
+		i++;
+	return i;
+}
+
+/* Writes the candidate ratios in ascending order: all ratios of `r`, and the observed ratios + 2 %
+ * that can be cheaper (next_above), without those up to CANDIDATE_MIN. Returns their number. */
 static size_t candidates_of(const struct expert_record *t, const struct expert_ratios *r,
 	double ret[2 * RATIOS_MAX])
 {
-	size_t n = 0, above = 0, at = 0;
+	size_t n = 0, above = next_above(t, 0), at = 0;
 
 	while (at < r->n || above < t->n) {
 		double higher =
@@ -111,7 +121,8 @@ static size_t candidates_of(const struct expert_record *t, const struct expert_r
 		bool take = at < r->n && (above == t->n || !(r->at[at].value > higher));
 		double candidate = take ? r->at[at++].value : higher;
 
-		above += !take;
+		if (!take)
+			above = next_above(t, above + 1);
 		if (candidate > CANDIDATE_MIN)
 			ret[n++] = candidate;
 	}
