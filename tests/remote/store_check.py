@@ -226,10 +226,17 @@ def refuse(folder, made):
     store = Prometheus(folder / "default", window=None)
     try:
         writer = Exporter(f"--history.path={folder}/default.db", f"--remote-write.url={store.url}{store.write}", "--web.allow-changes")
+        told = lambda result: int(writer.metric(f'rightsize_remote_write_runs_total{{result="{result}"}}'))
+        early = made[32:432]
+        post(writer, early)
+        wait(lambda: told("delivered") + told("refused") == len(early), "all to be told")
+        check(store.count() == told("delivered"), f"Prometheus without a window, empty: {told('delivered')} of {len(early)} runs of a month are "
+              f"delivered and there, {told('refused')} refused")
         post(writer, [made[-1]])
-        written(writer, 1)
+        wait(lambda: told("delivered") + told("refused") == len(early) + 1, "the newest run to be written")
+        refused = told("refused")
         post(writer, made[:32])
-        written(writer, 32, "refused")
+        written(writer, refused + 32, "refused")
         said = [line for line in writer.log if "refused" in line]
         check(said and "out_of_order_time_window" in said[0] and len(said) < 4, f"Prometheus without a window: 32 old runs are refused: {said[0]}")
         check(writer.stop() == 0, "the writer ends")
