@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #define CHUNK_SIZE 16384
+/* The first chunk of an arena is small, because many arenas own only a few texts for long. */
+#define FIRST_CHUNK_SIZE 1024
 
 struct arena_chunk {
 	struct arena_chunk *next;
@@ -62,9 +64,9 @@ void closep(const int *fd)
 		close(*fd);
 }
 
-static struct arena_chunk *chunk_new(size_t at_least)
+static struct arena_chunk *chunk_new(size_t at_least, size_t usual)
 {
-	size_t size = at_least > CHUNK_SIZE ? at_least : CHUNK_SIZE;
+	size_t size = at_least > usual ? at_least : usual;
 	struct arena_chunk *c = xmalloc(sizeof *c + size);
 
 	c->next = NULL;
@@ -103,7 +105,8 @@ static struct arena_chunk *chunk_for(struct arena *a, size_t size)
 	if (!c) {
 		size_t room = drop_chunks(later);
 
-		c = chunk_new(room > size ? room : size + (room ? size / 4 : 0));
+		c = chunk_new(room > size ? room : size + (room ? size / 4 : 0),
+			a->first ? CHUNK_SIZE : FIRST_CHUNK_SIZE);
 		*later = c;
 	}
 	a->current = c;

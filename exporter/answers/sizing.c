@@ -36,10 +36,10 @@ static void key_of(const struct sizing_question *q, uint64_t neighbours, char ke
 	const struct sizing_options *o = &q->options;
 	const struct job_mark *m = &q->mark;
 
-	snprintf(key, KEY_MAX, "sizing %s %d %zu %d %d %a %a %d %a %d %zu %s", q->strategy->name,
-		isinf(q->since) != 0, o->runs, (int)o->risk, (int)o->cpu_for, o->percentile,
-		o->margin, o->margin_given, o->input_bytes, o->input_given, o->attempt,
-		q->job_name);
+	snprintf(key, KEY_MAX, "sizing %s %d %zu %d %d %d %a %a %d %a %d %zu %s", q->strategy->name,
+		isinf(q->since) != 0, o->runs, (int)o->risk, (int)o->cpu_for, o->hindsight,
+		o->percentile, o->margin, o->margin_given, o->input_bytes, o->input_given,
+		o->attempt, q->job_name);
 	snprintf(state, KEY_MAX, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %a %a %zu %" PRIx64, m->runs,
 		m->running, m->succeeded, m->ids, m->ended, q->dated.others, neighbours);
 }

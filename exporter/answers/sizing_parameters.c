@@ -74,6 +74,7 @@ bool sizing_parameters_read(const struct arguments *a, struct sizing_options *re
 		.input_bytes = isnan(input) ? 0 : input,
 		.input_given = !isnan(input),
 		.attempt = argument_count(a, "attempt"),
+		.hindsight = argument_flag(a, "details"),
 	};
 
 	if (!all_are_used(a, sizing_parameters_strategy(a), r))

@@ -123,6 +123,7 @@ static void disconnect(struct history *h)
 	sqlite3_finalize(TAKE(h->add_sample));
 	sql_close(&h->file);
 	h->n_columns = 0;
+	h->large_cache = false;
 }
 
 /* Disconnects without a checkpoint, because a checkpoint would write into the corrupt file. */

@@ -253,6 +253,7 @@ struct history {
 		struct stat wal; /* the -wal file at the time `wrote` */
 	} lock_wait;
 	unsigned lost_pages; /* value of history_lost_pages() when the file was opened */
+	bool large_cache;    /* history_run_add has enlarged the cache of pages */
 };
 
 /* ---- tables.c ---- */

@@ -333,6 +333,18 @@ static int is_of_job(struct history *h, int64_t job, const char *name, struct er
 	return sql_row(&q, e);
 }
 
+/* A batch of forwarded runs changes pages all over the file. A cache that cannot hold them writes
+ * them to the -wal file and reads them again, several times in one transaction. */
+#define LARGE_CACHE "PRAGMA cache_size = -2048;"
+
+static int enlarge_cache(struct history *h, struct err *e)
+{
+	int code = h->large_cache ? 0 : sql_exec(&h->file, LARGE_CACHE, "set up", e);
+
+	h->large_cache = h->large_cache || code == 0;
+	return code;
+}
+
 int history_run_add(struct history *h, const struct run *r, struct err *e)
 {
 	const struct run_finish f = {
@@ -363,8 +375,10 @@ int history_run_add(struct history *h, const struct run *r, struct err *e)
 	struct packed_run packed = {0};
 	struct circumstances c = circumstances_at_end(&f);
 	int64_t circumstances = 0;
-	int code = history_find(h, r->run_id, &found, e);
+	int code = enlarge_cache(h, e);
 
+	if (code == 0)
+		code = history_find(h, r->run_id, &found, e);
 	/* Run ids are not secret. A sender may therefore correct a run only if it also names the
 	 * run's job. */
 	int corrects = code > 0 && is_correction(&found, r->outcome) ?

@@ -18,16 +18,23 @@ uint64_t to_store_shifted(void)
 	return atomic_load(&shifted_runs);
 }
 
+/* Ends the request before a run with an earlier time than the run before it. A store without an
+ * out-of-order window says nothing of such a run within one request, and does not keep it. */
 static size_t write_runs(struct buf *body, const struct run *const *run, size_t n)
 {
 	struct buf request AUTO(buf_done) = BUF_MAX(REQUEST_MAX);
+	int64_t latest = INT64_MIN;
 	size_t i = 0;
 
 	for (; i < n && (i == 0 || request.len + WRITE_REQUEST_RUN_MAX < REQUEST_MAX); i++) {
 		bool shifted = false;
+		int64_t at = sample_times_of(&times, run[i], &shifted);
 
-		write_request_add(&request, run[i], sample_times_of(&times, run[i], &shifted));
 		atomic_fetch_add(&shifted_runs, shifted);
+		if (at < latest)
+			break;
+		latest = at;
+		write_request_add(&request, run[i], at);
 	}
 	snappy_write(body, request.data, request.len);
 	return i;

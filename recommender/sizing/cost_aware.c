@@ -2,6 +2,7 @@
 #include "recommender/sizing/cost_aware.h"
 
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,12 @@ const double cost_aware_risk_price[RISK_COUNT] = {
 
 #define ATOMS_MAX (EXPERT_COUNT * RATIOS_MAX)
 
+/* A possible value of the next peak in bytes, by a ratio of an expert. */
+struct expert_ratio {
+	double value, weight;
+	unsigned expert;
+};
+
 struct sizer {
 	const struct job_prior *prior; /* NULL = the built-in prior */
 	enum risk risk;                /* level that `allocate` uses */
@@ -62,9 +69,13 @@ struct sizer {
 	double value[EXPERT_COUNT];              /* bytes; NaN = no prediction */
 	double alone[EXPERT_COUNT][RISK_COUNT];  /* allocation if this were the only expert */
 	double weight[RISK_COUNT][EXPERT_COUNT]; /* the weights sum to 1; 0 = no prediction */
-	bool allocated;
-	double allocation[RISK_COUNT];               /* valid when `allocated` */
+	size_t allocated; /* number of levels, in ascending order, of which these are valid */
+	double allocation[RISK_COUNT];               /* bytes */
 	struct expert_ratios for_cost[EXPERT_COUNT]; /* valid when `value` is not NaN */
+	bool merged;
+	size_t n_all;
+	struct expert_ratio
+		all[ATOMS_MAX]; /* for_cost of all experts, ascending; valid when `merged` */
 	/* Weights by age in runs, computed once. */
 	double ratio_fades[PEAKS_SEEN_MAX], loss_fades[PEAKS_SEEN_MAX];
 	/* Buffers of a pool. */
@@ -85,12 +96,22 @@ static const struct ratio_prior *prior_of(const struct sizer *s, unsigned expert
 #define CANDIDATE_MIN   0.2
 #define ABOVE_CANDIDATE 1.02
 
-/* Writes the candidate ratios in ascending order: all ratios of `r`, and the observed ratios + 2 %,
- * without those up to CANDIDATE_MIN. Returns their number. */
+/* Returns the index of the first observed ratio from `i` on that is not a candidate itself: a bound,
+ * or a ratio up to CANDIDATE_MIN. An allocation a little above a candidate is never cheaper, because
+ * it fits no more than the largest candidate below it. */
+static size_t next_above(const struct expert_record *t, size_t i)
+{
+	while (i < t->n && !t->at[t->order[i]].at_least && t->at[t->order[i]].ratio > CANDIDATE_MIN)
+		i++;
+	return i;
+}
+
+/* Writes the candidate ratios in ascending order: all ratios of `r`, and the observed ratios + 2 %
+ * that can be cheaper (next_above), without those up to CANDIDATE_MIN. Returns their number. */
 static size_t candidates_of(const struct expert_record *t, const struct expert_ratios *r,
 	double ret[2 * RATIOS_MAX])
 {
-	size_t n = 0, above = 0, at = 0;
+	size_t n = 0, above = next_above(t, 0), at = 0;
 
 	while (at < r->n || above < t->n) {
 		double higher =
@@ -100,7 +121,8 @@ static size_t candidates_of(const struct expert_record *t, const struct expert_r
 		bool take = at < r->n && (above == t->n || !(r->at[at].value > higher));
 		double candidate = take ? r->at[at++].value : higher;
 
-		above += !take;
+		if (!take)
+			above = next_above(t, above + 1);
 		if (candidate > CANDIDATE_MIN)
 			ret[n++] = candidate;
 	}
@@ -194,26 +216,83 @@ static void weigh_experts(struct sizer *s, size_t level)
 		s->weight[level][e] /= sum;
 }
 
+/* Returns a value of an expert in bytes. INFINITY = it has no more. */
+static double value_at(const struct sizer *s, unsigned expert, size_t i)
+{
+	const struct expert_ratios *r = &s->for_cost[expert];
+
+	return expert_speaks(s, expert) && i < r->n ?
+		       fmin(r->at[i].value * s->value[expert], DBL_MAX) :
+		       INFINITY;
+}
+
+/* Merges the ratios of all experts. Their order is the same at each level of risk. */
+static void merge_experts(struct sizer *s)
+{
+	size_t at[EXPERT_COUNT] = {0};
+	double head[EXPERT_COUNT];
+
+	for (unsigned e = 0; e < EXPERT_COUNT; e++)
+		head[e] = value_at(s, e, 0);
+	for (s->n_all = 0; s->n_all < ATOMS_MAX; s->n_all++) {
+		unsigned least = 0;
+		double value = head[0];
+
+		for (unsigned e = 1; e < EXPERT_COUNT; e++) {
+			least = head[e] < value ? e : least;
+			value = head[e] < value ? head[e] : value;
+		}
+		if (!(value < INFINITY))
+			break;
+
+		s->all[s->n_all] = (struct expert_ratio){
+			value, s->for_cost[least].at[at[least]].weight, least};
+		head[least] = value_at(s, least, ++at[least]);
+	}
+	s->merged = true;
+}
+
+/* Experts that have less than this part of the weight are left out. */
+#define WEIGHT_LEAST 0.01
+
 /* Merges the ratios of all experts into one set of values, weighted for this level of risk. */
-static struct cost_pool pool_experts(struct sizer *s, size_t level, enum ratio_purpose purpose)
+static struct cost_pool pool_for_cost(struct sizer *s, size_t level)
+{
+	struct cost_pool p = {0, s->atom, s->spare, s->weight_below, s->product_below};
+	double share[EXPERT_COUNT];
+
+	if (!s->merged)
+		merge_experts(s);
+	for (unsigned e = 0; e < EXPERT_COUNT; e++)
+		share[e] = s->weight[level][e] < WEIGHT_LEAST ?
+				   -1 :
+				   s->weight[level][e] / s->for_cost[e].sum;
+	for (size_t i = 0; i < s->n_all; i++) {
+		double of_all = share[s->all[i].expert];
+
+		p.atom[p.n] = (struct weighted_value){s->all[i].value, s->all[i].weight * of_all};
+		p.n += !(of_all < 0);
+	}
+	cost_pool_sort(&p);
+	return p;
+}
+
+/* The same, without the stakes of the runs. */
+static struct cost_pool pool_for_chance(struct sizer *s, size_t level)
 {
 	struct cost_pool p = {0, s->atom, s->spare, s->weight_below, s->product_below};
 
 	for (unsigned e = 0; e < EXPERT_COUNT; e++) {
-		const struct expert_ratios *r = &s->for_cost[e];
 		double weight = s->weight[level][e];
-		struct expert_ratios for_chance;
+		struct expert_ratios r;
 
-		if (weight < 0.01)
+		if (weight < WEIGHT_LEAST)
 			continue;
-		if (purpose == FOR_CHANCE) {
-			expert_record_ratios(&s->record[e], prior_of(s, e), s->value[e], purpose,
-				&ratio_options, s->ratio_fades, &for_chance);
-			r = &for_chance;
-		}
-		for (size_t i = 0; i < r->n; i++)
+		expert_record_ratios(&s->record[e], prior_of(s, e), s->value[e], FOR_CHANCE,
+			&ratio_options, s->ratio_fades, &r);
+		for (size_t i = 0; i < r.n; i++)
 			p.atom[p.n++] = (struct weighted_value){
-				r->at[i].value * s->value[e], r->at[i].weight * (weight / r->sum)};
+				r.at[i].value * s->value[e], r.at[i].weight * (weight / r.sum)};
 	}
 	cost_pool_sort(&p);
 	return p;
@@ -251,7 +330,8 @@ static void prepare_experts(struct sizer *s, double input)
 	experts_predict(&s->peaks_seen, input, s->value);
 	s->input = input;
 	s->prepared = true;
-	s->allocated = false;
+	s->merged = false;
+	s->allocated = 0;
 	for (unsigned e = 0; e < EXPERT_COUNT; e++)
 		if (expert_speaks(s, e))
 			allocate_alone(s, e);
@@ -283,48 +363,54 @@ static double relative_spread(const struct peaks_seen *p)
 	return (peak[(p->n - 1) * 9 / 10] - peak[(p->n - 1) / 10]) / peak[p->n / 2];
 }
 
-static void separate_levels(struct sizer *s)
+static const enum risk ascending[] = {RISK_ECONOMY, RISK_BALANCED, RISK_SAFE};
+
+static double least_above(const struct sizer *s, double lower)
 {
-	static const enum risk ascending[] = {RISK_ECONOMY, RISK_BALANCED, RISK_SAFE};
 	double spread = relative_spread(&s->peaks_seen);
 
-	/* The safe level has room for each of the newest SAFE_RUNS peaks. If the next input is
-	 * known, these peaks set no bound, because they may come from a larger input. */
-	if (isnan(s->input))
-		s->allocation[RISK_SAFE] = fmax(s->allocation[RISK_SAFE],
-			rule_peaks_largest(&s->peaks_seen, SAFE_RUNS));
-	for (size_t i = 1; i < ARRAY_LEN(ascending); i++) {
-		double lower = s->allocation[ascending[i - 1]], more = 0;
-
-		if (spread > SPREAD_OF_NOTE)
-			more = fmax(lower * fmin(fmax(LEVEL_SHARE * spread, LEVEL_FEW), LEVEL_MOST),
-				LEVEL_LEAST);
-		s->allocation[ascending[i]] = fmax(s->allocation[ascending[i]], lower + more);
-	}
+	if (!(spread > SPREAD_OF_NOTE))
+		return lower;
+	return lower +
+	       fmax(lower * fmin(fmax(LEVEL_SHARE * spread, LEVEL_FEW), LEVEL_MOST), LEVEL_LEAST);
 }
 
-/* Computes the allocation at each level of risk. They are NaN before the first run. */
-static const double *allocations(struct sizer *s, double input)
+/* Computes the allocation at the level ascending[i], after those of the levels below it. */
+static double allocate_at(struct sizer *s, size_t i)
+{
+	enum risk level = ascending[i];
+
+	if (!s->peaks_seen.n)
+		return NAN;
+	weigh_experts(s, level);
+
+	struct cost_pool p = pool_for_cost(s, level);
+	struct failure_prices prices = prices_at(s, level);
+	double allocation = cheapest_of(&p, &prices);
+
+	/* If the peaks are absurdly large, all costs are infinite, and no allocation is the
+	 * cheapest. */
+	if (isnan(allocation))
+		allocation = rule_peaks_largest(&s->peaks_seen, PEAKS_SEEN_MAX);
+	/* The safe level has room for each of the newest SAFE_RUNS peaks. If the next input is
+	 * known, these peaks set no bound, because they may come from a larger input. */
+	if (level == RISK_SAFE && isnan(s->input))
+		allocation = fmax(allocation, rule_peaks_largest(&s->peaks_seen, SAFE_RUNS));
+	return i ? fmax(allocation, least_above(s, s->allocation[ascending[i - 1]])) : allocation;
+}
+
+/* Computes the allocations up to a level of risk. They are NaN before the first run. */
+static const double *allocations(struct sizer *s, double input, enum risk level)
 {
 	prepare_experts(s, input);
-	for (size_t level = 0; level < RISK_COUNT && !s->allocated; level++) {
-		s->allocation[level] = NAN;
-		if (!s->peaks_seen.n)
-			continue;
-		weigh_experts(s, level);
-
-		struct cost_pool p = pool_experts(s, level, FOR_COST);
-		struct failure_prices prices = prices_at(s, level);
-
-		s->allocation[level] = cheapest_of(&p, &prices);
-		/* If the peaks are absurdly large, all costs are infinite, and no allocation is the
-		 * cheapest. */
-		if (isnan(s->allocation[level]))
-			s->allocation[level] = rule_peaks_largest(&s->peaks_seen, PEAKS_SEEN_MAX);
+	for (size_t i = 0; i < RISK_COUNT; i++) {
+		if (i == s->allocated) {
+			s->allocation[ascending[i]] = allocate_at(s, i);
+			s->allocated++;
+		}
+		if (ascending[i] == level)
+			break;
 	}
-	if (!s->allocated && s->peaks_seen.n)
-		separate_levels(s);
-	s->allocated = true;
 	return s->allocation;
 }
 
@@ -332,15 +418,15 @@ static double sizer_allocate(void *state, double input)
 {
 	struct sizer *s = state;
 
-	return allocations(s, input)[s->risk];
+	return allocations(s, input, s->risk)[s->risk];
 }
 
-/* Returns a rough second attempt, to price a failure of the first. */
-static double second_attempt(const struct sizer *s, double allocation)
+/* Returns a rough second attempt, to price a failure of the first. `largest`: the largest peak. */
+static double second_attempt(double largest, double allocation)
 {
-	double largest = RETRY_OVER_LARGEST * rule_peaks_largest(&s->peaks_seen, PEAKS_SEEN_MAX);
+	double above = RETRY_OVER_LARGEST * largest;
 
-	return largest > allocation * 1.05 ? largest : 2 * allocation;
+	return above > allocation * 1.05 ? above : 2 * allocation;
 }
 
 /* The second attempt is at least this many times the first, so that a run needs few retries. It is
@@ -352,13 +438,13 @@ static double second_attempt(const struct sizer *s, double allocation)
 static double retry_from_pool(struct sizer *s, double first)
 {
 	const struct peaks_seen *p = &s->peaks_seen;
-	double next;
+	double largest = rule_peaks_largest(p, PEAKS_SEEN_MAX), next;
 
 	if (!s->prepared || !p->n)
-		return second_attempt(s, first);
-	allocations(s, s->input);
+		return second_attempt(largest, first);
+	allocations(s, s->input, s->risk);
 
-	struct cost_pool all = pool_experts(s, s->risk, FOR_COST);
+	struct cost_pool all = pool_for_cost(s, s->risk);
 	struct failure_prices prices = {cost_aware_risk_price[s->risk], FAILURE_FIXED, 0};
 	size_t below = cost_pool_below(&all, first);
 	struct cost_pool above = {
@@ -368,7 +454,7 @@ static double retry_from_pool(struct sizer *s, double first)
 		return 2 * first;
 	cost_pool_sort(&above);
 	next = fmax(cheapest_of(&above, &prices), RETRY_LEAST * first);
-	return fmin(next, fmax(2 * first, second_attempt(s, first)));
+	return fmin(next, fmax(2 * first, second_attempt(largest, first)));
 }
 
 static double sizer_retry(void *state, double allocation, unsigned failures)
@@ -376,10 +462,11 @@ static double sizer_retry(void *state, double allocation, unsigned failures)
 	return failures == 1 ? retry_from_pool(state, allocation) : 2 * allocation;
 }
 
-/* Returns the cost of a run with this peak and this first allocation. */
-static double loss_of(const struct sizer *s, double allocation, double peak, double price)
+/* Returns the cost of a run with this peak and this first allocation. `largest`: the largest peak
+ * of earlier runs. */
+static double loss_of(double largest, double allocation, double peak, double price)
 {
-	double spent = allocation, next = second_attempt(s, allocation);
+	double spent = allocation, next = second_attempt(largest, allocation);
 
 	if (allocation >= peak)
 		return allocation - peak;
@@ -409,6 +496,7 @@ static void move_old(struct sizer *s, double factor)
 static void learn(struct sizer *s, const struct observation *o, double peak, bool at_least)
 {
 	struct observation seen = *o;
+	double largest = rule_peaks_largest(&s->peaks_seen, PEAKS_SEEN_MAX);
 
 	if (!(o->peak > 0 && isfinite(o->peak)))
 		return;
@@ -425,7 +513,8 @@ static void learn(struct sizer *s, const struct observation *o, double peak, boo
 		if (!expert_speaks(s, e))
 			continue;
 		for (size_t k = 0; k < RISK_COUNT; k++)
-			trial.loss[k] = loss_of(s, s->alone[e][k], peak, cost_aware_risk_price[k]);
+			trial.loss[k] =
+				loss_of(largest, s->alone[e][k], peak, cost_aware_risk_price[k]);
 		expert_record_add(&s->record[e], &trial);
 	}
 	seen.peak = peak;
@@ -452,14 +541,14 @@ static void sizer_learn_at_least(void *state, const struct observation *o)
 
 void cost_aware_allocations(void *state, double input, double ret[RISK_COUNT])
 {
-	memcpy(ret, allocations(state, input), RISK_COUNT * sizeof *ret);
+	memcpy(ret, allocations(state, input, RISK_SAFE), RISK_COUNT * sizeof *ret);
 }
 
 static struct cost_pool chances_of(struct sizer *s, double input)
 {
 	assert(s->peaks_seen.n > 0);
-	allocations(s, input); /* sets the weights of the experts, which pool_experts reads */
-	return pool_experts(s, s->risk, FOR_CHANCE);
+	allocations(s, input, s->risk); /* sets the weights of the experts */
+	return pool_for_chance(s, s->risk);
 }
 
 #define ODDS_FACTOR_MAX 1e6
@@ -514,7 +603,7 @@ void cost_aware_outlook(void *state, double input, double allocation,
 		scale_odds(fmax(0, 1 - chance.weight_below[below] / cost_pool_weight(&chance)),
 			odds_factor(s));
 
-	struct cost_pool cost = pool_experts(s, s->risk, FOR_COST);
+	struct cost_pool cost = pool_for_cost(s, s->risk);
 
 	waste.failure = waste.fixed = 0;
 	o.expected_waste = cost_pool_sum(&cost) >= cost_pool_weight(&cost) ?

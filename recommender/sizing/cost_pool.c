@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 /* Returns the end of the ascending stretch that begins at `first`. A comparison with NaN is false,
@@ -122,13 +123,17 @@ double cost_pool_cost(const struct cost_pool *p, double allocation, size_t below
 void cost_pool_cheapest(const struct cost_pool *p, const double *candidate, size_t n,
 	const struct failure_prices *prices, size_t n_prices, struct cheapest_value *ret)
 {
-	size_t below = 0;
+	size_t below = 0, priced = SIZE_MAX;
 
 	for (size_t k = 0; k < n_prices; k++)
 		ret[k] = (struct cheapest_value){NAN, INFINITY};
 	for (size_t i = 0; i < n; i++) {
 		while (below < p->n && p->atom[below].value <= candidate[i])
 			below++;
+		/* A larger allocation that fits no more of the values is not cheaper. */
+		if (below == priced && candidate[i] >= candidate[i - 1])
+			continue;
+		priced = below;
 
 		struct pool_split s = split_at(p, below);
 

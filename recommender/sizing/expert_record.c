@@ -66,9 +66,9 @@ static double prior_spread(const struct expert_record *t, const double age_weigh
 	double expected = fmax(prior->deviation, 1e-6), own = 0, weight = 0;
 
 	for (size_t i = 0; i < t->n; i++) {
-		double age = age_weight[t->n - 1 - i];
+		double age = age_weight[t->n - 1 - i], off = fabs(t->at[i].ratio - 1);
 
-		own += age * fmin(fabs(t->at[i].ratio - 1), RATIO_OFF_MAX);
+		own += age * (off < RATIO_OFF_MAX ? off : RATIO_OFF_MAX);
 		weight += age;
 	}
 	return fmin((prior_weight + own / expected) / (prior_weight + weight),
@@ -147,6 +147,7 @@ void expert_record_ratios(const struct expert_record *t, const struct ratio_prio
 							      prior_weight = o->prior_weight;
 	double spread = prior_spread(t, age_weight, prior, o->prior_weight);
 	struct weighted_value made_up[PRIOR_ATOMS];
+	double likeness = 1, like = value; /* likeness of the prediction `like` */
 
 	ret->sum = 0;
 	for (size_t i = 0; i < t->n; i++) {
@@ -155,8 +156,12 @@ void expert_record_ratios(const struct expert_record *t, const struct ratio_prio
 		weight[i] = age_weight[t->n - 1 - i];
 		if (purpose == FOR_COST)
 			weight[i] *= trial->value / value * trial->stake;
-		if (o->likeness > 0)
-			weight[i] *= likeness_of(value, trial->value, o->likeness);
+		/* Predictions for neighbouring runs are often equal. */
+		if (o->likeness > 0 && trial->value != like) {
+			like = trial->value;
+			likeness = likeness_of(value, like, o->likeness);
+		}
+		weight[i] *= likeness;
 		ret->sum += weight[i];
 		mean_stake += trial->stake / (double)t->n;
 	}

@@ -47,20 +47,31 @@ static struct hindsight hindsight_of(const struct replay_record *r)
 	return (struct hindsight){r->runs, r->failures, waste};
 }
 
+static struct hindsight hindsight_of_baseline(const struct runs *runs, const struct runs *used)
+{
+	struct replayed f;
+
+	replay_runs(&f, &rule_baseline, &rule_baseline.defaults, runs, used, run_needs_memory,
+		REPLAY_SCORED);
+	struct hindsight ret = hindsight_of(&f.record);
+
+	replay_done(&f);
+	return ret;
+}
+
 void sizing_judge_memory(struct sizing *s, struct replayed *own, bool own_is_auto,
 	const struct runs *runs, const struct runs *used, const struct sizing_options *options)
 {
 	const struct sizing_rule *balanced = &cost_aware_rules[RISK_BALANCED];
 	struct rule_options balanced_options = sizing_memory_options(balanced, options);
 	double input = sizing_next_input(options);
-	struct replayed seeds, other = {0}, *judge = own;
+	struct replayed other = {0}, *judge = own;
 	struct cost_aware_outlook o;
 
-	replay_runs(&seeds, &rule_baseline, &rule_baseline.defaults, runs, used, run_needs_memory,
-		REPLAY_SCORED);
-	s->hindsight = hindsight_of(&own->record);
-	s->hindsight_baseline = hindsight_of(&seeds.record);
-	replay_done(&seeds);
+	if (options->hindsight) {
+		s->hindsight = hindsight_of(&own->record);
+		s->hindsight_baseline = hindsight_of_baseline(runs, used);
+	}
 	if (!own_is_auto) {
 		replay_runs(&other, balanced, &balanced_options, runs, used, run_needs_memory,
 			REPLAY_UNSCORED);
@@ -514,7 +525,8 @@ void sizing_memory(struct sizing *s, const struct sizing_method *m, const struct
 	double input = sizing_next_input(options), least;
 	struct replayed f;
 
-	replay_runs(&f, rule, &rule_options, runs, used, run_needs_memory, REPLAY_SCORED);
+	replay_runs(&f, rule, &rule_options, runs, used, run_needs_memory,
+		m->rule || options->hindsight ? REPLAY_SCORED : REPLAY_UNSCORED);
 	least = least_of_the_dead(s, &f);
 	s->demand.memory_bytes =
 		demand_of(rule, &f, rule->allocate(f.state, input), least, options);

@@ -26,7 +26,7 @@ double rule_peaks_largest(const struct peaks_seen *p, size_t newest)
 	double peak = 0;
 
 	for (size_t i = p->n > newest ? p->n - newest : 0; i < p->n; i++)
-		peak = fmax(peak, p->at[i].peak);
+		peak = p->at[i].peak > peak ? p->at[i].peak : peak;
 	return peak;
 }
 

@@ -147,7 +147,8 @@ struct sizing {
 	double memory_at_risk[RISK_COUNT]; /* request of auto at each risk, bytes */
 	/* Request of each attempt, bytes: [0] is the first attempt. Ascending. NaN = unknown. */
 	double memory_attempts[ATTEMPTS_TOLD];
-	struct hindsight hindsight, hindsight_baseline; /* of this strategy; of "baseline" */
+	/* Of this strategy; of "baseline". Without sizing_options.hindsight: 0 runs, waste NaN. */
+	struct hindsight hindsight, hindsight_baseline;
 	const char *memory_source; /* source of the peaks: "vmhwm", ..., "mixed"; NULL = unknown */
 	/* Largest limit at which one of the newest runs was killed, bytes, if this sets the
 	 * request; else NaN. */
@@ -191,6 +192,7 @@ struct sizing_options {
 	bool input_given;
 	size_t attempt;       /* number of the next attempt: 2 = first retry; 0 counts as 1 */
 	enum cpu_for cpu_for; /* read by auto */
+	bool hindsight;       /* also judges earlier runs, which takes auto twice the time */
 	/* Other jobs of the same history and namespace, to learn from (neighbours.h). NULL =
 	 * none. */
 	const struct neighbours *neighbours;

@@ -179,7 +179,7 @@ void replay_runs(struct replayed *ret, const struct sizing_rule *rule,
 void replay_done(struct replayed *f);
 
 /* Fills the forecast for the memory in s->demand, as the strategy auto computes it. Also fills
- * s->hindsight and s->hindsight_baseline. Adds no sentence. */
+ * s->hindsight and s->hindsight_baseline if the options ask for them. Adds no sentence. */
 void sizing_judge_memory(struct sizing *s, struct replayed *own, bool own_is_auto,
 	const struct runs *runs, const struct runs *used, const struct sizing_options *options);
 

@@ -1,12 +1,14 @@
 """Writes runs to a real Prometheus-compatible store by one exporter, reads them by others, and compares all answers.
 
 Usage: store_check.py [JOBS [RUNS [DAYS]]]     RIGHTSIZE_EXPORTER names the program, PROMETHEUS and VICTORIA_METRICS the stores
+       store_check.py HISTORY                  writes all runs of a copy of this file (bench_runs makes one), and reads them back
 """
 import concurrent.futures
 import contextlib
 import json
 import os
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -168,9 +170,8 @@ def write_and_read(store, folder, runs):
     check(True, f"{name}: shows all of them {took:.1f} s later")
     reader = Exporter(f"--history.url={store.url}")
     took = wait(lambda: reader.status("/-/ready")[0] == 200, "the reader to be ready")
-    rss = pathlib.Path(f"/proc/{reader.process.pid}/status").read_text().split("VmRSS:")[1].split()[0]
     read = reader.metric('rightsize_history_read_runs_total{result="added"}')
-    check(read == n, f"{name}: {read:.0f} of {n} runs read back, ready after {took:.1f} s, {int(rss) // 1024} MiB")
+    check(read == n, f"{name}: {read:.0f} of {n} runs read back, ready after {took:.1f} s, {resident(reader.process)} MiB")
     names = sorted({random_runs.question(run) for run in runs})[:200]
     differ = differences(writer, reader, names)
     sized = sum(recommended(writer, one)[0] == 200 for one in names)
@@ -225,10 +226,17 @@ def refuse(folder, made):
     store = Prometheus(folder / "default", window=None)
     try:
         writer = Exporter(f"--history.path={folder}/default.db", f"--remote-write.url={store.url}{store.write}", "--web.allow-changes")
+        told = lambda result: int(writer.metric(f'rightsize_remote_write_runs_total{{result="{result}"}}'))
+        early = made[32:432]
+        post(writer, early)
+        wait(lambda: told("delivered") + told("refused") == len(early), "all to be told")
+        check(store.count() == told("delivered"), f"Prometheus without a window, empty: {told('delivered')} of {len(early)} runs of a month are "
+              f"delivered and there, {told('refused')} refused")
         post(writer, [made[-1]])
-        written(writer, 1)
+        wait(lambda: told("delivered") + told("refused") == len(early) + 1, "the newest run to be written")
+        refused = told("refused")
         post(writer, made[:32])
-        written(writer, 32, "refused")
+        written(writer, refused + 32, "refused")
         said = [line for line in writer.log if "refused" in line]
         check(said and "out_of_order_time_window" in said[0] and len(said) < 4, f"Prometheus without a window: 32 old runs are refused: {said[0]}")
         check(writer.stop() == 0, "the writer ends")
@@ -236,11 +244,63 @@ def refuse(folder, made):
         store.kill()
 
 
+def resident(process):
+    return int(pathlib.Path(f"/proc/{process.pid}/status").read_text().split("VmRSS:")[1].split()[0]) // 1024
+
+
+def on_disk(folder):
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def write_history(store, folder, path):
+    """200 random jobs of a large history have the same answers from the store as from SQLite."""
+    name, copy = store.name, folder / "history.db"
+    shutil.copy(path, copy)
+    writer = Exporter(f"--history.path={copy}", f"--remote-write.url={store.url}{store.write}")
+    with contextlib.closing(sqlite3.connect(copy)) as history:
+        n, = history.execute("SELECT count(*) FROM run").fetchone()
+    took = wait(lambda: writer.metric('rightsize_remote_write_runs_total{result="delivered"}') >= n, f"{n} runs to be written", 7200)
+    check(True, f"{name}: {n} runs of {path} written in {took:.0f} s; the writer has {resident(writer.process)} MiB, the store "
+          f"{resident(store.process)} MiB")
+    reader = Exporter(f"--history.url={store.url}", f"--history.path={folder}/cache.db")
+    took = wait(lambda: reader.status("/-/ready")[0] == 200, "the reader to be ready", 7200)
+    at_once = reader.metric('rightsize_history_read_runs_total{result="added"}')
+    wait(lambda: reader.metric('rightsize_history_read_runs_total{result="added"}') >= n, f"all {n} runs to be read, not {at_once:.0f}")
+    read = reader.metric('rightsize_history_read_runs_total{result="added"}')
+    check(read == n, f"{name}: {read:.0f} of {n} runs read back, {at_once:.0f} when ready after {took:.0f} s; the reader has {resident(reader.process)} MiB, "
+          f"the store {resident(store.process)} MiB and {on_disk(folder / 'data') / n:.0f} bytes a run on disk")
+    made, jobs = random.Random(1), []
+    total = json.loads(writer.get("/jobs?limit=1"))["total"]
+    for offset in sorted(made.sample(range(total), min(200, total))):
+        job, = json.loads(writer.get(f"/jobs?limit=1&sort=name&offset={offset}"))["jobs"]
+        jobs.append(random_runs.question({"namespace": None, **job}))
+    differ = differences(writer, reader, jobs)
+    check(not differ, f"{name}: {len(jobs) - len(differ)} of {len(jobs)} answers of /recommend about random jobs are equal to those from SQLite")
+    for a, b in differ[:2]:
+        print(a[1][:3000], b[1][:3000], sep="\n")
+    check(writer.stop() == 0 and reader.stop() == 0, f"{name}: the exporters end")
+
+
 def main():
+    if len(sys.argv) == 2 and pathlib.Path(sys.argv[1]).is_file():
+        return check_stores(lambda store, folder: write_history(store, folder, pathlib.Path(sys.argv[1])))
     n_jobs, n_runs, days = [int(x) for x in sys.argv[1:]] + [200, 20, 30][len(sys.argv) - 1:]
     now = time.time()
     made = list(random_runs.jobs(int(now), n_jobs, n_runs + 1, now, days))
     runs, more = made[:n_jobs * n_runs], made[n_jobs * n_runs:]
+
+    def check_store(store, folder):
+        writer, reader = write_and_read(store, folder, runs)
+        writer = send_twice(store, folder, writer, len(runs))
+        disturb(store, writer, reader, more[:32], len(runs))
+        check(writer.stop() == 0 and reader.stop() == 0, f"{store.name}: the exporters end")
+        if type(store) is Prometheus:
+            refuse(folder, made)
+
+    return check_stores(check_store)
+
+
+def check_stores(check_store):
     for kind in (Prometheus, VictoriaMetrics):
         if not shutil.which(kind.program):
             print(f"skip {kind.name}: {kind.program} is not installed")
@@ -249,12 +309,7 @@ def main():
             folder = pathlib.Path(name)
             store = kind(folder)
             try:
-                writer, reader = write_and_read(store, folder, runs)
-                writer = send_twice(store, folder, writer, len(runs))
-                disturb(store, writer, reader, more[:32], len(runs))
-                check(writer.stop() == 0 and reader.stop() == 0, f"{kind.name}: the exporters end")
-                if kind is Prometheus:
-                    refuse(folder, made)
+                check_store(store, folder)
             finally:
                 store.kill()
     return 1 if FAILED else 0

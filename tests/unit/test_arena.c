@@ -38,11 +38,23 @@ static void arena_of_what_grows_stays_as_large_as_that(void **state)
 	assert_in_range(taken, largest, 2 * largest);
 }
 
+/* A server keeps an arena for each of a thousand jobs. */
+static void arena_of_a_text_is_small(void **state)
+{
+	AUTO(arena_done) struct arena a = {0};
+
+	arena_text(&a, "text", 4);
+	assert_in_range(malloc_usable_size(a.first), 1, 2048);
+	arena_text(&a, "more", 4);
+	assert_ptr_equal(a.first, a.current);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(arena_reuses_its_room),
 		cmocka_unit_test(arena_of_what_grows_stays_as_large_as_that),
+		cmocka_unit_test(arena_of_a_text_is_small),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

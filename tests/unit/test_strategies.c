@@ -11,7 +11,7 @@
 
 #define GIB (1024 * MIB)
 
-static const struct sizing_options defaults;
+static const struct sizing_options defaults = {.hindsight = true};
 
 static struct sizing size_with(const char *name, const struct test_runs *t,
 	const struct sizing_options *o, struct arena *arena)
@@ -58,6 +58,28 @@ static void every_strategy_fills_and_explains_its_numbers(void **state)
 		assert_non_null(explained(&s, "cpu: "));
 		assert_non_null(explained(&s, "duration"));
 		assert_false(warnings_have(&s.warnings, WARNING_MIXED_JOBS));
+	}
+}
+
+static void hindsight_changes_nothing_else(void **state)
+{
+	static struct test_runs t;
+
+	test_runs_steady(&t, 20, 1000);
+	test_run_add(&t, OUTCOME_OOM_KILLED)->memory_limit_bytes = 320 * MIB;
+	for (const struct strategy *st = strategies; st->name; st++) {
+		AUTO(arena_done) struct arena arena = {0};
+		struct sizing with = size_with(st->name, &t, &defaults, &arena);
+		struct sizing s = size_with(st->name, &t, &(struct sizing_options){0}, &arena);
+
+		assert_int_equal(s.hindsight.runs + s.hindsight_baseline.runs, 0);
+		assert_true(isnan(s.hindsight.waste) && isnan(s.hindsight_baseline.waste));
+		assert_true(s.demand.memory_bytes == with.demand.memory_bytes);
+		assert_true(s.memory_too_small == with.memory_too_small);
+		for (size_t i = 0; i < ATTEMPTS_TOLD; i++)
+			assert_true(s.memory_attempts[i] == with.memory_attempts[i]);
+		assert_int_equal(with.hindsight.runs, st->name[0] == 'b' ? 4 : 19);
+		assert_null(explained(&s, "would have wasted"));
 	}
 }
 
@@ -438,6 +460,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_strategy_fills_and_explains_its_numbers),
+		cmocka_unit_test(hindsight_changes_nothing_else),
 		cmocka_unit_test(waste_of_nothing_is_no_number),
 		cmocka_unit_test(every_strategy_says_why_it_cannot_answer),
 		cmocka_unit_test(unmeasured_runs_leave_every_number_unknown),
