@@ -9,7 +9,8 @@
 #include "exporter/answers/sizing_parameters.h"
 #include "tests/support/sample_runs.h"
 
-static const struct parameter parameters[] = {SIZING_PARAMETERS, {0}};
+static const struct parameter parameters[] = {
+	SIZING_PARAMETERS, {.name = "details", .kind = PARAMETER_FLAG, .fallback = "false"}, {0}};
 
 static void arguments_of(struct arguments *a, const char *const pairs[][2])
 {
