@@ -524,7 +524,8 @@ static int print_answer(const struct route *route, const struct reply *r, const 
 	return write_failed(route, "cannot write the answer to stdout");
 }
 
-/* Asks the route. For a table, asks the route that has the data of the table. */
+/* Asks the route. For a table, asks the route that has the data of the table, with the arguments that
+ * both routes have. */
 static int ask(struct app *app, const struct route *route, const struct arguments *a,
 	enum output as, struct reply *r, struct err *e)
 {
@@ -533,11 +534,17 @@ static int ask(struct app *app, const struct route *route, const struct argument
 	if (as != OUTPUT_TEXT || !shown->from)
 		return route->answer(app, a, r, e);
 
-	char limit[32];
-	const char *const pairs[][2] = {{"limit", limit}, {NULL, NULL}};
+	const struct route *from = query_route(shown->from);
+	struct arguments same;
+	int code = 0;
 
-	snprintf(limit, sizeof limit, "%zu", argument_count(a, "limit"));
-	return route_ask(app, query_route(shown->from), pairs, r, e);
+	arguments_begin(&same, from->parameters);
+	for (const struct parameter *p = route->parameters; p->name && code == 0; p++)
+		if (argument_text(a, p->name) && route_parameter_find(from->parameters, p->name))
+			code = arguments_add(&same, p->name, argument_text(a, p->name), e);
+	if (code == 0)
+		code = arguments_finish(&same, e);
+	return code ? code : from->answer(app, &same, r, e);
 }
 
 int query_main(struct app *app, const struct route *route, int argc, char **argv)

@@ -9,7 +9,7 @@
 #include "recommender/run.h"
 
 static const struct parameter parameters[] = {
-	JOB_LIST_PARAMETERS("1000"),
+	JOB_LIST_PARAMETERS,
 	{0},
 };
 

@@ -35,7 +35,7 @@ static const struct parameter parameters[] = {
 		.fallback = "false",
 		.help = "Also sizes those of the first 100 jobs of the answer that are not sized yet: a server "
 			"has the sizes of the 1000 newest jobs"},
-	JOB_LIST_PARAMETERS("100000"),
+	JOB_LIST_PARAMETERS,
 	{0},
 };
 

@@ -16,9 +16,10 @@ const char *job_list_sort_word(size_t i);
 
 static_assert(JOBS_MAX == 1000, "the help of show says so");
 
-/* The parameters of such a list. `limit_default` is the default of the parameter limit. */
+/* The parameters of such a list. A client asks for all jobs with a higher limit, or page by page: 18,004
+ * jobs are 22 MB of /overview and take 150 MB to make. */
 /* clang-format off */
-#define JOB_LIST_PARAMETERS(limit_default) \
+#define JOB_LIST_PARAMETERS \
 	{.name = "search", .kind = PARAMETER_TEXT, .least = 1, .most = JOB_SEARCH_MAX, \
 		.help = "Only jobs whose names have each of these words; A to Z match a to z"}, \
 	{.name = "show", .kind = PARAMETER_CHOICE, .choice = job_list_show_word, .fallback = "all", \
@@ -29,7 +30,7 @@ static_assert(JOBS_MAX == 1000, "the help of show says so");
 		.help = "The order; - is from the highest to the lowest. Unknown values come last. last is the " \
 			"start of the newest run, failures counts 12 runs, duration and memory are of the " \
 			"newest success, saving is that of a month"}, \
-	{.name = "limit", .kind = PARAMETER_COUNT, .fallback = limit_default, .least = 1, .most = 100000, \
+	{.name = "limit", .kind = PARAMETER_COUNT, .fallback = "1000", .least = 1, .most = 100000, \
 		.help = "Most jobs to give"}, \
 	{.name = "offset", .kind = PARAMETER_COUNT, .fallback = "0", .least = 0, .most = 1e9, \
 		.help = "How many jobs to leave out at the start of the list"}

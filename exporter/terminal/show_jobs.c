@@ -108,6 +108,26 @@ static void add_job(struct grid *g, const json_t *job, bool places, double now)
 	grid_take(g, STYLE_PLAIN, &b);
 }
 
+/* Says how many jobs the table has, and of how many: `limit`, `offset` and `search` may leave out some. */
+static void add_count(struct buf *out, const json_t *answer, size_t n)
+{
+	double fit = member_number(answer, "total");
+	double all = member_number(json_object_get(answer, "counts"), "all");
+
+	if (n && n < fit)
+		buf_addf(out, "\n%zu of %.0f jobs; --limit and --offset show others.", n, fit);
+	else if (n)
+		buf_addf(out, "\n%zu job%s.", n, n == 1 ? "" : "s");
+	else if (all > 0)
+		buf_addf(out, "None of the %.0f jobs in the history.\n", all);
+	else
+		buf_adds(out, "The history has no such job.\n"
+			      "Record one: rightsize-exporter run --job-name=NAME -- COMMAND\n");
+	if (n)
+		buf_adds(out,
+			" Runs: . ok, F failed, O out of memory, I interrupted, R running.\n");
+}
+
 void show_jobs(struct buf *out, const json_t *answer, const struct screen *s, bool explain)
 {
 	static const struct grid_column columns[] = {
@@ -136,13 +156,7 @@ void show_jobs(struct buf *out, const json_t *answer, const struct screen *s, bo
 		add_job(g, json_array_get(jobs, i), places, now);
 	if (n)
 		grid_write(out, g, s);
-	buf_addf(out,
-		n ? "\n%zu job%s. Runs: . ok, F failed, O out of memory, I interrupted, R running"
-		    ".\n" :
-		    "%zu job%s in the history.\n",
-		n, n == 1 ? "" : "s");
+	add_count(out, answer, n);
 	if (n)
 		paragraphs_next(out, s, "recommend", json_array_get(jobs, 0));
-	else
-		buf_adds(out, "Record one: rightsize-exporter run --job-name=NAME -- COMMAND\n");
 }

@@ -99,6 +99,21 @@ class Terminal(support.Case):
         self.assertIn("#SBATCH --time=", text)
         self.assertLess(len(text.splitlines()), 24, text)
 
+    def test_jobs_show_those_that_were_asked_for(self):
+        def rows(*flags):
+            table = self.piped("jobs", "--format=text", *flags).partition("\n\n")[0]
+            return [line.split()[0] for line in table.splitlines()[1:]]
+        for name in ("zeta", "alpha"):
+            self.run_job(["true"], name)
+        names = [job["job_name"] for job in json.loads(self.piped("jobs"))["jobs"]]
+        self.assertEqual(names, ["alpha", "zeta", "etl/load"])
+        self.assertEqual(rows(), names)
+        self.assertEqual(rows("--sort=name"), sorted(names))
+        self.assertEqual(rows("--search=zeta"), ["zeta"])
+        self.assertEqual(rows("--limit=1", "--offset=1"), ["zeta"])
+        self.assertIn("1 of 3 jobs; --limit", self.piped("jobs", "--format=text", "--limit=1"))
+        self.assertIn("The history has no such job.", self.piped("jobs", "--format=text", "--search=no-such-job"))
+
     def test_jobs_show_how_runs_ended(self):
         text = self.on_terminal("jobs", NO_COLOR="1")
         row = next(line for line in text.splitlines() if line.startswith("etl/load"))

@@ -17,7 +17,7 @@ static const struct job_row jobs[] = {
 	{"report", 9, {0}, 100, .last_outcome = OUTCOME_RUNNING},
 };
 
-static const struct parameter parameters[] = {JOB_LIST_PARAMETERS("100"), {0}};
+static const struct parameter parameters[] = {JOB_LIST_PARAMETERS, {0}};
 
 /* Publishes what is recommended: the first saves 3 a run, ten runs a month; the second is too small. */
 static struct job_advice_table *advised(void)
