@@ -114,7 +114,7 @@ static void add_count(struct buf *out, const json_t *answer, size_t n)
 	double fit = member_number(answer, "total");
 	double all = member_number(json_object_get(answer, "counts"), "all");
 
-	if (n && n < fit)
+	if (n && (double)n < fit)
 		buf_addf(out, "\n%zu of %.0f jobs; --limit and --offset show others.", n, fit);
 	else if (n)
 		buf_addf(out, "\n%zu job%s.", n, n == 1 ? "" : "s");
