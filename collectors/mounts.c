@@ -167,6 +167,17 @@ bool mount_holds(const struct mount *m, const char *path)
 	return path_within(path, m->point);
 }
 
+const struct mount *mounts_find(const struct mounts *all, const char *path)
+{
+	const struct mount *ret = NULL;
+
+	for (size_t i = 0; i < all->n; i++)
+		if (mount_holds(&all->mount[i], path) &&
+			(!ret || strlen(all->mount[i].point) >= strlen(ret->point)))
+			ret = &all->mount[i];
+	return ret;
+}
+
 /* Returns true if a walk to `path` meets another mount on `parent` before it reaches `child`. */
 static bool is_covered(const struct mounts *all, const struct mount *parent,
 	const struct mount *child, const char *path)

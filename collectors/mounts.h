@@ -52,6 +52,10 @@ void mounts_done(struct mounts *m);
  * path. */
 bool mount_holds(const struct mount *m, const char *path);
 
+/* Returns the mount that a path without symbolic links leads to; NULL = none. A later mount covers an
+ * earlier one on the same point. */
+const struct mount *mounts_find(const struct mounts *all, const char *path);
+
 /* Watches the mount table of this process for changes. */
 struct mount_watch {
 	struct kept table;

@@ -152,10 +152,7 @@ static bool may_hang(const struct host *h, pid_t pid, const char *path)
 	char table[PROCESS_PATH_MAX];
 
 	if (mounts_read(&all, h->proc, process_path(table, pid, "mountinfo"), NULL) == 0)
-		for (size_t i = 0; i < all.n; i++)
-			if (mount_holds(&all.mount[i], path) &&
-				(!at || strlen(all.mount[i].point) >= strlen(at->point)))
-				at = &all.mount[i];
+		at = mounts_find(&all, path);
 	return at && mount_kind_of(at) == MOUNT_REMOTE;
 }
 

@@ -119,11 +119,7 @@ bool path_is_remote(const char *path)
 	if (path[0] != '/' || tree_open(&proc, "/proc", NULL) < 0)
 		return false;
 	if (mounts_read(&all, proc, "self/mountinfo", NULL) == 0)
-		for (size_t i = 0; i < all.n; i++)
-			/* Of two mounts on one point, the later one covers the earlier one. */
-			if (mount_holds(&all.mount[i], path) &&
-				(!found || strlen(all.mount[i].point) >= strlen(found->point)))
-				found = &all.mount[i];
+		found = mounts_find(&all, path);
 	bool ret = found && mount_kind_of(found) == MOUNT_REMOTE;
 
 	mounts_done(&all);
