@@ -119,7 +119,8 @@ static void add_count(struct buf *out, const json_t *answer, size_t n)
 	else if (n)
 		buf_addf(out, "\n%zu job%s.", n, n == 1 ? "" : "s");
 	else if (all > 0)
-		buf_addf(out, "None of the %.0f jobs in the history.\n", all);
+		buf_addf(out, "The list is empty: --show or --offset leaves out all %.0f jobs.\n",
+			all);
 	else
 		buf_adds(out, "The history has no such job.\n"
 			      "Record one: rightsize-exporter run --job-name=NAME -- COMMAND\n");

@@ -112,6 +112,8 @@ class Terminal(support.Case):
         self.assertEqual(rows("--search=zeta"), ["zeta"])
         self.assertEqual(rows("--limit=1", "--offset=1"), ["zeta"])
         self.assertIn("1 of 3 jobs; --limit", self.piped("jobs", "--format=text", "--limit=1"))
+        self.assertIn("The list is empty: --show or --offset leaves out all 3 jobs.",
+                      self.piped("jobs", "--format=text", "--show=running"))
         self.assertIn("The history has no such job.", self.piped("jobs", "--format=text", "--search=no-such-job"))
 
     def test_jobs_show_how_runs_ended(self):
