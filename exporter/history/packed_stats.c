@@ -13,9 +13,9 @@
 
 /* Encoding of one number in the blob. */
 enum packed_code {
-	PACKED_UNKNOWN, /* nothing: NaN */
-	PACKED_ZERO,    /* nothing: 0 */
-	/* Nothing: the value equals the previous statistic of the column. The first statistic of a
+	PACKED_UNKNOWN, /* no bytes: NaN */
+	PACKED_ZERO,    /* no bytes: 0 */
+	/* no bytes: the value equals the previous statistic of the column. The first statistic of a
 	 * column equals `n` of the last earlier column that has values. */
 	PACKED_SAME,
 	PACKED_FLOAT,  /* 4 bytes */

@@ -147,7 +147,8 @@ struct sizing {
 	double memory_at_risk[RISK_COUNT]; /* request of auto at each risk, bytes */
 	/* Request of each attempt, bytes: [0] is the first attempt. Ascending. NaN = unknown. */
 	double memory_attempts[ATTEMPTS_TOLD];
-	/* Of this strategy; of "baseline". Without sizing_options.hindsight: 0 runs, waste NaN. */
+	/* How well the requests of this strategy, and those of "baseline", would have fitted the
+	 * earlier runs. Unless sizing_options.hindsight asks for them: 0 runs, and waste NaN. */
 	struct hindsight hindsight, hindsight_baseline;
 	const char *memory_source; /* source of the peaks: "vmhwm", ..., "mixed"; NULL = unknown */
 	/* Largest limit at which one of the newest runs was killed, bytes, if this sets the

@@ -133,7 +133,7 @@ class DyingDisk:
         return self.process.stderr.readline()
 
     def end(self):
-        """Whoever waits for an answer gets an error."""
+        """Ends all waits for an answer with an error."""
         with contextlib.suppress(OSError):
             self.process.stdin.close()
         self.process.wait()

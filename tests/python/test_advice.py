@@ -1,4 +1,4 @@
-"""What systems that start jobs ask for: sizes, and which attempt they are for. Needs no package of others."""
+"""Tests sizes for systems that start jobs, and which attempt they are for. Needs no package of others."""
 import os
 import pathlib
 import sys

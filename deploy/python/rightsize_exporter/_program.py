@@ -10,7 +10,7 @@ class NotInstalled(RuntimeError):
 
 
 def _candidates() -> Iterator[Optional[str]]:
-    """Where it may be. A module is imported when the places before have no program: a job waits for each import."""
+    """Yields the places of the program. Each is looked up only if those before have none: a job waits for each import."""
     yield os.environ.get("RIGHTSIZE_EXPORTER")
     import sysconfig
     yield os.path.join(sysconfig.get_path("scripts"), NAME)

@@ -1,4 +1,4 @@
-"""What to request for the next run of a job, for systems that start it.
+"""Sizes of the next run of a job, for systems that start it.
 
 A question takes 2 seconds at most and raises no error. After one that had no answer, none is asked for a minute:
 a scheduler that starts many tasks does not wait for each. Nothing here starts an exporter.

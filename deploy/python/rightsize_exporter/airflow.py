@@ -90,7 +90,7 @@ class RightsizePlugin(AirflowPlugin):  # type: ignore[misc,unused-ignore]
 
 
 def _word(pod: Any, key: str) -> Optional[str]:
-    """What Airflow says of the task: in annotations of the executor, in labels of the operator."""
+    """Returns a word of Airflow about the task. The executor puts it into annotations, the operator into labels."""
     for words in (pod.metadata.annotations, pod.metadata.labels):
         if words and words.get(key):
             return str(words[key])

@@ -1,4 +1,4 @@
-"""What the tests of workflow systems share: a history of their own, and jobs that are known and safe to size."""
+"""The tests of workflow systems share this: a history of their own, and jobs that are known and safe to size."""
 import os
 import pathlib
 import sys
