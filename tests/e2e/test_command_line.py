@@ -451,6 +451,8 @@ class Help(Case):
                 if arguments[0] in ("serve", "run") or arguments[:2] in (["rules", "capture"], ["catalogue", "update"]):
                     continue
                 flags = [] if arguments[0] in NO_OPTIONS else [f"--history.path={self.folder}/none.db"]
+                if arguments[0] == "catalogue":
+                    flags.append(f"--catalogue.cache={self.folder}/catalogue.db")
                 result = self.command(*arguments, *flags)
                 self.assertIn(result.returncode, (0, 1), result.stderr)
 
