@@ -100,18 +100,34 @@ static void add_chance(struct buf *out, double chance)
 	if (runs)
 		buf_addf(out, "; %s may need more", runs);
 	else
-		buf_adds(out, "; the chance that a run needs more is not known");
+		buf_adds(out, "; the chance of more is not known");
+}
+
+/* Writes how many runs succeeded, how much they used, and the chance that it is not enough. */
+static void add_evidence(struct buf *out, const json_t *answer)
+{
+	const json_t *based_on = json_object_get(answer, "based_on"),
+		     *memory = json_object_get(answer, "memory");
+	double runs = member_number(based_on, "runs"), others = member_number(based_on, "excluded"),
+	       peak = member_number(json_object_get(answer, "used"), "memory_bytes");
+
+	if (others > 0)
+		buf_addf(out, "%.0f of %.0f runs succeeded", runs, runs + others);
+	else
+		buf_addf(out, "%.0f successful run%s", runs, runs > 1 || runs < 1 ? "s" : "");
+	if (!isnan(peak)) {
+		buf_adds(out, others > 0 ? " with up to " : " peaked at ");
+		figure_bytes(out, peak);
+		buf_adds(out, runs > 1 && !(others > 0) ? " at most" : "");
+		add_chance(out, member_number(memory, "too_small_probability"));
+	}
 }
 
 static void add_headline(struct buf *out, const json_t *answer, const struct screen *s)
 {
-	const json_t *ask = json_object_get(answer, "resources"),
-		     *memory = json_object_get(answer, "memory");
-	const json_t *based_on = json_object_get(answer, "based_on");
-	double runs = member_number(based_on, "runs"),
-	       input = member_number(based_on, "input_bytes"), cores = member_number(ask, "cpu"),
-	       bytes = member_number(ask, "memory") * MIB,
-	       peak = member_number(json_object_get(answer, "used"), "memory_bytes");
+	const json_t *ask = json_object_get(answer, "resources");
+	double input = member_number(json_object_get(answer, "based_on"), "input_bytes"),
+	       cores = member_number(ask, "cpu"), bytes = member_number(ask, "memory") * MIB;
 	struct buf b AUTO(buf_done) = BUF_MAX(512);
 
 	buf_adds(&b, "Request ");
@@ -126,14 +142,12 @@ static void add_headline(struct buf *out, const json_t *answer, const struct scr
 	}
 	buf_addc(&b, '.');
 	screen_text(out, s, STYLE_BOLD, buf_text(&b));
-	buf_addf(out, "\n%.0f successful run%s", runs, runs > 1 || runs < 1 ? "s" : "");
-	if (!isnan(peak)) {
-		buf_adds(out, " peaked at ");
-		figure_bytes(out, peak);
-		buf_adds(out, runs > 1 ? " at most" : "");
-		add_chance(out, member_number(memory, "too_small_probability"));
-	}
-	buf_adds(out, ".\n\n");
+	buf_addc(out, '\n');
+	buf_reset(&b);
+	add_evidence(&b, answer);
+	buf_addc(&b, '.');
+	paragraphs_text(out, s, buf_text(&b));
+	buf_addc(out, '\n');
 }
 
 static void add_line(struct buf *out, const struct screen *s, const char *name, struct buf *text)

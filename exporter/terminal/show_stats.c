@@ -9,16 +9,17 @@
 #include "exporter/terminal/paragraphs.h"
 #include "exporter/terminal/show.h"
 
-/* Ways to write a number. The end of a key names its unit. */
+/* Ways to write a number. The end of a key names its unit. `kind` follows the name of the row, because
+ * a run has both "disk read" in bytes and its rate. */
 static const struct {
 	const char *end;
 	void (*add)(struct buf *out, double v);
-	const char *after;
+	const char *after, *kind;
 } units[] = {
-	{"_bytes_per_second", figure_bytes, "/s"},
-	{"_bytes", figure_bytes, ""},
-	{"_seconds", figure_seconds, ""},
-	{"", figure_number, ""},
+	{"_bytes_per_second", figure_bytes, "/s", " rate"},
+	{"_bytes", figure_bytes, "", ""},
+	{"_seconds", figure_seconds, "", ""},
+	{"", figure_number, "", ""},
 };
 
 static size_t unit_of(const char *key)
@@ -37,7 +38,8 @@ static void add_name(struct grid *g, const char *key, size_t unit)
 {
 	char name[128];
 
-	snprintf(name, sizeof name, "%.*s", (int)(strlen(key) - strlen(units[unit].end)), key);
+	snprintf(name, sizeof name, "%.*s%s", (int)(strlen(key) - strlen(units[unit].end)), key,
+		units[unit].kind);
 	for (char *c = name; *c; c++)
 		if (*c == '_')
 			*c = ' ';

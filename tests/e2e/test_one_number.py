@@ -201,8 +201,8 @@ class OneNumber(support.Case):
         lines = done.stdout.splitlines()
         told.request("terminal", lines[0])
         told.chance("terminal", lines[1])
-        told.words("runs", "terminal", lines[1], rf"^{NUMBER} successful runs?")
-        told.words("used memory_bytes", "terminal", lines[1], f"peaked at {SIZE}")
+        told.words("runs", "terminal", lines[1], rf"^{NUMBER} (?:successful runs?|of \d+ runs succeeded)")
+        told.words("used memory_bytes", "terminal", lines[1], f"(?:peaked at|up to) {SIZE}")
         self.table(told, "terminal", {line.split()[0]: re.split("  +", line.strip())[1:4] for line in lines if re.match("CPU|Memory", line)})
         paired = {name: text for name, text in (re.split("  +", line, maxsplit=1) for line in lines if re.match(r"[A-Z][a-z ]+  +\S", line))}
         costs = paired["Cost of a run"]

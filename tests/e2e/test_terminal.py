@@ -67,6 +67,12 @@ class Terminal(support.Case):
                     self.assertLessEqual(longest, 80 if columns == 80 else 120, text)
                 self.assertIsInstance(json.loads(self.on_terminal(*arguments, "--format=json")), dict)
 
+    def test_no_two_rows_of_stats_have_one_name(self):
+        text = self.on_terminal("stats", "--job-name=etl/load", columns=120, NO_COLOR="1")
+        names = re.findall(r"(?m)^([a-z][a-z0-9 ]*[a-z])  ", text)
+        self.assertIn("memory peak", names)
+        self.assertEqual(sorted(set(names)), sorted(names))
+
     def test_a_recommendation_fits_a_screen_and_says_what_json_says(self):
         text = self.on_terminal("recommend", "--job-name=etl/load", NO_COLOR="1")
         answer = self.query("recommend", "--job-name=etl/load")
@@ -75,6 +81,7 @@ class Terminal(support.Case):
         cpus = "1 CPU" if request["cpu"] == 1 else f"{request['cpu']} CPUs"
         memory = request["memory"]
         self.assertEqual(text.splitlines()[0], f"Request {cpus} and {memory:.{0 if memory >= 100 else 1}f} MiB.")
+        self.assertRegex(text.splitlines()[1], r"^2 of 3 runs succeeded with up to [\d.]+ MiB; about")
         announced = self.on_terminal("recommend", "--job-name=etl/load", "--input-bytes=64Mi", NO_COLOR="1")
         self.assertRegex(announced.splitlines()[0], r"^Request .* MiB for an input of 64\.0 MiB\.$")
         self.assertIn(answer["paste"]["text"].strip(), text)
