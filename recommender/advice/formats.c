@@ -354,8 +354,9 @@ const struct advice_format advice_formats[] = {
 		.name = "docker",
 		.content_type = TEXT,
 		.help = "Flags of docker run and podman run: hard limits, m is 2^20 bytes. --cpus does "
-			"not slow the job down; a host with fewer CPUs refuses it, and "
-			"strategy baseline does not know it",
+			"not slow the job down. It is at most the CPUs of the machine that ran the "
+			"job, because a host with fewer CPUs refuses it. Strategy baseline does not "
+			"know it",
 		/* Docker has hard limits only. The CPU request is not used, because as a limit it
 		 * would slow down the bursts. --memory-swap is the limit of memory plus swap. It
 		 * equals --memory here, which forbids swap, because swap would hide that memory ran

@@ -15,7 +15,7 @@ enum advice_number {
 	MILLICORES_LIMIT_ASKED, /* the limit if the caller asked for one, else 0 */
 	MILLICORES_MOST,        /* the limit; the request if no limit is advised */
 	CORES,                  /* cores as a decimal number, exact to thousandths: 2.25 */
-	CORES_LIMIT,            /* decimal number like CORES */
+	CORES_LIMIT,            /* decimal number like CORES, at most the CPUs of the machine */
 	CPU_PERCENT_LIMIT,      /* percent of one CPU */
 	MEMORY_MIB,
 	/* Memory of the attempts after MEMORY_MIB. Each is larger than the one before. */

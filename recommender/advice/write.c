@@ -43,6 +43,11 @@ static uint64_t at_least(uint64_t limit, uint64_t request)
 	return limit > request ? limit : request;
 }
 
+static uint64_t at_most(uint64_t limit, uint64_t bound)
+{
+	return limit < bound ? limit : bound;
+}
+
 static uint64_t divided_up(uint64_t a, uint64_t b)
 {
 	return (a + b - 1) / b;
@@ -60,6 +65,8 @@ static void cpu_numbers(const struct sizing *s, bool limit, uint64_t n[ADVICE_NU
 	if (s->cpu_cores_limit > 0)
 		n[MILLICORES_LIMIT] = at_least(millicores(s->cpu_cores_limit), n[MILLICORES]);
 	n[CORES_LIMIT] = n[MILLICORES_LIMIT];
+	if (s->machine_cpus > 0)
+		n[CORES_LIMIT] = at_most(n[CORES_LIMIT], millicores(s->machine_cpus));
 	n[MILLICORES_LIMIT_ASKED] = limit ? n[MILLICORES_LIMIT] : 0;
 	n[MILLICORES_MOST] = at_least(n[MILLICORES_LIMIT], n[MILLICORES]);
 	n[CPU_PERCENT_LIMIT] = divided_up(n[MILLICORES_LIMIT], 10);

@@ -44,8 +44,9 @@ struct parallelism {
 	double possible[RUNS_FOR_CPU];     /* most cores that the run can use; INFINITY = unknown */
 	double mean, most;                 /* mean and largest number of cores in use */
 	bool most_known;                   /* `most` was measured, and is not only a mean */
-	double widest; /* most cores that would be in use if no thread had to wait */
-	bool waited;   /* in at least one run, threads had to wait for a CPU */
+	double widest;       /* most cores that would be in use if no thread had to wait */
+	bool waited;         /* in at least one run, threads had to wait for a CPU */
+	double machine_cpus; /* CPUs of the largest machine; NaN = unknown */
 };
 
 /* Returns the most cores that a run can use: the most that it used or waited for at once
@@ -70,6 +71,7 @@ static struct parallelism *parallelism_of(const struct runs *used, struct arena 
 	struct parallelism *p = arena_alloc(arena, sizeof *p);
 	double sum = 0;
 
+	p->machine_cpus = NAN; /* fmax ignores it */
 	for (size_t i = 0; i < used->n && p->n < RUNS_FOR_CPU; i++) {
 		const struct distribution *d = run_column(&used->run[i], "cpu_cores");
 
@@ -78,6 +80,7 @@ static struct parallelism *parallelism_of(const struct runs *used, struct arena 
 		struct parallel *run = &p->run[p->n];
 		bool known = isfinite(d->max);
 
+		p->machine_cpus = fmax(p->machine_cpus, used->run[i].machine_cpus);
 		run->wanted = waits_cpu_wanted(&used->run[i]);
 		p->fastest[p->n] = cpu_parallel_stretch(run, INFINITY);
 		p->waited |= run->wanted > 1;
@@ -393,6 +396,7 @@ void sizing_cpu(struct sizing *s, const struct sizing_method *m, const struct ru
 	s->cpu_slowdown = mean_stretch(p, (double)s->resources.cpu);
 	s->cpu_cores_limit =
 		fmax(fmax(s->demand.cpu_cores, s->cpu_cores_for_speed), cores_for_bursts(p));
+	s->machine_cpus = p->machine_cpus;
 	forecast_at_cores(s, p);
 	explain_at_cores(s, p->waited, arena);
 }

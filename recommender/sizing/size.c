@@ -77,6 +77,7 @@ static struct sizing sizing_unknown(void)
 		.input_bytes = NAN,
 		.cpu_cores_limit = NAN,
 		.memory_bytes_limit = NAN,
+		.machine_cpus = NAN,
 		.gpu_usage = NAN,
 		.cpu_cores_for_speed = NAN,
 		.duration_low = NAN,

@@ -119,6 +119,7 @@ struct sizing {
 	 * below `demand`. The memory limit is never below a peak of the runs used. NaN = no
 	 * advice. */
 	double cpu_cores_limit, memory_bytes_limit;
+	double machine_cpus; /* CPUs of the largest machine of the runs used; NaN = unknown */
 
 	/* Most computing power of GPUs in use at once: 0.3 = 30 % of one GPU. NaN = unknown. */
 	double gpu_usage;

@@ -604,6 +604,12 @@ static void a_request_is_no_hard_limit(void **state)
 	s.cpu_cores_limit = 4;
 	assert_written("docker", &s, "--cpus=4\n");
 	assert_written("systemd", &s, "[Service]\nCPUQuota=400%\n");
+	/* docker run refuses more CPUs than the host has. */
+	s.machine_cpus = 2;
+	assert_written("docker", &s, "--cpus=2\n");
+	assert_written("systemd", &s, "[Service]\nCPUQuota=400%\n");
+	s.machine_cpus = 8;
+	assert_written("docker", &s, "--cpus=4\n");
 }
 
 int main(void)
