@@ -9,7 +9,8 @@
 #include "recommender/run.h"
 
 /* The members of struct distribution, in the order in which the history stores them. Adjacent
- * statistics in this order often have equal values. */
+ * statistics in this order often have equal values, and the history stores an equal value only
+ * once. */
 enum statistic {
 	STATISTIC_N,
 	STATISTIC_SUM,
@@ -40,7 +41,7 @@ enum statistics {
 	STATISTICS_ALL = STATISTIC_BIT(STATISTIC_COUNT) - 1,
 };
 
-/* A column of the history and the set of its statistics that is kept. */
+/* A column of the history, and the statistics of it that are kept (bits of enum statistics). */
 struct kept_column {
 	const char *column;
 	unsigned statistics;

@@ -75,11 +75,10 @@ bool run_times_agree(const struct run *r);
 #define UNCERTAIN_CPU_SECONDS 1.0
 bool run_cpu_uncertain(const struct run *r);
 
-/* Appends sentences on the CPU time of these runs. They say how much CPU time may be missing, how
- * much of it may be that of other processes, and how many runs are too uncertain for sizing.
- * Returns false and appends nothing when no run is too uncertain and both amounts are small. An
- * amount is small if it is at most 5 % of the CPU time (a tenth of a core for two cores) or at most
- * a second. */
+/* Appends sentences on the CPU time of these runs: how much of it may be that of other processes,
+ * how much more may be missing, and how many runs are too uncertain for sizing. Returns false and
+ * appends nothing when no run is too uncertain and both amounts are small. An amount is small if it
+ * is at most 5 % of the CPU time (a tenth of a core for two cores) or at most a second. */
 #define CPU_DOUBT_MAX 300
 bool run_cpu_doubt(struct buf *ret, const struct run *const *runs, size_t n);
 

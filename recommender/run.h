@@ -82,9 +82,10 @@ struct run {
 	const char *cpu_level; /* lowest CPU level of its programs, "x86-64-v3"; NULL = unknown */
 	/* The run's server, in the vendor's names; NULL = unknown. */
 	const char *vendor_id, *instance_type, *region, *zone, *allocation;
-	/* `system` is the system that named the run ("metaflow", "rules", ...). `system_run` is the
-	 * name of a run in that system, and this run is one attempt of it. `labels` is a JSON
-	 * object with that system's labels. */
+	/* `system`: the batch or workflow system that named the run ("metaflow", ...), or "rules"
+	 * if a naming rule of this program did. `system_run`: that system's id of its run. Each
+	 * attempt and each task of it is a run of its own here, with the same `system_run`.
+	 * `labels`: a JSON object with that system's labels. */
 	const char *system, *system_run, *labels;
 	/* The total of the CPU time may include time that processes outside the run used. This is
 	 * the upper bound of that time. NaN = unknown. 0 = it is certain that they used none. */

@@ -5,7 +5,7 @@
 #include "recommender/run.h"
 
 enum wait_verdict {
-	WAITED_UNKNOWN, /* the wait for a CPU is unknown, and no other row applies */
+	WAITED_UNKNOWN, /* the wait for a CPU is unknown, and no other verdict applies */
 	WAITED_LITTLE,
 	WAITED_FOR_CPU,     /* more cores or a larger quota would make the job faster */
 	WAITED_FOR_MEMORY,  /* swapping and reclaim: more memory would make the job faster */

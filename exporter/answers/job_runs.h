@@ -12,9 +12,9 @@
 int answer_open_history(struct app *app, struct history **ret, struct err *e);
 int answer_no_history(struct app *app, struct reply *reply);
 
-/* Completes the job of a request, before a route answers it (history_find_key): a request may leave out
- * the cluster, or the namespace and the cluster. Does nothing if the request names no job, or if the
- * history cannot be read. */
+/* Completes the job name that a request gives, before a route answers the request. A request may
+ * leave out the cluster, or the namespace and the cluster (history_find_key). Does nothing if the
+ * request names no job, or if the history cannot be read. */
 void answer_complete_job(struct app *app, struct arguments *a);
 
 /* The errors of answers about a job, and of answers about a run. */

@@ -11,7 +11,8 @@
 extern const struct server_cost_gap {
 	unsigned bit; /* of enum cost_gap */
 	const char *name;
-	/* words for the part if its price is unknown; NULL = a cost lacks the part for another reason */
+	/* Name of the part in the note about unknown prices. NULL = the note leaves the part out,
+	 * because it has no price of its own. */
 	const char *priced;
 } server_cost_gaps[SERVER_COST_GAPS];
 

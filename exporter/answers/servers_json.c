@@ -38,8 +38,8 @@ static double rate_of(const struct server_answer *a, const struct server *s)
 	return from && to ? catalogue_currency_rate(from, to) : (double)NAN;
 }
 
-/* Adds the names of a server. If its vendor's tools use another name, adds its id only with
- * details. */
+/* Adds the names of a server. Without details, adds server_id only if the name in the vendor's
+ * tools (api_reference) is unknown. */
 static void put_identity(json_t *o, const struct server *s, bool details)
 {
 	json_put(o, "vendor_id", known_text(s->vendor_id));
@@ -114,7 +114,8 @@ static json_t *allocation_json(const struct price *p)
 				 catalogue_allocation_name[p->allocation]);
 }
 
-/* Adds the region. Without details, adds its id only if a person would type something else. */
+/* Adds the region. Without details, adds region_id only if it differs from the name in the vendor's
+ * tools (region_typed). */
 static void put_region(json_t *o, const struct region *r, bool details)
 {
 	const char *typed = region_typed(r);

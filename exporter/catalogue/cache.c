@@ -540,7 +540,8 @@ static int save_servers(const struct catalogue_cache *k, const struct catalogue 
 	return code;
 }
 
-/* Saves the scores of a benchmark in one configuration, JSON or "". */
+/* Saves the scores of a benchmark in one configuration. `config`: the configuration as JSON, or
+ * "". */
 static int save_scores(struct sql *q, const struct catalogue *c, const struct benchmark *b,
 	const float *score, const char *config, struct err *e)
 {

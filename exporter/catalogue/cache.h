@@ -50,7 +50,7 @@ int catalogue_cache_load(struct catalogue **ret, struct cache_origin *origin, co
 /* Reads only the origin, which is cheap. Returns the same errors as catalogue_cache_load. */
 int catalogue_cache_origin(struct cache_origin *ret, const char *path, struct err *e);
 
-/* A stored answer of a server, with the values that an HTTP cache needs. */
+/* A stored HTTP answer, with the values that an HTTP cache needs. */
 struct cached_page {
 	char etag[256];         /* ETag of the page; "" = it has none */
 	struct wall fetched_at; /* time of the fetch or the last confirmation */

@@ -82,7 +82,8 @@ int keeper_fetch(const struct keeper_options *o, const struct keeper_transport *
 /* Most pages of a vendor or a region; more pages mean that the Keeper's paging never ends. */
 #define KEEPER_PAGES_MAX 400
 #define KEEPER_ATTEMPTS  6 /* most attempts of a call whose failure may be temporary */
-/* Most attempts of such a call while a person waits: two waits, which take 3 to 9 s together. */
+/* Most attempts of a call while a person waits. Three attempts have two waits between them, which
+ * take 3 to 9 s together. */
 #define KEEPER_ATTEMPTS_ATTENDED 3
 
 #endif

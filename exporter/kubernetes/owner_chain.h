@@ -10,13 +10,13 @@
 #include "exporter/client/download.h"
 #include "exporter/kubernetes/object_meta.h"
 
-/* Largest size of the words of one pod, in bytes. Further labels are ignored, and leave room for
- * the owner. */
+/* Largest size of the words of one pod (pod_ownership.words), in bytes. A label that does not fit
+ * is ignored. The words of the owner always fit. */
 #define OWNER_WORDS_MAX 4608
 /* Most requests to the API for one pod: one for the pod, the others for its owners. */
 #define OWNER_QUESTIONS_MAX 4
 
-/* The API, or its double. */
+/* The Kubernetes API, or a replacement for tests. */
 struct owner_api {
 	void *context;
 	/* Asks for the metadata of one object. `path` begins with "/api". Returns 0 for a complete

@@ -318,7 +318,7 @@ static void note_success(struct pod_owners *o)
 	o->said = true;
 }
 
-/* Returns the seconds to wait before a pod may be asked for; 0 = now. */
+/* Returns the seconds until the thread may ask for the next pod; 0 = now. */
 static double wait_to_ask(struct pod_owners *o, struct mono now)
 {
 	pthread_mutex_lock(&o->lock);

@@ -24,9 +24,9 @@ struct job_advice {
 	double runs_a_month;        /* as runs_a_month returns it */
 };
 
-/* Returns the saving of a month in US dollars, and whether the job requests less memory than is
- * recommended. `j` may be NULL. */
+/* Returns the saving of a month in US dollars. NaN = unknown. `j` may be NULL. */
 double job_advice_saving_a_month(const struct job_advice *j);
+/* Returns true if the job requests less memory than is recommended. `j` may be NULL. */
 bool job_advice_too_small(const struct job_advice *j);
 
 /* Replaces all rows by a copy of these rows, whose names are all different. `hidden`: number of
@@ -34,7 +34,7 @@ bool job_advice_too_small(const struct job_advice *j);
 void job_advice_publish(const struct job_advice *row, size_t n, size_t hidden);
 void job_advice_clear(void); /* removes all rows; call it when the thread ends */
 
-/* The newest rows. They never change. */
+/* The rows that were published last. A table never changes. */
 struct job_advice_table;
 struct job_advice_table *job_advice_get(void);         /* NULL before the first rows */
 void job_advice_done(struct job_advice_table **table); /* for AUTO; drops the reference */
@@ -43,14 +43,14 @@ void job_advice_done(struct job_advice_table **table); /* for AUTO; drops the re
  * the JOBS_MAX newest jobs. `t` may be NULL. */
 const struct job_advice *job_advice_find(const struct job_advice_table *t, const char *job_name);
 
-/* Returns the codes of a job's warnings. Returns WARNING_NOT_SIZED alone if the job has no
- * recommendation. `j` may be NULL. */
+/* Returns the codes of a job's warnings as a set, like warnings_codes. A job without a
+ * recommendation has only WARNING_NOT_SIZED. `j` NULL = no recommendation. */
 uint32_t job_advice_codes(const struct job_advice *j);
-/* Does the same for a job of the table, which may be NULL. */
+/* Does the same for the job of this name in `t`. `t` may be NULL. */
 uint32_t job_advice_warnings(const struct job_advice_table *t, const char *job_name);
 
-/* Their metrics are absent before the first rows are published. Always on, so they are not in
- * all_collectors. */
+/* The collectors of the warnings and of the sizes. Their metrics are absent before the first rows
+ * are published. No option switches them off, so they are not in all_collectors. */
 extern const struct collector collector_warnings, collector_sizes;
 
 #endif

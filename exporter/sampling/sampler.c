@@ -26,8 +26,8 @@
 #include "exporter/sampling/run_forecast.h"
 #include "exporter/core/memory_trim.h"
 
-/* After this many rows, the sampler gives the memory back to the kernel that only the start
- * needed. */
+/* After this many rows, the sampler gives memory back to the kernel: the memory that only the start
+ * of the program needed. */
 #define TRIM_ROWS 3
 
 /* ---- the limit of CPU time ---- */

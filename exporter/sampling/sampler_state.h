@@ -31,8 +31,8 @@ enum tick_purpose {
 };
 
 struct snapshot_age {
-	bool any; /* a snapshot exists, and no later event has made it obsolete */
-	struct mono at, ended;
+	bool any;              /* a snapshot exists, and no later event has made it obsolete */
+	struct mono at, ended; /* time of its readings; end of its tick */
 };
 
 struct sampler {

@@ -9,7 +9,7 @@
 #include "recommender/sizing/sizing.h"
 
 /* Facts that the caller knows about the target. All zero = no facts. Each format then uses its
- * defaults, except for READS_PROCESS, which needs `job_name` or `process`. `process` and
+ * defaults. Only a format with READS_PROCESS needs `job_name` or `process`. `process` and
  * `container` must pass the checks below. */
 struct advice_target {
 	const char *job_name;    /* key or name of the job */
@@ -36,20 +36,22 @@ struct advice_format {
 	const char *name, *content_type, *help;
 	unsigned reads;                     /* bits of enum advice_reads */
 	const char *container;              /* the container if the caller names none */
-	const struct advice_sizes *sizes;   /* the only sizes of the target; NULL = any size */
+	const struct advice_sizes *sizes;   /* sizes that the target sells; NULL = any size */
 	const struct advice_layout *layout; /* NULL = JSON, which advice_write cannot write */
 };
 extern const struct advice_format advice_formats[]; /* ends with name NULL; json is the default */
 const struct advice_format *advice_format_find(const char *name); /* NULL = unknown name */
-/* Returns the format for the jobs of a system (struct run, `system`): the format with its name,
- * such as "slurm". For other systems and NULL, returns "docker": its flags are read most easily. */
+/* Returns the format for jobs of a batch or workflow system (struct run, `system`): the format of
+ * the same name, such as "slurm". For other systems and NULL, returns "docker", because its flags
+ * are the easiest to read. */
 const struct advice_format *advice_format_for(const char *system);
 
 /* -ERANGE: the target has no size that is large enough, and nothing was written. */
 int advice_write(struct buf *out, const struct advice_format *f, const struct advice_target *t,
 	const struct sizing *s, struct err *e);
 
-/* True for a DNS-1123 label: 1 to 63 of a-z, 0-9 and "-", and neither begins nor ends with "-". */
+/* True for a DNS-1123 label: 1 to 63 characters of a-z, 0-9 and "-". The first and the last are not
+ * "-". */
 bool advice_container_valid(const char *name);
 
 /* True for identifiers of letters, digits and "_" joined by ":". This is the full name of a

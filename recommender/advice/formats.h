@@ -18,7 +18,7 @@ enum advice_number {
 	CORES_LIMIT,            /* decimal number like CORES, at most the CPUs of the machine */
 	CPU_PERCENT_LIMIT,      /* percent of one CPU */
 	MEMORY_MIB,
-	/* Memory of the attempts after MEMORY_MIB. Each is larger than the one before. */
+	/* Memory of the 2nd, 3rd and 4th attempt. Each attempt has more than the one before. */
 	MEMORY_MIB_2,
 	MEMORY_MIB_3,
 	MEMORY_MIB_4,
@@ -51,11 +51,11 @@ enum advice_number {
 
 	/* Conditions; 1 = true. A true condition only makes its piece or section appear. Its number
 	 * is not written. */
-	IF_CPU_LIFTED,        /* CPU has a request, and the advice has no CPU limit */
-	IF_DISK_LIFTED,       /* the disk has a request */
+	IF_CPU_LIFTED,        /* the advice has a CPU request and no CPU limit */
+	IF_DISK_LIFTED,       /* the advice has a disk request, which never has a limit */
 	IF_GPU_SHARE_UNKNOWN, /* a job that needs a share of a GPU, with unknown GPU memory */
-	/* MEMORY_MB is below the memory that Metaflow gives a step without a request, and Metaflow
-	 * takes the larger value (METAFLOW_MEMORY_MB). */
+	/* WIN: MEMORY_MB is below the memory that Metaflow gives a step without a request, and
+	 * Metaflow takes the larger value (METAFLOW_MEMORY_MB). LOSE: all other cases. */
 	IF_METAFLOW_DEFAULTS_WIN,
 	IF_METAFLOW_DEFAULTS_LOSE,
 	ADVICE_NUMBERS,

@@ -31,8 +31,9 @@ extern const struct advice_sizes advice_sizes_fargate;
  * lacks. */
 extern const struct advice_sizes advice_sizes_gcp;
 
-/* Finds the smallest size for a request; 0 = unknown, so any size is large enough. Writes the
- * memory to *ret_mib. Returns NULL if no size is large enough. */
+/* Finds the smallest size that is large enough for a request. A request of 0 is unknown: any size
+ * is large enough for it. Writes the memory of the size to *ret_mib. Returns NULL if no size is
+ * large enough. */
 const struct advice_size *advice_size_for(const struct advice_sizes *s, uint64_t millicores,
 	uint64_t mib, uint64_t *ret_mib);
 

@@ -11,7 +11,7 @@
 #include "recommender/run.h"
 
 struct phase {
-	double start, seconds;       /* time from the start of the run to the phase; its length */
+	double start, seconds;       /* seconds from the run's start to the phase; its length */
 	struct demand demand;        /* P95 of cores; peaks of memory and GPUs; disk unknown */
 	double cores_mean, gpu_mean; /* mean usage; NaN = unknown */
 };
@@ -30,7 +30,7 @@ void phases_of(const struct series *s, struct arena *arena, struct phases *ret);
 void phases_copy(struct phases *p, struct arena *arena);
 
 /* A split of a job into steps. A split is proposed when all of these conditions are true:
- * - Every part takes at least a minute and a tenth of the run.
+ * - Every part takes at least a minute, and at least a tenth of the run.
  * - At least three of the newest five runs have the cut at the same share of the run (within 5 %).
  * - Reserving each part's demand costs at most 80 % of reserving the whole run's demand.
  * The cost is (cores + GiB / 8 + 25 x GPUs) x time. */

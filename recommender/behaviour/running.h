@@ -15,8 +15,8 @@ struct prospect {
 	double expected_seconds;          /* duration that the sizing forecasts; NaN = unknown */
 };
 
-/* `history`: newest first, all outcomes. Reads only the input size of this run and the neighbours
- * from `options`. */
+/* `history`: earlier runs of the job, newest first, all outcomes. From `options`, reads only the
+ * input size of this run and the neighbours. */
 void running_prospect(const struct runs *history, const struct sizing_options *options,
 	struct prospect *ret);
 
@@ -46,10 +46,12 @@ struct running {
 	 * as in the second half of the run so far. The weight of the second estimate is the share
 	 * of the expected peaks that are below the peak so far. */
 	double oom_risk;
-	double expected_peak_bytes; /* median of the expected peaks that are still possible */
-	/* Expected total duration, never below `seconds`. It is prospect.expected_seconds while no
-	 * expected duration is below `seconds`, and then the median of the expected durations that
-	 * are still possible. */
+	/* Median of the expected peaks that are not below the peak so far, or the peak so far if
+	 * all are below it. */
+	double expected_peak_bytes;
+	/* Expected total duration, never below `seconds`. At first it is prospect.expected_seconds.
+	 * As soon as the run has lasted longer than one of the expected durations, it is the median
+	 * of the longer ones, or `seconds` if no longer one is left. */
 	double expected_duration_seconds;
 	double expected_end; /* expected time of the end, seconds since 1970 UTC */
 	/* Request / usage so far. 1 = the run uses all that it requested. If no memory was

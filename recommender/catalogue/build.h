@@ -23,12 +23,15 @@ int catalogue_add_server(struct catalogue_builder *b, const struct server *s, st
  * not added. */
 int catalogue_add_price(struct catalogue_builder *b, const struct price_row *row, struct err *e);
 
-/* The two steps of catalogue_add_price, for readers of many prices. catalogue_place_price looks up
- * the region, the zone and the currency of `row`, and writes a price with them to *ret. The caller
- * can use *ret, with another price, for each server of the vendor in this zone.
- * catalogue_add_placed adds a price of the server at index `server`, in the order of adding from 0.
- * The caller checks that the index is below catalogue_builder_servers, and that the price is finite
- * and above 0. */
+/* The two steps of catalogue_add_price, for readers of many prices.
+ *
+ * catalogue_place_price looks up the region, the zone and the currency of `row`, and writes a price
+ * with them to *ret. The caller can set another price in *ret, and use it for each server of the
+ * vendor in this zone.
+ *
+ * catalogue_add_placed adds a price of a server. `server` is the server's index: 0 is the server
+ * that was added first. The caller checks that the index is below catalogue_builder_servers, and
+ * that the price is finite and above 0. */
 int catalogue_place_price(struct catalogue_builder *b, const struct price_row *row,
 	struct price *ret, struct err *e);
 int catalogue_add_placed(struct catalogue_builder *b, size_t server, const struct price *p,

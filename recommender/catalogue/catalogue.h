@@ -66,7 +66,7 @@ struct server {
 	const char *vendor_id, *server_id, *api_reference, *display_name, *family;
 	const char *cpu_manufacturer, *gpu_manufacturer, *gpu_family, *gpu_model, *storage_type;
 	double vcpus, cpu_cores;
-	double memory_amount, memory_amount_actual; /* MiB: as sold; as the system sees it */
+	double memory_amount, memory_amount_actual; /* MiB: as sold; as its kernel sees it */
 	double gpu_count;                           /* a fraction for a part of a GPU */
 	double gpu_memory_min, gpu_memory_total;    /* MiB: of the smallest GPU; of all GPUs */
 	double storage_size;                        /* local storage, GB */
@@ -109,10 +109,10 @@ struct currency {
 struct benchmark {
 	const char *benchmark_id, *name, *category, *unit;
 	bool higher_is_better;
-	/* Best score of server [i]; NaN = unknown. `single_score` has the scores of configurations
-	 * with one core; NULL = the source has no such configuration of this benchmark. `score` has
-	 * the scores of all other configurations. If a server has no score of another
-	 * configuration, `score` has its score of one core. */
+	/* [i] is the best score of server [i]; NaN = unknown. `single_score`: over the
+	 * configurations with one core; NULL = the source has no such configuration of this
+	 * benchmark. `score`: over all other configurations; for a server without such a score, its
+	 * score of one core. */
 	const float *score, *single_score;
 };
 
@@ -153,9 +153,9 @@ struct catalogue {
  * recommender/catalogue/fields.h, in any order. Unknown columns are ignored. An empty cell means
  * unknown. vendor_id, server_id, vcpus and memory_amount are required. A line is either a server,
  * or one more price of an earlier server. In a line with one more price, the specifications may be
- * empty. A line is skipped if the table has a column "unit" and the cell is not "hour" or empty.
- * Lines that start with "#" are comments, with three exceptions: "# as_of: DATE", "# source: NOTE"
- * and "# rate: CURRENCY USD" (US dollars for one unit). An error names the line and column. */
+ * empty. If the text has a column "unit", a line counts only if its unit is "hour" or empty. Lines
+ * that start with "#" are comments, with three exceptions: "# as_of: DATE", "# source: NOTE" and
+ * "# rate: CURRENCY USD" (US dollars for one unit). An error names the line and column. */
 int catalogue_from_csv(struct catalogue **ret, const char *text, size_t len, const char *source,
 	struct err *e);
 

@@ -39,8 +39,8 @@ struct price_row {
 	bool estimated;
 };
 
-/* One row of a source: a server, and the vendor, region and price in the same row. Vendor, region
- * and price use the ids of the server. */
+/* One row of a source: a server, and the vendor, region and price in the same row. Their vendor_id,
+ * region_id and server_id are those in `server`. */
 struct field_row {
 	struct server server;
 	struct vendor vendor;

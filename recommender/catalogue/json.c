@@ -110,8 +110,8 @@ static bool is_of_price(const struct field *f)
 	       strcmp(f->name, "region_id") == 0 || strcmp(f->name, "zone_id") == 0;
 }
 
-/* Sets the fields of one part from an object. If `plain` is true, skips a field when field_find
- * returns another field of the same name. */
+/* Sets the fields of one part from an object. Different parts can have a field of the same name. If
+ * `plain` is true, such a name counts only for the first part that has it (field_find). */
 static int set_part(struct json_cursor *r, const json_t *object, enum field_part part, bool plain,
 	struct field_row *row, struct err *e)
 {
@@ -136,7 +136,7 @@ static bool text_is(const json_t *object, const char *key, const char *expected)
 	return text && strcasecmp(text, expected) == 0;
 }
 
-/* Replaces each price whose allocation or region is uncertain by NaN. */
+/* Sets a price to NaN if its allocation or its region is uncertain. */
 static void settle_prices(const struct json_cursor *r, const json_t *object, struct field_row *row)
 {
 	static const char *const minima[] = {"min_price", "min_price_ondemand", "min_price_spot"};

@@ -10,7 +10,7 @@
 
 struct string_entry {
 	const char *text;
-	uint32_t value; /* owned by the caller; 0 in a new entry */
+	uint32_t value; /* set and read only by the caller; 0 in a new entry */
 	uint32_t hash;
 };
 

@@ -30,7 +30,8 @@ struct table {
 };
 
 /* `price` and `reference` are prices by index of the server, in units of 1e-7; 0 = none. The first
- * row of a vendor and allocation is the reference for the following rows of both. */
+ * row of a vendor and allocation is the reference for the following rows of the same vendor and
+ * allocation. */
 struct price_rows {
 	struct scan at;
 	const char *vendor_id; /* vendor of the reference row */
@@ -177,7 +178,9 @@ static const struct server_range *servers_of(const struct unpacking *u, const ch
 	return NULL;
 }
 
-/* Returns the price that is expected after a server with the price `before`. */
+/* Predicts the price of a server in this row. A pack stores only the difference to it. `before`:
+ * price of the server before it in this row. `reference_before` and `reference`: prices of the two
+ * servers in the reference row; 0 = none. */
 static double expected(double before, double reference_before, double reference)
 {
 	return reference > 0 && reference_before > 0 ?

@@ -93,7 +93,7 @@ struct cost {
 	 * the amount that the mean over the spread of the duration adds; it can be negative. */
 	double compute, storage, outbound, ipv4, spread;
 	double billed_seconds; /* seconds that are billed for a run of forecast.seconds */
-	double added_seconds;  /* part of them that the vendor's minimum or increment adds */
+	double added_seconds;  /* part of billed_seconds: minimum or increment of the vendor */
 	unsigned lacks;        /* bits of enum cost_gap */
 };
 

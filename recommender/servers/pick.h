@@ -118,9 +118,9 @@ struct pick {
 	struct cost cost; /* cost of a run */
 	double score;     /* score in options.benchmark and its configuration; NaN = unknown */
 	double key;       /* value that the objective compares; lower is better */
-	/* The price is not reliable (pick_price_is_sure). Or the objective reads forecasts
-	 * (by_forecast), and this forecast assumes a speed although the speed of the job's server
-	 * is known. Unsure picks are sorted after all sure picks. */
+	/* True in two cases. First, the price is not reliable (pick_price_is_sure). Second, the
+	 * objective reads forecasts (by_forecast), and this forecast assumes a speed although the
+	 * speed of the job's server is known. Unsure picks are sorted after all sure picks. */
 	bool unsure;
 	/* Copies of `forecast.seconds` and `cost.amount`; NaN = unknown. */
 	double forecast_duration_seconds, forecast_cost;
@@ -159,7 +159,7 @@ struct objective {
 	bool by_money;          /* the key is a cost or a price */
 	enum exclusion lacking; /* the exclusion to count when the key is NaN */
 	bool by_forecast;       /* a pick with an assumed speed is unsure */
-	bool by_speed;          /* the key is a score, although forecasts exist */
+	bool by_speed;          /* the key is a score, although by_forecast is true */
 	bool by_benchmark;      /* the objective needs pick_options.benchmark */
 	const char *unit;       /* unit of the key in words: "per hour", ... */
 	const char *order;      /* what comes first, as a sentence for people */

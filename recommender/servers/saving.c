@@ -53,7 +53,8 @@ const char *const saving_condition_name[CONDITIONS] = {
 	[CONDITION_BURSTABLE] = "burstable",
 };
 
-/* Changes the options to those of the condition. Returns false if they do not exclude it. */
+/* Changes the options so that they select only servers of this condition. Returns false and changes
+ * nothing if the options allow such servers already. */
 static bool impose(enum condition condition, struct pick_options *o)
 {
 	const unsigned bursting = 1u << CPU_BURSTABLE | 1u << CPU_SHARED;

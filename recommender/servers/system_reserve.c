@@ -1,4 +1,4 @@
-/* CPUs and memory that the system uses on a plain machine and on a Kubernetes node. */
+/* CPUs and memory that remain for jobs on a plain machine and on a Kubernetes node. */
 #include "recommender/servers/system_reserve.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #define KUBERNETES_EVICT 100.0 /* kubelet's default memory.available threshold */
 
 /* Returns the visible memory as Spare Cores measured it. If that is unknown, returns the memory as
- * sold minus the kernel's page table. */
+ * sold minus the part that the kernel takes for its page descriptors (struct page). */
 static double visible_memory(const struct server *s)
 {
 	if (!isnan(s->memory_amount_actual))

@@ -1,4 +1,5 @@
-/* CPUs and memory of a server that remain for jobs, because the system itself uses a part. */
+/* CPUs and memory of a server that remain for jobs. The operating system or a Kubernetes node uses
+ * the rest. */
 #ifndef RECOMMENDER_SERVERS_SYSTEM_RESERVE_H
 #define RECOMMENDER_SERVERS_SYSTEM_RESERVE_H
 

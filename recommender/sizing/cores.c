@@ -301,7 +301,8 @@ static void size_by_share(struct sizing *s, const struct sizing_method *m,
 
 /* Explains how long a run takes with the fewest cores, the requested cores and the most cores.
  * Leaves out numbers of cores that change nothing. `waited`: threads of earlier runs waited for a
- * CPU. A run with cores of its own is then faster than the expected duration. */
+ * CPU. A run that shares its cores with no other program is then faster than the expected
+ * duration. */
 static void explain_at_cores(struct sizing *s, bool waited, struct arena *arena)
 {
 	AUTO(buf_done) struct buf words = BUF_MAX(200);

@@ -96,9 +96,10 @@ static const struct ratio_prior *prior_of(const struct sizer *s, unsigned expert
 #define CANDIDATE_MIN   0.2
 #define ABOVE_CANDIDATE 1.02
 
-/* Returns the index of the first observed ratio from `i` on that is not a candidate itself: a bound,
- * or a ratio up to CANDIDATE_MIN. An allocation a little above a candidate is never cheaper, because
- * it fits no more than the largest candidate below it. */
+/* Returns the index of the first observed ratio, from `i` on, that is only a bound or at most
+ * CANDIDATE_MIN. Only these ratios need + 2 % as a candidate. All other ratios are candidates
+ * themselves, and 2 % more than a candidate is never cheaper: it fits no more values than the
+ * largest candidate below it. */
 static size_t next_above(const struct expert_record *t, size_t i)
 {
 	while (i < t->n && !t->at[t->order[i]].at_least && t->at[t->order[i]].ratio > CANDIDATE_MIN)
@@ -116,8 +117,8 @@ static size_t candidates_of(const struct expert_record *t, const struct expert_r
 	while (at < r->n || above < t->n) {
 		double higher =
 			above < t->n ? t->at[t->order[above]].ratio * ABOVE_CANDIDATE : INFINITY;
-		/* If a value is NaN, the comparison is false. The NaN is then taken once, like any
-		 * other value. */
+		/* A comparison with NaN is false. The negation makes sure that a NaN is taken, so
+		 * that the loop ends. */
 		bool take = at < r->n && (above == t->n || !(r->at[at].value > higher));
 		double candidate = take ? r->at[at++].value : higher;
 
@@ -277,7 +278,8 @@ static struct cost_pool pool_for_cost(struct sizer *s, size_t level)
 	return p;
 }
 
-/* The same, without the stakes of the runs. */
+/* Merges the ratios of all experts, as pool_for_cost does, but the stakes of the runs do not
+ * count. */
 static struct cost_pool pool_for_chance(struct sizer *s, size_t level)
 {
 	struct cost_pool p = {0, s->atom, s->spare, s->weight_below, s->product_below};

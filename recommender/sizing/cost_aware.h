@@ -28,7 +28,7 @@ extern const double cost_aware_risk_price[RISK_COUNT];
 /* In the functions below, `state` is the state of one of cost_aware_rules. The rule must have
  * learnt at least one run. */
 
-/* Replaces the prior that `start` got in its options. `prior` must outlive the state. */
+/* Replaces the prior that the rule's `start` got in its options. `prior` must outlive the state. */
 void cost_aware_use_prior(void *state, const struct job_prior *prior);
 
 void cost_aware_allocations(void *state, double input, double ret[RISK_COUNT]);
@@ -36,7 +36,7 @@ void cost_aware_allocations(void *state, double input, double ret[RISK_COUNT]);
 /* Forecast for an allocation of the next run. */
 struct cost_aware_outlook {
 	double too_small;      /* probability that the allocation is too small */
-	double expected_waste; /* share of the expected peak, including failed attempts */
+	double expected_waste; /* (unused memory + failed attempts) / expected peak */
 	enum expert leading;   /* expert with the largest weight */
 	double leading_weight;
 	double leading_value; /* prediction of the leading expert, bytes */

@@ -16,7 +16,9 @@ struct weighted_value {
 struct failure_prices {
 	double failure; /* part of a failure's price that is a multiple of the run's peak */
 	double fixed;   /* constant part of a failure's price, in the unit of the atoms' values */
-	double second;  /* second attempt; up to 1.05 x the first, 2 x the first is used instead */
+	/* Allocation of the second attempt. If it is at most 1.05 times the first allocation, twice
+	 * the first allocation is used instead. */
+	double second;
 };
 
 /* An atom is a possible value with its weight. cost_pool_sort sorts the atoms by value, and sets
@@ -34,11 +36,13 @@ void cost_pool_sort(struct cost_pool *p);
 double cost_pool_weight(const struct cost_pool *p);
 double cost_pool_sum(const struct cost_pool *p);                 /* sum of weight x value */
 size_t cost_pool_below(const struct cost_pool *p, double value); /* number of atoms <= value */
+/* Returns the expected cost of an allocation. `below`: cost_pool_below(p, allocation). */
 double cost_pool_cost(const struct cost_pool *p, double allocation, size_t below,
 	const struct failure_prices *prices);
 
-/* Finds the cheapest candidate for each price. If several are equally cheap, finds the smallest of
- * them. `candidate` is in ascending order. */
+/* Finds the candidate with the least expected cost for each of the `n_prices` prices. If several
+ * are equally cheap, finds the smallest of them. `candidate` is in ascending order. `ret` has room
+ * for `n_prices` results. */
 struct cheapest_value {
 	double value, cost; /* NaN and INFINITY if there was no candidate */
 };

@@ -37,9 +37,10 @@ double cpu_parallel_widest(const struct parallel *p);
 #define CPU_SLOWED 1.1
 #define CORES_MIN  0.01 /* smallest result of cpu_parallel_need */
 
-/* Returns the fewest cores that do not slow the run down, and that suffice for the number of busy
- * cores that the run reaches or exceeds for a quarter of its time, with room if threads waited
- * (PARALLEL_ROOM). If only the mean is known, this number is the mean. */
+/* Returns the fewest cores that meet two conditions. First, the run is not slowed down
+ * (CPU_SLOWED). Second, the cores are at least the number that the run keeps busy for a quarter of
+ * its time; if threads waited for a CPU, up to PARALLEL_ROOM times this number. If only the mean is
+ * known, this number is the mean. */
 double cpu_parallel_need(const struct parallel *p);
 
 #endif

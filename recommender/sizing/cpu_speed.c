@@ -7,9 +7,9 @@
 #include "recommender/run.h"
 #include "recommender/sizing/cpu.h"
 
-/* The constants below were chosen on four public traces, with all of their labels in view. They
- * slow down at most 2 % of the runs of each trace, and at most 2.5 % of those of either half of its
- * labels (bench_cpu, --half). */
+/* The constants below were chosen on four public traces, on all of their labels: none was kept for
+ * a test. With them, at most 2 % of the runs of each trace are slowed down, and at most 2.5 % of
+ * the runs of either half of its labels (bench_cpu, --half). */
 #define SLOWED_PRICE 105.0 /* price of a slowed run, in cores for the time of the run */
 /* Expected spread of the needs, before any run was seen: the mean distance of their logarithms from
  * the median. It counts as SPREAD_RUNS runs. */

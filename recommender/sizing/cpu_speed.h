@@ -22,9 +22,10 @@
  * job can use; INFINITY = unknown. */
 double cpu_speed_cores(const double *need, size_t n, double widest);
 
-/* Round a number of cores to a whole number (at least 1), and to a number for systems that accept
- * fractions (at least a quarter). The result is the nearest one, or the next larger one if the
- * nearest is more than 10 % too small. A fraction is never above the whole number. */
+/* Round a number of cores to the nearest step, or to the next larger step if the nearest is more
+ * than 10 % too small. cpu_speed_whole returns a whole number, at least 1. cpu_speed_fraction is
+ * for systems that accept fractions: it rounds to steps of cpu_speed_step, at most 1, and returns
+ * at least a quarter. Its result is never above that of cpu_speed_whole. */
 uint64_t cpu_speed_whole(double cores);
 double cpu_speed_fraction(double cores);
 

@@ -7,9 +7,9 @@
 #include "collectors/base/mem.h"
 #include "recommender/sizing/strategy.h"
 
-/* The constants below were chosen on five public sources, with all of their labels in view. The
- * results are similar on both halves of the labels (tests/bench/cpu.c). Errors are natural
- * logarithms of duration / guess. */
+/* The constants below were chosen on five public sources, on all of their labels: none was kept for
+ * a test. The results are similar on both halves of the labels (tests/bench/cpu.c). Errors are
+ * natural logarithms of duration / guess. */
 #define ERROR_FADES    0.933 /* weight of an error, relative to the next newer one */
 #define ERROR_EXPECTED 0.3   /* mean size of an error before any was seen; it counts as one run */
 #define SAME_INPUT     0.02  /* difference of the logarithms of two inputs that count as the same */
@@ -17,13 +17,12 @@
 #define SLOPE_NOISE    0.1   /* prior sum of squared errors of the power; it counts as two runs */
 #define SLOPE_FADES    0.977 /* weight of a run in the power, relative to the next newer one */
 
-#define MISSES 0.2 /* share of the runs outside the range */
-/* The range is made so that this share of the runs is expected outside. The share is adapted, but
- * stays between these bounds. */
+#define MISSES 0.2 /* share of the runs that should be outside the range */
+/* Bounds of errors.misses, the share of the runs that is expected outside the range. */
 #define MISSES_MIN 0.02
 #define MISSES_MAX 0.6
-/* After a run, the share changes by MISSES_STEP x MISSES if the run was inside the range, and by
- * MISSES_STEP x (MISSES - 1) if it was outside. */
+/* After a run, errors.misses changes by MISSES_STEP x MISSES if the run was inside the range, and
+ * by MISSES_STEP x (MISSES - 1) if it was outside. */
 #define MISSES_STEP    0.09
 #define ERRORS_FEW     9   /* with fewer errors, the range follows from their mean size */
 #define SIZES_IN_RANGE 1.8 /* half of the range / mean size of few errors */
@@ -85,8 +84,9 @@ static double with_nearest_inputs(const struct seen *s, double input)
 	return n ? median(value, n) : (double)NAN;
 }
 
-/* Returns a least-squares line of the logarithms, with a normal prior of its slope. A slope below 0
- * becomes 0. NaN = no input is known. */
+/* Returns the logarithm of the duration at `input`, from a least-squares line through the
+ * logarithms with a normal prior of its slope. A slope below 0 becomes 0. NaN = no input of an
+ * earlier run is known. */
 static double by_power(const struct seen *s, double input)
 {
 	double weight = 1, sum = 0, mean_x = 0, mean_y = 0, xx = 0, xy = 0, yy = 0;

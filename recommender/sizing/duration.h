@@ -6,9 +6,9 @@
  * smallest errors so far is the forecast. An error is the logarithm of duration / guess, and newer
  * errors weigh more.
  *
- * The range is made of the errors that the forecast made before the earlier runs. Few errors have
- * no percentiles, so the range is then a multiple of their mean size. From nine errors on, two of
- * the errors are its bounds. The range becomes wider after each run outside of it, and narrower
+ * The range follows from the errors of the forecasts that would have been made before the earlier
+ * runs. With fewer than nine errors, it is a multiple of their mean size. From nine errors on, its
+ * bounds are two of the errors. The range becomes wider after each run outside of it, and narrower
  * after each run inside. In the long run, four of five runs are inside, even if durations drift
  * (adaptive conformal inference, Gibbs and Candes 2021).
  *

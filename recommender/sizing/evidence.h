@@ -1,8 +1,9 @@
 /* Evidence of one run about the needs of its job: its numbers, and how it ended. A run that was
  * stopped by a limit gives only a lower bound of its need, and no peak.
  *
- * Some jobs fill any memory limit, such as a cache that ends at 98 % of it. follower.h recognises
- * such a job if none of its newest 20 runs failed at its limit or was killed for memory. */
+ * Some jobs fill any memory limit: a cache, for example, may always end at 98 % of its limit.
+ * follower.h recognises such a job if none of its newest 20 runs failed at its limit or was killed
+ * for memory. */
 #ifndef RECOMMENDER_SIZING_EVIDENCE_H
 #define RECOMMENDER_SIZING_EVIDENCE_H
 

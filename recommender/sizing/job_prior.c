@@ -44,8 +44,8 @@ const double job_prior_usual_odds[JOB_STAGES] = {1.0, 1.15, 1.25, 1.1};
 static const double built_in_jobs[JOB_STAGES] = {1, 2, 40, 40};
 #define BUILT_IN_LEAST 1.0
 
-/* Largest weight of the ratios of all other stages together, in jobs: OTHER_STAGES_NEW less the
- * weight of the stage's own ratios, and at least OTHER_STAGES. */
+/* Largest weight of the ratios of all other stages together, in jobs: OTHER_STAGES_NEW minus the
+ * weight of the stage's own ratios, but at least OTHER_STAGES. */
 #define OTHER_STAGES     6.0
 #define OTHER_STAGES_NEW 20.0
 

@@ -18,8 +18,8 @@ struct job_prior {
 	double odds[JOB_STAGES];
 };
 
-/* These functions return the ratios, and the factor of the odds, for a job with `runs` earlier
- * runs. `p` NULL = built in. */
+/* For a job with `runs` earlier runs, job_prior_ratios returns the ratios of one expert, and
+ * job_prior_odds returns the factor of the odds. `p` NULL = built in. */
 const struct ratio_prior *job_prior_ratios(const struct job_prior *p, enum expert expert,
 	size_t runs);
 double job_prior_odds(const struct job_prior *p, size_t runs);

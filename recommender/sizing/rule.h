@@ -36,11 +36,13 @@ void rule_peaks_add(struct peaks_seen *p, const struct observation *o);
 /* Returns the largest peak of the last `newest` runs. 0 = no runs. */
 double rule_peaks_largest(const struct peaks_seen *p, size_t newest);
 
-/* Returns how many times the newest five peaks of `p` are as large as the earlier ones, by their
- * geometric means; 1 = no lasting change. `measured` has the same runs with the peaks that were
- * measured; in `p`, the caller has moved the runs before an earlier change to the level after it. A
- * change is lasting when the newest five peaks are all above, or all below, all earlier peaks by
- * more than 10 %, in `p` or in `measured`. It needs at least 8 earlier peaks. With 15 or more
+/* Finds a lasting change of the peaks. Returns the geometric mean of the newest five peaks of `p`,
+ * divided by that of the earlier peaks; 1 = no lasting change. `measured`: the same runs with the
+ * peaks that were measured. In `p`, the caller has moved the runs before an earlier change to the
+ * level after it.
+ *
+ * A change is lasting when the newest five peaks are all above, or all below, all earlier peaks by
+ * more than 10 %, in `p` or in `measured`. At least 8 earlier peaks are needed. With 15 or more
  * earlier peaks and no known input, one of the earlier peaks may be as low as the newest. If inputs
  * are known, those of the newest runs must be within the range of the earlier inputs. */
 #define PEAKS_CHANGE_RUNS 5

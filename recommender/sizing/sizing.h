@@ -22,9 +22,9 @@ struct resources {
 };
 
 /* How well the runs predict the next run. none: no run succeeded. low: fewer than three known
- * peaks, or peaks that differ by more than a factor of two. Except in the strategy "baseline", also
- * low: a run was killed for memory, met its memory limit, or was cut (struct endings). high: five
- * or more runs with peaks within 20 %. medium: all other cases. */
+ * peaks, or peaks that differ by more than a factor of two. high: five or more runs with peaks
+ * within 20 %. medium: all other cases. A run that was killed for memory, met its memory limit or
+ * was cut (struct endings) makes the confidence low, except in the strategy "baseline". */
 enum confidence { CONFIDENCE_NONE, CONFIDENCE_LOW, CONFIDENCE_MEDIUM, CONFIDENCE_HIGH };
 const char *sizing_confidence_name(enum confidence c);
 
@@ -152,15 +152,15 @@ struct sizing {
 	 * earlier runs. Unless sizing_options.hindsight asks for them: 0 runs, and waste NaN. */
 	struct hindsight hindsight, hindsight_baseline;
 	const char *memory_source; /* source of the peaks: "vmhwm", ..., "mixed"; NULL = unknown */
-	/* Largest limit at which one of the newest runs was killed, bytes, if this sets the
-	 * request; else NaN. */
+	/* Largest limit at which one of the newest runs was killed for memory, bytes. NaN = no run
+	 * was, or this limit does not set the request. */
 	double memory_killed_at;
-	/* Smallest limit that a run met without a kill, bytes, if no newest run was killed and this
-	 * sets the request; else NaN. */
+	/* Smallest limit at which a run failed without a kill, bytes. NaN = no run did, one of the
+	 * newest runs was killed, or this limit does not set the request. */
 	double memory_failed_at;
-	/* Number of series of runs that met their memory limit in succession, if a run succeeded
-	 * after the series and no later run needed as much. Each series counts as one run that
-	 * needed more than the limit. If there are any, the confidence is low. */
+	/* Number of series of runs that met their memory limit in succession. Counts only series
+	 * after which a run succeeded and no run needed as much memory. Each series counts as one
+	 * run that needed more than the limit. If there are any, the confidence is low. */
 	size_t memory_kills;
 
 	struct endings endings;

@@ -75,11 +75,10 @@ const char *wording_runs(char out[WORDING_MAX], size_t n);
  * wording_runs. */
 const char *wording_sized_runs(char out[WORDING_MAX], const struct sizing *s, size_t n);
 
-/* Return the most GPUs in use at the same time, their peak computing power in GPUs, and the peak of
- * GPU memory in bytes. NaN = unknown. */
-double run_needs_gpus(const struct run *r);
-double run_needs_gpu_usage(const struct run *r);
-double run_needs_vram(const struct run *r);
+/* Peaks of a run. NaN = unknown. */
+double run_needs_gpus(const struct run *r);      /* number of GPUs in use at the same time */
+double run_needs_gpu_usage(const struct run *r); /* computing power in use, in GPUs */
+double run_needs_vram(const struct run *r);      /* GPU memory, bytes */
 
 /* Returns the bytes of disk that a run needed. NaN = unknown. */
 double run_needs_disk(const struct run *r);
@@ -127,7 +126,7 @@ void sizing_disk(struct sizing *s, const struct sizing_method *m, const struct r
 	const struct runs *used, const struct sizing_options *options, struct arena *arena);
 void sizing_cpu(struct sizing *s, const struct sizing_method *m, const struct runs *used,
 	const struct sizing_options *options, struct arena *arena);
-/* Reads s->endings. */
+/* Reads s->endings, because a run that was cut gives a lower bound. */
 void sizing_duration(struct sizing *s, const struct runs *used,
 	const struct sizing_options *options, struct arena *arena);
 
@@ -137,7 +136,7 @@ void sizing_summary(struct sizing *s, const struct sizing_options *options, stru
 /* Returns true if a run would be faster with more cores. Reads at_cores. */
 bool sizing_gains_by_cores(const struct sizing *s);
 
-/* Reads at_cores. */
+/* Explains the time that the runs waited for a CPU and for other resources. Reads at_cores. */
 void sizing_explain_waits(struct sizing *s, const struct runs *used, struct arena *arena);
 
 /* Adds a warning if the name seems to cover different jobs. `announced`: the next run's input size
@@ -153,13 +152,13 @@ struct replayed {
 	struct replay_record record; /* results, with REPLAY_SCORED only */
 	/* Request after the newest runs met their memory limit; 0 = they did not. */
 	double after_oom;
-	double killed_at; /* largest limit at which one of these was killed; 0 = none */
-	/* Smallest limit at which a run failed without a kill, if one of these did; 0 = none. An
-	 * older failure counts, too, if no run since then needed as much as its limit. */
+	double killed_at; /* largest limit at which one of these runs was killed; 0 = none */
+	/* Smallest limit at which a run failed without a kill; 0 = none of these runs did. An older
+	 * failure counts, too, if no run since then needed as much as its limit. */
 	double failed_at;
-	/* Number of streaks that were learnt: series of runs that met their limit in succession, if
-	 * no run after the series needed as much memory. */
-	size_t kills;
+	/* A streak is a series of runs that met their limit in succession. It is learnt if a run
+	 * succeeded after it, and no later run needed as much memory. */
+	size_t kills;                /* number of streaks that were learnt */
 	size_t kills_seen;           /* of these, with a run that the kernel killed for memory */
 	double kills_at, kills_need; /* largest limit and largest assumed peak of these streaks */
 };
@@ -179,7 +178,9 @@ void replay_runs(struct replayed *ret, const struct sizing_rule *rule,
 void replay_done(struct replayed *f);
 
 /* Fills the forecast for the memory in s->demand, as the strategy auto computes it. Also fills
- * s->hindsight and s->hindsight_baseline if the options ask for them. Adds no sentence. */
+ * s->hindsight and s->hindsight_baseline if the options ask for them. Adds no sentence. `own`: the
+ * replay of the strategy that sizes the job. `own_is_auto`: that strategy is auto, so auto is not
+ * replayed again. */
 void sizing_judge_memory(struct sizing *s, struct replayed *own, bool own_is_auto,
 	const struct runs *runs, const struct runs *used, const struct sizing_options *options);
 
