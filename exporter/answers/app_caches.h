@@ -5,8 +5,8 @@
 
 #include "exporter/core/app.h"
 
-/* Frees everything that no answer has used for 10 minutes, except the summaries of neighbours, which
- * are small. Any thread. */
+/* Frees everything that no answer has used for 10 minutes, except the summaries of neighbours,
+ * which are small. Any thread. */
 void app_caches_tidy(struct app *app);
 
 /* Frees all caches. Call it after all threads have ended. */

@@ -36,7 +36,8 @@ struct current_cost {
 	 * unknown. */
 	double given_cores, given_memory_bytes;
 	bool given_all; /* true = no known request: the job gets the whole server */
-	/* `needless_share` is a share of the server, 0 to 1. `needless_cost` is the cost for one run. */
+	/* `needless_share` is a share of the server, 0 to 1. `needless_cost` is the cost for one
+	 * run. */
 	double needless_cores, needless_memory_bytes, needless_share, needless_cost;
 };
 

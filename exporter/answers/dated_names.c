@@ -7,9 +7,9 @@
 
 #define NAMES_BESIDE 500 /* number of names before this name, and after it, that are compared */
 
-/* Smallest number of other jobs for a warning. The number is larger for names that differ in a number
- * than for names that differ in a date, because a number is often that of a step, a shard or a
- * version, and such jobs are different. */
+/* Smallest number of other jobs for a warning. The number is larger for names that differ in a
+ * number than for names that differ in a date, because a number is often that of a step, a shard or
+ * a version, and such jobs are different. */
 #define NUMBERED_LEAST 5
 #define DATED_LEAST    1
 

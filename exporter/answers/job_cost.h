@@ -31,7 +31,8 @@ struct job_cost {
 };
 
 /* Computes the costs of a job. `here` is this machine. `runs` has the job's runs, newest first.
- * `sizing` is the sizing of the next run; NULL = unknown. The texts in `ret` live as long as `c`. */
+ * `sizing` is the sizing of the next run; NULL = unknown. The texts in `ret` live as long as
+ * `c`. */
 void job_cost_of(const struct catalogue *c, const struct machine *here, const struct runs *runs,
 	const struct sizing *sizing, struct arena *arena, struct job_cost *ret);
 

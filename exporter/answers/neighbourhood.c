@@ -16,8 +16,8 @@
 
 /* Labels that divide jobs as namespaces do. */
 static const struct {
-	/* NULL = any system, but the label counts only if the job key has no namespace and no
-	 * cluster */
+	/* Batch or workflow system whose label it is. NULL = any system, but the label counts only
+	 * if the job key has no namespace and no cluster. */
 	const char *system;
 	const char *label;
 } borders[] = {{NULL, "namespace"}, {NULL, "cluster"}, {"flyte", "project"}, {"flyte", "domain"}};
@@ -29,8 +29,8 @@ static uint64_t mix(uint64_t hash, const void *data, size_t len)
 	return hash_bytes(both, sizeof both);
 }
 
-/* Returns a hash of the namespace and the cluster of the job, and of the labels that divide jobs; 0 =
- * none of them. */
+/* Returns a hash of the namespace and the cluster of the job, and of the labels that divide jobs; 0
+ * = none of them. */
 static uint64_t namespace_of(const char *job, const char *system, const char *labels)
 {
 	const char *place = job_key_place(job);

@@ -2,11 +2,11 @@
  * learns from their runs. All answers get the neighbours here, so that the answers agree on the
  * size.
  *
- * A job's key names its namespace and its cluster. If the key names neither, the labels `namespace`
- * (Kubernetes) and `cluster` (Slurm) of the job's newest run do. The labels `project` and `domain`
- * divide the jobs of Flyte further. Jobs without any of these are neighbours of each other. The
- * need of a run is the peak memory of its processes. Files in tmpfs, which the job's own sizing
- * adds, are left out, because no index of the history has them.
+ * A job's key names its namespace and its cluster. If the key has no namespace and no cluster, the
+ * labels `namespace` (Kubernetes) and `cluster` (Slurm) of the job's newest run name them. The
+ * labels `project` and `domain` divide the jobs of Flyte further. Jobs without any of these are
+ * neighbours of each other. The need of a run is the peak memory of its processes. Files in tmpfs,
+ * which the job's own sizing adds, are left out, because no index of the history has them.
  *
  * Neighbours come from the jobs of the newest RECENT_RUNS ended runs, at most RECENT_JOBS jobs.
  * The job with the newest run is read first, and each job's newest NEIGHBOUR_RUNS_MAX runs are

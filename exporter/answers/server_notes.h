@@ -1,5 +1,5 @@
-/* Sentences about the servers of an answer: what is doubtful, missing or far. Pure functions; the texts
- * that they return are constants or belong to the catalogue of the answer. */
+/* Sentences about the servers of an answer: what is doubtful, missing or far. Pure functions; the
+ * texts that they return are constants or belong to the catalogue of the answer. */
 #ifndef EXPORTER_ANSWERS_SERVER_NOTES_H
 #define EXPORTER_ANSWERS_SERVER_NOTES_H
 

@@ -179,7 +179,8 @@ static void put_comparison(json_t *o, const struct server_answer *s, const struc
 			json_money);
 }
 
-/* Says on which other continent the server is. The best server's note names today's continent, too. */
+/* Says on which other continent the server is. The best server's note names today's continent,
+ * too. */
 static void put_region_note(json_t *o, const struct server_answer *s, const struct pick *p,
 	bool is_best)
 {

@@ -8,15 +8,15 @@
 #include "exporter/core/json.h"
 #include "recommender/sizing/sizing.h"
 
-/* Adds the keys of a sizing to the object `o`. Unknown numbers are null. `details`: also the keys that
- * few clients read. */
+/* Adds the keys of a sizing to the object `o`. Unknown numbers are null. `details`: also the keys
+ * that few clients read. */
 void sizing_json_put(json_t *o, const struct sizing *s, bool details);
 
 /* Adds the warnings, and whether a program may act on the answer without a person. */
 void sizing_json_put_warnings(json_t *o, const struct warnings *w);
 
-/* Adds the same keys, but only the code and the severity of each warning. `codes`: the result of
- * warnings_codes. */
+/* Adds the keys of sizing_json_put_warnings, but only the code and the severity of each warning.
+ * `codes`: the result of warnings_codes. */
 void sizing_json_put_codes(json_t *o, uint32_t codes);
 
 /* Makes JSON of the whole numbers for a request. */
@@ -32,8 +32,8 @@ struct recommendation {
 	double generated_at;
 	const struct sizing *sizing;
 	const struct runs *runs; /* of the job, newest first */
-	/* The request in the format of the system that runs the job. `paste` NULL = this system
-	 * has no size that is large enough. */
+	/* The request in the format of the batch or workflow system that runs the job. `paste` NULL
+	 * = this system has no size that is large enough. */
 	const char *paste_format, *paste;
 	const struct server_answer *servers;
 	bool details; /* also the keys that few clients read */

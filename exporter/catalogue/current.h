@@ -45,9 +45,12 @@ void current_catalogue_free(struct current_catalogue *s); /* stops the thread; N
 
 /* Gives the caller a reference to the catalogue. The caller drops it with catalogue_free. If
  * --catalogue.path cannot be read, no other catalogue is used, and the call returns a negative
- * errno with a message. If `keep` is false, the call does not start the thread. If such a
- * call loads a catalogue, and none was in memory before, the catalogue is unloaded when the caller
- * drops it, unless it came from a pipe. Any thread. */
+ * errno with a message.
+ *
+ * `keep`: true = more calls are expected. The call starts the thread, and the catalogue stays in
+ * memory. false = the call does not start the thread. If it loads a catalogue, and none was in
+ * memory before, the catalogue is unloaded when the caller drops it, unless it came from a pipe.
+ * Any thread. */
 int current_catalogue_hold(struct current_catalogue *s, bool keep, struct catalogue **ret,
 	struct current_catalogue_state *state, struct err *e);
 

@@ -52,7 +52,7 @@ static void publish(struct fetcher *f, struct catalogue *take, bool cached)
 	if (cached)
 		catalogue_free(take);
 	/* Building a catalogue takes several times its size. Give the freed memory back to the
-	 * system, because the next fetch is hours away. */
+	 * kernel, because the next fetch is hours away. */
 	malloc_trim(0);
 }
 

@@ -1,6 +1,6 @@
-/* Reads a catalogue from a file. The format is detected from the first bytes; the file name does
- * not matter. It is an SQLite database in the schema of sc-data, an SQL dump of such a database, a
- * JSON array, or CSV. Each may be plain or packed with gzip. */
+/* Reads a catalogue from a file: an SQLite database in the schema of sc-data, an SQL dump of such a
+ * database, a JSON array, or CSV. Each may be plain or packed with gzip. The first bytes show the
+ * format; the file name does not matter. */
 #ifndef EXPORTER_CATALOGUE_FILE_H
 #define EXPORTER_CATALOGUE_FILE_H
 

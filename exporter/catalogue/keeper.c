@@ -87,9 +87,9 @@ static int wait_for(struct keeper *k, double seconds, const char *why, struct er
 	return go_on ? 0 : err_set(e, -ECANCELED, "stopped");
 }
 
-/* Returns the largest number of attempts of a call, after an attempt that failed. If a person waits
- * and the Keeper has not answered yet, it is 1. The fetch then ends after two calls, those for the
- * state and for the countries, which show that the Keeper cannot be reached. */
+/* Returns the largest number of attempts of a call, after an attempt that failed. Returns 1 if a
+ * person waits and the Keeper has not answered yet. The fetch then ends after two calls, those for
+ * the state and for the countries, which show that the Keeper cannot be reached. */
 static unsigned attempts_of(const struct keeper *k)
 {
 	if (!k->options->attended || k->answer.status == 429)
@@ -123,9 +123,9 @@ static double seconds_for(const struct keeper *k, double credits)
 	return fmin(credits * WINDOW_SECONDS / k->credits, LONGEST_RETRY);
 }
 
-/* Notes a call and sets the earliest time of the next one, so that the credits last for the whole
- * window. If the remaining credits are not enough for another such call, the next call waits for a
- * new window. */
+/* Notes a call that cost `credits`. Sets the earliest time of the next call, so that the credits
+ * last for the whole window. If fewer than `credits` remain, the next call waits for a new
+ * window. */
 static void pace(struct keeper *k, double credits)
 {
 	if (k->answer.rate_limit > 0)
@@ -172,8 +172,8 @@ static const struct keeper_refusal *refusal_of(int status)
 	return found;
 }
 
-/* Returns the seconds until the next attempt. NaN = do not retry. `code` is that of attempt_call.
- * *why gets the reason for the wait. */
+/* Returns the seconds until the next attempt. NaN = do not retry. `code`: the result of
+ * attempt_call. *why receives the reason for the wait. */
 static double retry_after(struct keeper *k, int code, unsigned attempt, const char **why)
 {
 	double later = jittered(k, fmin(FIRST_RETRY * (double)(1u << attempt), LONGEST_RETRY));

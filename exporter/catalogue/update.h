@@ -9,7 +9,7 @@
 struct catalogue_source {
 	const char *url;        /* URL of the Keeper, with or without a final slash */
 	const char *cache_path; /* path of the cache file */
-	/* File with the certificates to trust; NULL = the system's certificates. */
+	/* File with the certificates to trust; NULL = those of the operating system. */
 	const char *ca_file;
 	struct text_list regions, benchmarks; /* as in struct keeper_options */
 	const char *home;                     /* as in struct keeper_options; NULL = unknown */

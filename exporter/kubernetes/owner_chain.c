@@ -240,7 +240,7 @@ static int read_owner(struct owner_chain *c, const char *space, const struct own
 	if (code)
 		return code == -EACCES || fails ? -ENOENT : code;
 	log_complaint_over(&c->untold[k - kinds]);
-	/* With another UID, it is another object of the same name, which was made later. */
+	/* If the UIDs differ, this is a newer object of the same name. */
 	if (strcmp(ret->uid, at->uid) == 0)
 		return 0;
 	words->len = before;

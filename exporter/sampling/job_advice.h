@@ -1,6 +1,6 @@
 /* The requested and the recommended size of each job and the warnings of its recommendation, for
- * /metrics, /jobs and /overview. The thread of job_costs.h sizes a job again when one of its runs has
- * begun or ended, and publishes the rows here. */
+ * /metrics, /jobs and /overview. The thread of job_costs.h sizes a job again when one of its runs
+ * has begun or ended, and publishes the rows here. */
 #ifndef EXPORTER_SAMPLING_JOB_ADVICE_H
 #define EXPORTER_SAMPLING_JOB_ADVICE_H
 

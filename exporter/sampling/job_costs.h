@@ -27,8 +27,8 @@ int job_costs_advise(struct app *app, struct history *h, const struct catalogue 
 struct job_costs *job_costs_new(struct app *app);
 int job_costs_look(struct job_costs *c, struct err *e);
 
-/* The collector that reports the latest costs as metrics. No option switches it off, so it is not in
- * all_collectors. If there are no costs, its metrics are absent. */
+/* The collector that reports the latest costs as metrics. No option switches it off, so it is not
+ * in all_collectors. If there are no costs, its metrics are absent. */
 extern const struct collector collector_costs;
 
 #endif

@@ -24,10 +24,10 @@ struct added_benchmark {
 struct catalogue_builder {
 	struct arena memory;  /* owns the texts; moved to the catalogue at the end */
 	struct arena scratch; /* owns the keys of the lookup tables */
-	/* `texts` stores each text once. A by_* table maps a key to the index in an array plus 1;
-	 * by_region and by_zone to the index itself, because index 0 is the unknown region or zone.
-	 * 0 = not added. In by_vendor and by_benchmark the key is the id. In the other by_* tables
-	 * the key is the pair of vendor and id. */
+	/* `texts` stores each text once. A by_* table finds the index of an added object in its
+	 * array. The value is the index plus 1; 0 = not added. In by_region and by_zone the value
+	 * is the index itself, because index 0 is the unknown region or zone. The key is the id in
+	 * by_vendor and by_benchmark, and the pair of vendor and id in the other by_* tables. */
 	struct string_table texts, by_server, by_vendor, by_region, by_zone, by_benchmark;
 	const char *note, *as_of;
 	size_t n, servers_room;

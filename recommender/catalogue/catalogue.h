@@ -57,8 +57,8 @@ struct region {
 	double storage_price_gb_month, outbound_price_gb, ipv4_price_hour;
 	const char *extras_currency; /* currency of the three prices above; "" = USD */
 	/* true = the source's prices in this region were read, so a server without a price here is
-	 * not for rent here. false = they were not read: the Keeper is asked only for the regions
-	 * of --catalogue.region and for the region of this machine. */
+	 * not for rent here. false = these prices were not read: the Keeper is asked only for the
+	 * regions of --catalogue.region and for the region of this machine. */
 	bool prices_known;
 };
 
@@ -109,10 +109,10 @@ struct currency {
 struct benchmark {
 	const char *benchmark_id, *name, *category, *unit;
 	bool higher_is_better;
-	/* [i] is the best score of server [i]; NaN = unknown. `single_score`: over the
-	 * configurations with one core; NULL = the source has no such configuration of this
-	 * benchmark. `score`: over all other configurations; for a server without such a score, its
-	 * score of one core. */
+	/* score[i] and single_score[i] are the best scores of server[i]; NaN = unknown.
+	 * `single_score`: in the configurations with one core; NULL = the source has no such
+	 * configuration of this benchmark. `score`: in all other configurations; for a server
+	 * without such a score, its score of one core. */
 	const float *score, *single_score;
 };
 

@@ -83,7 +83,7 @@ static int add_cell(struct csv *c, struct err *e)
 	return code;
 }
 
-/* Reads one row into c->row. cell[i] is the offset of cell `i` in it. */
+/* Reads one row into c->row. cell[i] is the offset of cell `i` in c->row. */
 static int read_row(struct csv *c, size_t cell[COLUMNS_MAX], size_t *ret_n, struct err *e)
 {
 	size_t n = 0;

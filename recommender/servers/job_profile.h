@@ -15,9 +15,9 @@
  * NULL. `s` NULL = the duration is unknown. */
 struct job_profile job_profile_of(const struct runs *runs, const struct sizing *s);
 
-/* Returns how the job uses its resources (struct job_habits), from the same runs. Runs do not
- * record program names, so words of the job's name replace them ("nightly/gzip-logs" has gzip).
- * Texts are in `arena`. */
+/* Returns how the job uses its resources (struct job_habits), from the same runs as job_profile_of.
+ * Runs do not record program names, so words of the job's name replace them ("nightly/gzip-logs"
+ * has gzip). Texts are in `arena`. */
 struct job_habits job_profile_habits(const struct runs *runs, struct arena *arena);
 
 #endif

@@ -116,9 +116,9 @@ static double compared(const struct pick_search *q, const struct pick *on, const
 	return p->price * q->rate[p->currency];
 }
 
-/* Returns true if price `p` is better than `on->priced`, whose value is `lowest`. If both values
- * are equal, the price with the cheaper run is better: storage and addresses may cost less in its
- * region. */
+/* Returns true if price `p` is better than `on->priced`. `value` and `lowest`: the values of these
+ * two prices (see compared). If both values are equal, the price with the cheaper run is better:
+ * storage and addresses may cost less in its region. */
 static bool is_better(const struct pick_search *q, const struct pick *on, const struct price *p,
 	struct bills *bills, double value, double lowest)
 {

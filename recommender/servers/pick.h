@@ -154,7 +154,7 @@ struct objective {
 	 * none. */
 	const char *without_duration;
 	/* The objective that replaces this one if no measured speed of the job is known
-	 * (forecast_scales). It has the same name. NULL = none. */
+	 * (forecast_scales). Both have the same name. NULL = none. */
 	const struct objective *without_speed;
 	bool by_money;          /* the key is a cost or a price */
 	enum exclusion lacking; /* the exclusion to count when the key is NaN */

@@ -51,8 +51,8 @@ struct parallelism {
 
 /* Returns the most cores that a run can use: the most that it used or waited for at once
  * (cpu_parallel_widest). If it used the same number all the time, returns the CPUs of its machine;
- * INFINITY = unknown. If only its mean is known, returns its request, or else the CPUs that its mean
- * needs: no measurement says that it needs more. */
+ * INFINITY = unknown. If only its mean is known, returns its request, or else the CPUs that its
+ * mean needs: no measurement says that it needs more. */
 static double widest_possible(const struct parallel *p, const struct run *r)
 {
 	double machine = r->machine_cpus >= 1 ? r->machine_cpus : INFINITY;

@@ -43,8 +43,8 @@ struct duration_seen {
 struct duration_forecast duration_forecast(const struct duration_seen *seen, size_t n,
 	double input);
 
-/* Forecast from successful runs, newest first. The input of a run is the announced one or, if no run
- * announced any, the bytes that it read. */
+/* Forecast from successful runs, newest first. The input of a run is the announced one or, if no
+ * run announced any, the bytes that it read. */
 struct duration_forecast duration_forecast_of(const struct runs *used, double input);
 
 /* Returns a quantile of the duration, also with fewer runs than a range needs. `share` is above 0

@@ -143,8 +143,8 @@ static struct slice value_of(const struct run *r, const struct property *p)
 
 /* Assigns each run to the group to which most of the OTHER runs with its value belong. A value that
  * differs in each run, such as the id of a run, therefore assigns no run. Returns true if the
- * property assigns at least TOLD_APART_MIN of both groups correctly. `ret` gets one such value of
- * each group. */
+ * property assigns at least TOLD_APART_MIN of both groups correctly. `ret` receives, for each
+ * group, a value that assigns a run correctly. */
 static bool told_by_text(const struct groups *g, const struct property *p, struct arena *arena,
 	struct slice ret[2])
 {

@@ -34,8 +34,8 @@ static double after_kill(double limit)
 
 /* Kills and failures at the limit since the last run that fitted into its limit. */
 struct streak {
-	/* Smallest limit at which a run failed without a kill; 0 = none. When a run succeeds, this
-	 * value passes to the next streak, unless the run needed as much. Otherwise a fault that
+	/* Smallest limit at which a run failed without a kill; 0 = none. When a run succeeds with
+	 * less memory than this limit, the next streak keeps the value. Otherwise a fault that
 	 * comes and goes would raise the request each time. */
 	double raised_from;
 	unsigned kills;

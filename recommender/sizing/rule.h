@@ -81,8 +81,8 @@ extern const struct sizing_rule rule_baseline, rule_max, rule_percentile, rule_k
 #define ALLOCATION_MAX (128.0 * 1024 * 1024 * 1024 * 1024)
 
 /* Returns the request of an attempt if each attempt requests twice as much as the one before, and
- * at most ALLOCATION_MAX. `first`: request of attempt 1, bytes; NaN = unknown, and so is the result.
- * `attempt` 0 counts as 1. */
+ * at most ALLOCATION_MAX. `first`: request of attempt 1, bytes; NaN = unknown, and so is the
+ * result. `attempt` 0 counts as 1. */
 double rule_doubled(double first, size_t attempt);
 
 /* Results of a rule that sizes all runs except the first, from which it only learns. Sums are byte

@@ -300,8 +300,9 @@ static void warn_of_gpus(struct sizing *s, const struct recent *recent, struct a
 
 /* ---- memory of files ---- */
 
-/* Returns a lower bound of the memory of mapped files in the peak of a run; NaN = unknown. The
- * highest values of the other parts need not have been reached at the peak. */
+/* Returns a lower bound of the memory of mapped files in the peak of a run; NaN = unknown. It is
+ * only a lower bound, because the other parts of the memory may have been largest at other
+ * times. */
 static double files_in_peak(const struct run *r)
 {
 	double others = run_peak(r, "memory_anonymous_bytes") +

@@ -1,5 +1,5 @@
-/* Simple rules: the largest peak, or a percentile. strategies.c names the formula and source of each
- * rule. */
+/* Simple rules: the largest peak, or a percentile. strategies.c names the formula and source of
+ * each rule. */
 #include "recommender/sizing/rule.h"
 
 #include <math.h>

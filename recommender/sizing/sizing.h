@@ -104,14 +104,14 @@ bool sizing_topic_is_more(enum topic t);
 struct sizing {
 	struct demand demand;
 	struct resources resources;
-	size_t runs;     /* number of successful runs that are used */
+	size_t runs;     /* number of measured successful runs that are used */
 	size_t excluded; /* number of unsuccessful runs newer than the oldest used run */
 	/* not_measured: successful runs without numbers, of which only the duration is used.
 	 * uncertain_cpu: number of the used runs whose CPU time is too uncertain to size cores
 	 * (recommender/plausible.h). */
 	size_t not_measured, uncertain_cpu;
 	uint64_t samples;
-	double first, last; /* started_at of the oldest and newest used run */
+	double first, last; /* started_at of the oldest and newest of these `runs` */
 	double input_bytes; /* announced input of the next run; NaN = none, or it is not used */
 	enum confidence confidence;
 

@@ -7,17 +7,16 @@
 #include "recommender/sizing/sizing.h"
 #include "recommender/sizing/rule.h"
 
-/* Returns the newest successful runs, newest first, in `arena`: until `most` of them were measured.
- * Runs that were not measured are among them, because their durations count. All answers about a
- * job choose its runs here. `*excluded`: unsuccessful runs that are newer than the oldest of these;
- * may be NULL. */
+/* Returns the newest successful runs, newest first, in `arena`: as many as contain `most` measured
+ * runs. Runs that were not measured are also returned, because their durations count. All answers
+ * about a job choose its runs here. *excluded receives the number of ended, unsuccessful runs that
+ * are newer than the oldest returned run; `excluded` may be NULL. */
 struct runs sizing_runs_used(const struct runs *runs, size_t most, struct arena *arena,
 	size_t *excluded);
 
-/* Chooses the newest successful runs, until `most` of the chosen runs were measured. Writes them to
- * `used`, newest first, in `arena`. Runs that were not measured are also in `used`, because their
- * durations count. Writes counts, times and confidence to `ret`, and explains which runs are left
- * out. Sets every demand to unknown. -ENODATA: no run succeeded. */
+/* Chooses the runs with sizing_runs_used and writes them to `used`. Writes counts, times and
+ * confidence to `ret`, and explains which runs are left out. Sets every demand to unknown.
+ * -ENODATA: no run succeeded. */
 int sizing_start(const struct runs *runs, size_t most, struct arena *arena, struct runs *used,
 	struct sizing *ret, struct err *e);
 
@@ -148,7 +147,7 @@ void mixed_jobs_warn(struct sizing *s, const struct runs *used, bool announced,
 
 struct replayed {
 	void *state;                 /* state of the rule; released by replay_done */
-	size_t learnt;               /* number of successful runs */
+	size_t learnt;               /* number of successful runs that the rule has learnt */
 	struct replay_record record; /* results, with REPLAY_SCORED only */
 	/* Request after the newest runs met their memory limit; 0 = they did not. */
 	double after_oom;
