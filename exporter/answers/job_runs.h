@@ -1,5 +1,5 @@
-/* Reads one run or several runs from the history, as a request selects them. Replies with an error
- * when no run matches. */
+/* Reads the run or the runs that a request selects from the history. Replies with an error when no
+ * run matches. */
 #ifndef EXPORTER_ANSWERS_JOB_RUNS_H
 #define EXPORTER_ANSWERS_JOB_RUNS_H
 

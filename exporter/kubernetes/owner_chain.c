@@ -9,7 +9,8 @@
 #include "collectors/naming/stable_name.h"
 #include "exporter/core/log.h"
 
-/* Results that are kept, so that all pods of one Job together need one request for the Job. */
+/* Maximum number of results that are kept. All pods of one Job then need only one request for the
+ * Job. */
 #define KNOWN_OWNERS_MAX 64
 #define PATH_SIZE        (3 * POD_NAME_MAX)
 

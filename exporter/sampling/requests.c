@@ -19,8 +19,8 @@
 
 /* ---- snapshots ---- */
 
-/* Makes the sampler tick. Waits until the snapshot is at most `max_age_seconds` old, or until the
- * timeout. */
+/* Waits until the snapshot is at most `max_age_seconds` old, or until the timeout. If the snapshot
+ * is older, makes the sampler tick. */
 static void wait_for_tick(struct sampler *s, const struct snapshot_age *snapshot_age,
 	enum tick_purpose purpose, double max_age_seconds, double timeout_seconds)
 {

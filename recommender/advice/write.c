@@ -22,7 +22,7 @@
  * value counts. */
 #define METAFLOW_MEMORY_MB 4096
 
-/* Memory of a GPU if the caller does not name it. Few data centre GPUs have less. */
+/* Assumed memory of a GPU if the caller does not give it. Few data centre GPUs have less. */
 #define GPU_MEMORY_ASSUMED (16 * 1024 * MIB)
 
 /* The numbers and the texts of an answer. */

@@ -50,14 +50,15 @@ void catalogue_add_country(struct catalogue_builder *b, const char *country_id,
  * was added before, and the row has no price or contradicts the earlier row. */
 int catalogue_add_row(struct catalogue_builder *b, const struct field_row *r, struct err *e);
 
-/* Adds a benchmark; benchmark->score is not read. catalogue_add_score ignores scores of unknown
- * benchmarks and servers, and scores that are negative, NaN or too large for a float. */
+/* Adds a benchmark without scores: benchmark->score is not read. */
 int catalogue_add_benchmark(struct catalogue_builder *b, const struct benchmark *benchmark,
 	struct err *e);
+/* Adds a score. Ignores the score of an unknown benchmark or server, and a score that is negative,
+ * NaN or too large for a float. */
 void catalogue_add_score(struct catalogue_builder *b, const char *vendor_id, const char *server_id,
 	const char *benchmark_id, double score);
-/* Adds a score of a configuration with one core. If the server gets no other score, this score also
- * becomes its score. */
+/* Adds a score of a configuration with one core (benchmark.single_score). If the server gets no
+ * score of another configuration, this score also counts as such (benchmark.score). */
 void catalogue_add_single_score(struct catalogue_builder *b, const char *vendor_id,
 	const char *server_id, const char *benchmark_id, double score);
 

@@ -27,9 +27,10 @@ enum allocation {
 	ALLOCATION_ONDEMAND,
 	ALLOCATION_SPOT,
 	ALLOCATION_RESERVED,
-	/* The lowest price over all allocations. The source does not say which allocation it
-	 * belongs to. A server has such a price only if the source has no on-demand price for it.
-	 * Answers use it last, and say that its allocation is unknown. */
+	/* The lowest price over all allocations. The source does not say whether it is an on-demand
+	 * price, a spot price or a reserved one. A server has such a price only if the source has
+	 * no on-demand price for it. Answers use it last, and say that its allocation is
+	 * unknown. */
 	ALLOCATION_ANY,
 	ALLOCATION_COUNT,
 };

@@ -54,7 +54,8 @@ const char *const saving_condition_name[CONDITIONS] = {
 };
 
 /* Changes the options so that they select only servers of this condition. Returns false and changes
- * nothing if the options allow such servers already. */
+ * nothing if the options allow such servers already. For arm64, also returns false unless the
+ * options select x86_64 alone: only then is arm64 an alternative. */
 static bool impose(enum condition condition, struct pick_options *o)
 {
 	const unsigned bursting = 1u << CPU_BURSTABLE | 1u << CPU_SHARED;

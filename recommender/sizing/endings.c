@@ -167,12 +167,12 @@ struct endings endings_of(const struct runs *runs)
 
 /* The newest ended runs. */
 struct newest {
-	/* Runs among the newest LIMITS_SEEN that met their limit without a kill, and after which no
-	 * run needed as much. */
+	/* Number of runs among the newest LIMITS_SEEN that met their limit without a kill, and
+	 * after which no run needed as much. */
 	size_t at_limit;
 	double first_limit, last_limit; /* limits of the oldest and newest of these runs, bytes */
 	size_t killed;                  /* OOM kills among the newest KILLED_OF runs */
-	/* Newest runs in a row that did not succeed and were not killed for memory. */
+	/* Number of newest runs in a row that did not succeed and were not killed for memory. */
 	size_t failed;
 };
 

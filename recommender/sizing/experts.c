@@ -161,7 +161,8 @@ static double nearest_peak(const struct informed *q)
 	return peak;
 }
 
-/* Computes a Bayesian least-squares line of the logarithms, with a normal prior on the exponent. */
+/* Returns the peak at `input` by a Bayesian least-squares line through the logarithms, with a
+ * normal prior on the exponent. */
 static double power_at(const struct informed *q, double input)
 {
 	double sum = 0, mean_x = 0, mean_y = 0, xx = 0, xy = 0, yy = 0, x[PEAKS_SEEN_MAX],

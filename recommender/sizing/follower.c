@@ -14,8 +14,9 @@
  * more changes, this factor, 4 %, is enough. With a smaller difference, noise of the peaks could
  * look like a constant share. */
 #define LIMITS_DIFFER_MORE 1.04
-/* The share is constant when it varies at most a fifth as much as the limit, by ratio, and never by
- * more than a tenth. A job with a constant peak has shares that vary as much as the limit. */
+/* The share counts as constant when it varies at most a fifth as much as the limit, and by no more
+ * than a tenth. The variation is log(largest / smallest). The shares of a job with a constant peak
+ * vary as much as the limit. */
 #define SHARE_VARIES      0.2
 #define SHARE_VARIES_MOST 1.10
 #define MUCH_SLOWER       1.5 /* a run is slow above this multiple of the shortest duration */

@@ -152,11 +152,11 @@ struct sizing {
 	 * earlier runs. Unless sizing_options.hindsight asks for them: 0 runs, and waste NaN. */
 	struct hindsight hindsight, hindsight_baseline;
 	const char *memory_source; /* source of the peaks: "vmhwm", ..., "mixed"; NULL = unknown */
-	/* Largest limit at which one of the newest runs was killed for memory, bytes. NaN = no run
-	 * was, or this limit does not set the request. */
+	/* Largest limit at which one of the newest runs was killed for memory, bytes. NaN = there
+	 * is no such run, or this limit does not set the request. */
 	double memory_killed_at;
-	/* Smallest limit at which a run failed without a kill, bytes. NaN = no run did, one of the
-	 * newest runs was killed, or this limit does not set the request. */
+	/* Smallest limit at which a run failed without a kill, bytes. NaN = there is no such run,
+	 * one of the newest runs was killed, or this limit does not set the request. */
 	double memory_failed_at;
 	/* Number of series of runs that met their memory limit in succession. Counts only series
 	 * after which a run succeeded and no run needed as much memory. Each series counts as one
