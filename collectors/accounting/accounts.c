@@ -463,10 +463,9 @@ static void check_clock(struct account *a, const struct host *h, struct process_
 		a->known[SOURCE_CLOCK] = look_at_clock(a);
 	detach_clock(a);
 	attach_clock(a, h, tree);
-	/* No clock could be attached. If a process of the run lives, no clock counts the processes
-	 * that it starts. If all have ended, the last clock lacked none of them if it counted at
-	 * least the CPU time that /proc shows. In all other cases, the missing CPU time is
-	 * unknown. */
+	/* No clock could be attached. The missing CPU time is then unknown, with one exception: all
+	 * processes of the run have ended, and the last clock counted at least the CPU time that
+	 * /proc shows. In this case the last clock lacked no process. */
 	if (!a->clock &&
 		(any_lives(tree) || !(a->known[SOURCE_CLOCK] + WORTH_NAMING_SECONDS >= shown))) {
 		missed = INFINITY;
@@ -701,7 +700,7 @@ static bool clock_is_needed(const struct account *a)
 	return a->steal_known || !a->ours || a->children_ignored;
 }
 
-/* Returns the usage of the root's group. Reads no file if the run owns the group. */
+/* Returns the CPU seconds of the root's group. Reads no file if the run owns the group. */
 static double group_seconds(const struct account *a, const struct host *h)
 {
 	double own = a->known[SOURCE_CGROUP];
@@ -810,7 +809,7 @@ static double ends_seconds(const struct account *a)
 	double births = births_of(a) - a->births, pages = a->peak_process_bytes / 4096;
 	double ends = isnan(a->clock_ends) ? births : a->clock_ends;
 
-	/* The number is negative if /proc/loadavg became readable only during the run, because
+	/* `ends` is negative if /proc/loadavg became readable only during the run, because
 	 * births_here then restarts the count. */
 	if (ends < 0)
 		return NAN;
