@@ -571,7 +571,8 @@ static void wait_for_owner(const struct owners *o)
 	assert_int_equal(o->known, 1);
 }
 
-/* The owner says for certain whether a pod is a job, and what stays of its name. */
+/* The owner says for certain whether a pod is a job, and which part of the pod's name is the job's
+ * name. */
 static void owner_names_the_pod_of_a_node(void **state)
 {
 	static const struct {
@@ -588,7 +589,7 @@ static void owner_names_the_pod_of_a_node(void **state)
 		{"etl_fluent-bit-x7k2p_" UID_OF(1), "apps/v1", "DaemonSet", "fluent-bit", "",
 			false},
 		{"etl_nightly-28868640-x7k2p_" UID_OF(1), "apps/v1", "ReplicaSet", "x", "", false},
-		/* of an unknown kind: by the pod's name */
+		/* If the owner is of an unknown kind, the pod's name decides. */
 		{"etl_load-x7k2p_" UID_OF(1), "acme.example/v1", "Widget", "w", "load ", false},
 		{"etl_load-x7k2p_" UID_OF(1), "acme.example/v1", "Widget", "w", "", true},
 	};
@@ -622,8 +623,9 @@ static void owner_names_the_pod_of_a_node(void **state)
 	}
 }
 
-/* A run begins with the pod's name when the API is slow, and keeps this name when the API answers.
- * The pod's first process has its owner asked for, so that the run of the next one begins at once. */
+/* If the API is slow, a run begins with the pod's name, and keeps this name when the API answers.
+ * The API is asked for the owner when the pod's first process appears. Therefore the run of a later
+ * process may begin at once with the owner's name. */
 static void run_keeps_the_name_with_which_it_began(void **state)
 {
 	static const char group[] = "/kubepods/pod" UID_OF(1);
@@ -659,8 +661,9 @@ static void run_keeps_the_name_with_which_it_began(void **state)
 	}
 }
 
-/* The pod's name tells of no job, and the answer comes later than a name waits for it. Meanwhile the
- * process is looked at again and again, and is one process whose environment may not be read. */
+/* The pod's name shows no job, and the API answers later than the exporter waits for it. Until then
+ * the process is checked again and again. It still counts only once as a process whose environment
+ * may not be read. */
 static void late_answer_names_a_process(void **state)
 {
 	static const char group[] = "/kubepods/pod" UID_OF(1);

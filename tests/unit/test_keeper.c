@@ -180,7 +180,8 @@ static void a_known_database_is_not_fetched_again(void **state)
 	catalogue_free(c);
 }
 
-/* Only the hash is lost. */
+/* If the call for the Keeper's state fails, the fetch goes on. Only the hash is missing from its
+ * result. */
 static void a_broken_state_costs_one_call(void **state)
 {
 	for (enum fault fault = FAULT_NO_ANSWER; fault < FAULTS; fault++) {

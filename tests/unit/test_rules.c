@@ -349,7 +349,9 @@ static void auto_knows_the_spread_after_a_fall(void **state)
 	assert_true(rule->allocate(s, NAN) < 1.05 * before / 4);
 }
 
-/* The smallest jobs paid most for a reset: the typical ratios of other jobs replaced their own. */
+/* The request of a small job follows a fall of its peaks. If the earlier runs were forgotten, the
+ * typical ratios of other jobs would replace the job's own, at a high cost for the smallest
+ * jobs. */
 static void auto_follows_the_fall_of_a_small_job(void **state)
 {
 	const struct sizing_rule *rule = &cost_aware_rules[RISK_BALANCED];
@@ -364,9 +366,9 @@ static void auto_follows_the_fall_of_a_small_job(void **state)
 	assert_true(rule->allocate(s, NAN) > 4.8 * MIB);
 }
 
-/* The first fall was not one: the 19th run needs as much as earlier runs. The older runs have been
- * moved to the level of the 14th to 18th by then, so they no longer show how low the last five
- * are. */
+/* There are two falls. The first one did not last: the 19th run needs as much as earlier runs. By
+ * then, the older runs have been moved to the level of the runs 14 to 18, so they no longer show
+ * how low the last five are. */
 static void auto_follows_a_fall_soon_after_another(void **state)
 {
 	static const double mib[] = {7300, 7300, 9700, 9700, 9700, 6200, 6800, 6700, 7100, 7100,
