@@ -116,7 +116,8 @@ struct account_note {
 	double oom_kills, shared_oom_kills;
 	/* The lowest limit of the run's group and the groups above it; NaN = no limit. */
 	double memory_limit_bytes, cpu_limit_cores;
-	/* the clock must stay open, because it counts children that nobody waits for */
+	/* the clock of struct account_spec must stay open until account_close, because it counts
+	 * children that nobody waits for */
 	bool uses_clock;
 	/* See collectors/followed/run_place.h; filled in by jobs_note. NULL = unknown. */
 	const char *network_source, *architecture, *cpu_level;

@@ -130,7 +130,8 @@ enum lineage_change lineage_compare(struct lineage *l, unsigned others,
 	struct lineage_listing *listing, lineage_clock *clock, void *context);
 
 struct lineage_group {
-	/* CPU time of the group. Two sums are comparable only if `breaks` is equal. */
+	/* CPU time of the group. The sums of two calls are comparable only if both have the same
+	 * `breaks`. */
 	uint64_t cpu_ns;
 	uint64_t breaks;
 	uint64_t ends_weight_ns, ends_most_ns;

@@ -474,12 +474,14 @@ static void pods_of_jobs_on_a_node_are_runs_by_the_steady_part_of_their_names(vo
 	}
 }
 
-/* A Kubernetes node names the run of a pod after the pod. The index of an indexed Job is not part
- * of the name. There are exceptions: a job name in the environment of the process wins. If the pod
- * has an exporter as a sidecar, the sidecar records the run. Without recognition, or with the
- * option of a sidecar, no pod of the node names a run. A pod on the machine's network is not a
- * Job's pod. The network of process 1 is the machine's, or that of the runtime if process 1 is
- * hidden. */
+/* A Kubernetes node names the run of a pod after the pod, without the index of an indexed Job.
+ * There are exceptions:
+ * - If the environment of the process has a job name, this name is used.
+ * - If the pod has an exporter as a sidecar, the sidecar records the run.
+ * - Without recognition, or with the option of a sidecar (jobs_pod), no pod of the node names a
+ *   run.
+ * - A pod on the machine's network is not a Job's pod. The machine's network is that of process 1
+ *   or, if process 1 is hidden, that of the runtime. */
 static void pod_of_a_node_is_no_run_when_the_run_is_known_otherwise(void **state)
 {
 	static const struct {

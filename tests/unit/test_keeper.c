@@ -297,8 +297,8 @@ static void what_stays_is_given_up_and_named(void **state)
 	}
 }
 
-/* A person who waits learns within seconds that there is no Keeper. A Keeper that asks for patience
- * gets it. */
+/* A person who waits learns within seconds that there is no Keeper. A Keeper that asks the client
+ * to wait gets the time. */
 static void a_person_does_not_wait_for_a_dead_keeper(void **state)
 {
 	static const struct {

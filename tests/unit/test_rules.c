@@ -105,7 +105,8 @@ static void rules_allocate_as_their_references(void **state)
 	}
 }
 
-/* The published margins of the starting formula for a job with constant use. */
+/* The expected values are the margins that were published for this rule, for a job with constant
+ * use. */
 static void caq_margin_shrinks_on_a_steady_job(void **state)
 {
 	static const struct {
