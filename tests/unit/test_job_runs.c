@@ -113,7 +113,8 @@ static void the_newest_run_under_another_limit_is_among_them(void **state)
 		test_prune(p->h, &limits, at);
 		assert_int_equal(test_count_runs(p->h, "job"), PEAKS_SEEN_MAX + 1);
 	}
-	/* A newer run under another limit replaces it, and is one of the runs that are kept anyway. */
+	/* A newer run under another limit replaces the run that was kept. It is one of the newest
+	 * runs, which are kept anyway. */
 	add(p, 1, OUTCOME_SUCCEEDED, 5e9, NULL);
 	add(p, 1, OUTCOME_SUCCEEDED, 1e9, NULL);
 	test_prune(p->h, &limits, at);

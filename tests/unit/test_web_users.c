@@ -345,8 +345,8 @@ static void a_right_password_that_is_new_from_there_waits_its_turn(void **state)
 	assert_int_equal(guess(u, 1), WEB_UNAUTHORIZED);
 	assert_int_equal(guess(u, 1), WEB_TOO_MANY_FAILURES);
 
-	/* A right password also has to wait while another password from its address is being
-	 * computed. */
+	/* A right password also has to wait while the hash of another password from its address is
+	 * being computed. */
 	static struct web_user two[2];
 	struct web_config both = {.n_users = 2, .user = two}, one = config;
 
