@@ -166,8 +166,8 @@ static void each_container_is_a_job_of_its_own_by_its_first_program(void **state
 	unsetenv("POD_NAME");
 }
 
-/* The container runtime is not followed before it executes the job. Otherwise the run would keep
- * the runtime's name. */
+/* The run does not begin while the process is still the container runtime. Otherwise the run would
+ * keep the runtime's name. */
 static void the_runtime_that_begins_a_container_gives_it_no_name(void **state)
 {
 	setenv("POD_NAME", "nightly-28868640-x7k2p", 1);

@@ -335,7 +335,8 @@ static void learn_noisy(void *s, double mib, unsigned n)
 		learn_all(s, mib * (1 + 0.1 * (i % 3)), NAN, 1);
 }
 
-/* A job whose peaks spread by a fifth still does so when all of them have fallen. */
+/* The peaks of a job differ by up to a fifth. The rule expects the same relative spread after all
+ * peaks have fallen. */
 static void auto_knows_the_spread_after_a_fall(void **state)
 {
 	const struct sizing_rule *rule = &cost_aware_rules[RISK_BALANCED];
