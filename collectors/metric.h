@@ -1,10 +1,10 @@
-/* The declaration of a metric is one const row. HELP, TYPE and UNIT at /metrics, the history
+/* A metric is declared by one row of a const table. HELP, TYPE and UNIT at /metrics, the history
  * column, the CSV header, the JSON keys, and the manual's table are made from the row.
  *
  * Rules (tests/unit/test_tables.c fails if a row of any table breaks a rule):
- * - name: the whole family name, of [a-z0-9_]. It ends in "_<unit>" if there is a unit. It
- *   does not end in _total, _info, _created, _bucket, _count or _sum, because the writer adds
- *   _total and _info.
+ * - name: the whole family name, of [a-z0-9_]. It ends in "_<unit>" if there is a unit. It does not
+ *   end in _total, _info, _created, _bucket, _count or _sum, because the writer adds _total and
+ *   _info.
  * - unit: a base unit (seconds, bytes, ratio, cores, celsius, watts, joules, ...), or NULL for
  *   counts.
  * - help: one sentence without a full stop or newline, with the source of the number.

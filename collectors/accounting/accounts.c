@@ -20,9 +20,9 @@
 #include "collectors/machine/machine_cpu.h"
 #include "collectors/process/pids.h"
 
-/* A source is named as the source of the run's CPU time if its value is nearly the total. Its CPU
- * time * WORTH_NAMING + WORTH_NAMING_SECONDS must reach the total. The second constant is one tick,
- * because /proc counts time in 1/100 s. */
+/* A source is named as the source of the run's CPU time if it counted nearly all of the total: its
+ * CPU seconds * WORTH_NAMING + WORTH_NAMING_SECONDS reach the total. The second constant is one
+ * tick, because /proc counts time in 1/100 s. */
 #define WORTH_NAMING         1.001
 #define WORTH_NAMING_SECONDS 0.01
 #define CLOCK_TRIES          3 /* maximum number of attempts to attach the clock */
@@ -391,8 +391,8 @@ static double births_of(const struct account *a)
 
 /* Opens a task clock for a run that this exporter did not start. A process that is created during
  * the opening may get no clock. Therefore the clocks are opened again if the number of processes or
- * threads changes during the opening, up to CLOCK_TRIES times. If it changes each time, no clock
- * stays attached. */
+ * threads changes during the opening, up to CLOCK_TRIES times. If this number changes each time, no
+ * clock stays attached. */
 static void attach_clock(struct account *a, const struct host *h, struct process_tree *tree)
 {
 	struct tree_now before, now;
@@ -463,10 +463,9 @@ static void check_clock(struct account *a, const struct host *h, struct process_
 		a->known[SOURCE_CLOCK] = look_at_clock(a);
 	detach_clock(a);
 	attach_clock(a, h, tree);
-	/* No clock could be attached. If a process of the run lives, no clock counts the processes
-	 * that it starts. If all have ended, the last clock lacked none of them if it counted at
-	 * least the CPU time that /proc shows. In all other cases, the missing CPU time is
-	 * unknown. */
+	/* No clock could be attached. The missing CPU time is then unknown, with one exception: all
+	 * processes of the run have ended, and the last clock counted at least the CPU time that
+	 * /proc shows. In this case the last clock lacked no process. */
 	if (!a->clock &&
 		(any_lives(tree) || !(a->known[SOURCE_CLOCK] + WORTH_NAMING_SECONDS >= shown))) {
 		missed = INFINITY;
@@ -693,15 +692,16 @@ static void note_steal(struct account *a)
 	a->steal_known = true;
 }
 
-/* Returns true if the clock is used. On a virtual machine, the clock counts time in which the host
- * ran other work. If this stolen time is unknown, the clock may be too high. A wrapper then uses
- * wait4(2) instead, which is complete unless some process ignores its children. */
+/* Returns true if the clock is used as a source. It is left out only in a wrapper that does not
+ * know the stolen time, in which the host of a virtual machine ran other work: the clock counts
+ * this time, so it may be too high. The wrapper then uses wait4(2), which is complete unless some
+ * process ignores its children. */
 static bool clock_is_needed(const struct account *a)
 {
 	return a->steal_known || !a->ours || a->children_ignored;
 }
 
-/* Returns the usage of the root's group. Reads no file if the run owns the group. */
+/* Returns the CPU seconds of the root's group. Reads no file if the run owns the group. */
 static double group_seconds(const struct account *a, const struct host *h)
 {
 	double own = a->known[SOURCE_CGROUP];
@@ -810,7 +810,7 @@ static double ends_seconds(const struct account *a)
 	double births = births_of(a) - a->births, pages = a->peak_process_bytes / 4096;
 	double ends = isnan(a->clock_ends) ? births : a->clock_ends;
 
-	/* The number is negative if /proc/loadavg became readable only during the run, because
+	/* `ends` is negative if /proc/loadavg became readable only during the run, because
 	 * births_here then restarts the count. */
 	if (ends < 0)
 		return NAN;

@@ -1,9 +1,9 @@
 /* Finds the CPU time of a run from the best source available, and an upper bound of the CPU time
  * that this source lacks. Also reads the kernel's numbers for the run's own control group.
  *
- * Every source is meant as a lower bound of the true CPU time. `cpu_foreign_seconds` bounds by how
- * much it may be too high. The largest value is reported. `cpu_source` names the first source of
- * this list that explains nearly all of that value:
+ * Every source is meant as a lower bound of the true CPU time. Therefore the largest value is
+ * reported. It may still be too high, but by at most `cpu_foreign_seconds`. `cpu_source` names the
+ * first source of this list that explains nearly all of the reported value:
  *
  * 	cgroup      the kernel's account of the run's own group, minus earlier use by others
  * 	taskstats   exit accounting on a privileged host, plus the cost of ends (exit_cost.h)
@@ -22,13 +22,14 @@
 #include "collectors/runs.h"
 #include "collectors/accounting/task_clock.h"
 
-/* State that all runs share. Any number of accounts may use it. */
+/* State that the accounts of all runs share. */
 struct accounts;
 
 struct accounts *accounts_new(void);
 void accounts_free(struct accounts *a); /* close every account first */
-/* Reads the machine's CPU counters. Call once per tick before the runs are sampled, and once more
- * when a run turns out to be empty. */
+/* Reads the machine's CPU counters. Call once per tick before the runs are sampled. If a run then
+ * turns out to have no process, call again before it is sampled again: the counters then include
+ * its last process. */
 void accounts_tick(struct accounts *a, const struct host *h);
 /* Returns the number of processes and threads created so far, as of the last tick; 0 = unknown. The
  * count begins at boot or, outside the initial PID namespace, at the first tick. */
@@ -80,10 +81,10 @@ void account_waited(struct account *a, double total_seconds);
 
 struct account_note {
 	const char *cpu_source; /* see the list at the top of this file */
-	/* Upper bound of the missing CPU time; NaN = unknown. In a wrapper, the bound may lack a
-	 * child that nobody waits for: if no sample saw that the child's parent ignored SIGCHLD, or
-	 * if the parent set SA_NOCLDWAIT (sigaction(2)). The kernel adds the CPU time of such a
-	 * child to no process. */
+	/* Upper bound of the missing CPU time; NaN = unknown. In a wrapper, the bound may lack
+	 * children that nobody waits for, because the kernel adds their CPU time to no process.
+	 * This happens if their parent ignored SIGCHLD but no sample saw it, or if their parent set
+	 * SA_NOCLDWAIT (sigaction(2)). */
 	double cpu_missed_seconds;
 	/* Upper bound of the CPU time in cpu_seconds that other processes may have used; NaN =
 	 * unknown, 0 only when proved. */
@@ -105,7 +106,8 @@ struct account_note {
 	 * - "limit": the memory limit at which a process of the run was killed, minus the memory of
 	 *   foreign processes in the group. */
 	const char *memory_source;
-	/* largest peak in the exit records so far, bytes; NaN = the run gets no exit records */
+	/* largest memory peak of a process in the exit records so far, bytes; NaN = the run gets no
+	 * exit records */
 	double peak_told_at_ends;
 	double peak_told_by_limit; /* peak found by account_end, bytes; NaN = no kill */
 	/* OOM kills since the run began. `oom_kills`: in the run's own group. `shared_oom_kills`:
@@ -114,7 +116,8 @@ struct account_note {
 	double oom_kills, shared_oom_kills;
 	/* The lowest limit of the run's group and the groups above it; NaN = no limit. */
 	double memory_limit_bytes, cpu_limit_cores;
-	/* the clock must stay open, because it counts children that nobody waits for */
+	/* the clock of struct account_spec must stay open until account_close, because it counts
+	 * children that nobody waits for */
 	bool uses_clock;
 	/* See collectors/followed/run_place.h; filled in by jobs_note. NULL = unknown. */
 	const char *network_source, *architecture, *cpu_level;

@@ -8,7 +8,7 @@
 #include "collectors/accounting/group_owner.h"
 #include "collectors/process/pids.h"
 
-/* Number of ticks between attempts to start a measurement after one failed. */
+/* Ticks to wait after a failed attempt to start a measurement. */
 #define RETRY_TICKS 10
 
 struct exit_cost_group {

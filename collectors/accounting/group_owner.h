@@ -45,10 +45,10 @@ bool cgroup_lists_all(const struct cgroup_place *p, const struct host *host);
  * Returns a negative errno if the list cannot be read. */
 int cgroup_place_processes(const struct cgroup_place *p, const struct host *host,
 	void (*each)(void *context, pid_t pid), void *context);
-/* Returns true if the group `p` has child groups, or if this is unknown. If the group `but` is a
- * child of `p`, it is ignored. If `but` is deeper below `p`, returns true. If `but` equals `p`, no
- * child group is ignored. Child groups matter because their usage is part of the group's numbers,
- * but their processes are not in the group's list. */
+/* Returns true if `p` has groups below it other than `but`, or if this is unknown. Also returns
+ * true if `but` is two or more levels below `p`, because the groups between them are other groups.
+ * `but` may also be `p` itself or a group elsewhere. Groups below matter because their usage is
+ * part of the group's numbers, but their processes are not in the group's list. */
 bool cgroup_has_groups_below(const struct cgroup_place *p, const struct cgroup_place *but);
 /* Like cgroup_place_processes, for the first controller that has a group. */
 int cgroup_processes(const struct cgroup *c, const struct host *host,

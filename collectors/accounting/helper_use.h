@@ -9,8 +9,8 @@
 #include "collectors/runs.h"
 
 /* Maximum number of helpers that are remembered when a clock is attached. The clock does not count
- * helpers that run at that time. For each further helper, the CPU time that it uses later is
- * subtracted from the clock, although the clock does not contain it. The result is then too low. */
+ * helpers that run at that time, so their later CPU time must not be subtracted from the clock. The
+ * CPU time of helpers beyond this number is subtracted nevertheless. The result is then too low. */
 #define UNCLOCKED_MAX 16
 
 struct helper_use {
@@ -37,9 +37,10 @@ void helper_use_look(struct helper_use *u, const struct process_tree *tree);
  * group's peak is unknown, so the peak becomes unknown. */
 void helper_use_leave_out_memory(const struct process_tree *tree, double value[RUN_N_METRICS]);
 
-/* Returns an upper bound of the CPU seconds of helpers that the run's total may contain. A helper
- * that ended may have used CPU time after it was read for the last time. `beyond`: the run's total
- * minus the CPU time that was read from its processes. */
+/* Helpers are not part of the run. The run's total may nevertheless contain CPU time that a helper
+ * used between its last reading and its end. Returns an upper bound of this time in seconds.
+ * `beyond` is the run's total minus the CPU time that was read from its processes. If a helper
+ * ended before its last counters were read, the bound includes all of `beyond`. */
 double helper_use_foreign(const struct helper_use *u, double beyond);
 
 #endif

@@ -177,9 +177,9 @@ static bool is_within(const struct lineage *l, unsigned run, unsigned outer)
 	return run == outer;
 }
 
-/* Puts `run` inside `outer`. If `run` was inside another run before, that run keeps the growth of
- * `run` up to now. If both share a group, the group's sums count this growth twice from now on.
- * break_group marks these sums as not comparable with earlier sums. */
+/* Puts `run` inside `outer`. If `run` was inside another run before, that earlier outer run keeps
+ * the growth of `run` up to now. If it shares a group with `run`, the group's sums count this
+ * growth twice from now on. break_group marks these sums as not comparable with earlier sums. */
 static void put_into(struct lineage *l, unsigned run, unsigned outer)
 {
 	struct run_book *r = &l->run[run];

@@ -40,7 +40,7 @@ void lineage_free(struct lineage *l);
  * run that have already ended. The tally of the run includes `base_ns`. */
 unsigned lineage_begin(struct lineage *l, pid_t root, uint64_t base_ns);
 /* Adds a process to `run`. Use it for a process that was found in another way than through events.
- * - A process of another run stays there, unless that run contains `run`: then it moves to `run`.
+ * - A process of another run moves to `run` only if that other run contains `run`.
  * - A foreign process of a group (lineage_begin_others) moves to `run`.
  * - If `pid` is the root of another run, that other run is put inside `run`. */
 void lineage_add(struct lineage *l, unsigned run, pid_t pid);
@@ -130,7 +130,8 @@ enum lineage_change lineage_compare(struct lineage *l, unsigned others,
 	struct lineage_listing *listing, lineage_clock *clock, void *context);
 
 struct lineage_group {
-	/* CPU time of the group. Two sums are comparable only if `breaks` is equal. */
+	/* CPU time of the group. The sums of two calls are comparable only if both have the same
+	 * `breaks`. */
 	uint64_t cpu_ns;
 	uint64_t breaks;
 	uint64_t ends_weight_ns, ends_most_ns;

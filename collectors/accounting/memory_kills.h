@@ -31,7 +31,8 @@ void memory_kills_begin(struct memory_kills *ret, const struct host *h);
  * if other processes enter the group later. */
 void memory_kills_group(struct memory_kills *k, const struct cgroup *group, bool own,
 	const struct group_members *members, const struct host *h);
-/* Call after memory_kills_group if an earlier job used the run's own group. */
+/* Call after memory_kills_group if an earlier job used the run's own group. If the group's peak has
+ * already reached the limit, the peak does not prove that the run reached the limit. */
 void memory_kills_older(struct memory_kills *k, const struct host *h);
 /* Reads the limit again, because it may have changed. */
 void memory_kills_read_limit(struct memory_kills *k, const struct host *h);

@@ -1,8 +1,8 @@
 /* Upper bound of the CPU time that a run used but no source counted. The bound grows in an interval
- * if two things happen: processes were created or ended, and the machine and the run's group used
- * more CPU time than was counted. If orphans of the run may be hidden, one creation or end since
- * the run began is enough. The bound falls when missed CPU time later appears in the times of a
- * parent. It is never below 0. */
+ * in which the machine and the run's group used more CPU time than was counted, if a process was
+ * created or ended in the same interval. If orphans of the run may be hidden (orphans_hidden), a
+ * creation or end at any time since the run began is enough. The bound falls when missed CPU time
+ * later appears in the times of a parent. It is never below 0. */
 #ifndef COLLECTORS_ACCOUNTING_MISSED_CPU_H
 #define COLLECTORS_ACCOUNTING_MISSED_CPU_H
 
@@ -17,8 +17,8 @@ struct missed_cpu {
 	bool any_changes;
 };
 
-/* In all functions here, `group_seconds` is the usage of the run's group since the group was made.
- * NaN = not counted. */
+/* In all functions here, `group_seconds` is the CPU time that the run's group has used since the
+ * group was made. NaN = not counted. */
 void missed_cpu_begin(struct missed_cpu *m, double group_seconds);
 /* Sets the usage of a group that was found after the run began. */
 void missed_cpu_group(struct missed_cpu *m, double group_seconds);

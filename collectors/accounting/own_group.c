@@ -89,8 +89,8 @@ bool own_group_allowed(const char *directory, size_t mount, bool under_systemd)
 		return false;
 	if (!under_systemd)
 		return true;
-	/* Check this group first and then each group above it. The first one that is a unit
-	 * decides. */
+	/* Check this group first, and then each group above it. The first of them that is a unit of
+	 * systemd decides. */
 	for (text_copy(directory, path, sizeof path); len > mount; path[len] = '\0') {
 		size_t start = len;
 

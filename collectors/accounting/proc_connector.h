@@ -1,6 +1,6 @@
 /* Fork and exit events of every process on the machine, from the kernel's proc connector
- * (linux/cn_proc.h). Needs CAP_NET_ADMIN in the initial namespaces. Pure: builds requests and
- * parses datagrams. */
+ * (linux/cn_proc.h). Needs CAP_NET_ADMIN in the initial namespaces. The functions only build
+ * requests and parse datagrams, without I/O. */
 #ifndef COLLECTORS_ACCOUNTING_PROC_CONNECTOR_H
 #define COLLECTORS_ACCOUNTING_PROC_CONNECTOR_H
 

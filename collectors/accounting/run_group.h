@@ -16,7 +16,7 @@ struct run_group {
 	struct descriptors *kept;
 	size_t n_kept;
 	/* `looks`: number of samples since a process was last created. `all_looks`: number of
-	 * samples that are not among the first MOVE_LOOKS after a creation. */
+	 * samples so far, without the first MOVE_LOOKS samples after each creation. */
 	unsigned looks, all_looks;
 	uint64_t births; /* argument of the last run_group_due */
 	/* Values of the group before the run began, which are subtracted. NaN = this value is not

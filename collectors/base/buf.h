@@ -16,7 +16,9 @@ struct buf {
 
 #define BUF_MAX(most) ((struct buf){.max = (most)})
 
-/* Allocates room for about `len` more bytes at once. 0 = unknown. */
+/* Allocates room for `len` more bytes now, so that later additions need not do it. Only a hint:
+ * does nothing if `len` is 0 (size unknown), if `len` is not below the cap, or if there is room
+ * already. */
 void buf_expect(struct buf *b, size_t len);
 void buf_add(struct buf *b, const void *data, size_t len);
 void buf_adds(struct buf *b, const char *s);

@@ -14,8 +14,8 @@ struct err {
 	char text[ERR_TEXT_MAX];
 };
 
-/* Both functions return `code`, so that "return err_set(e, -EINVAL, ...)" is one line. A text that
- * is too long is cut, and ends with "...". */
+/* err_set and err_system return `code`, so that "return err_set(e, -EINVAL, ...)" is one line. A
+ * text that is too long is cut, and ends with "...". */
 int err_set(struct err *e, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Like err_set, but appends ": " and the system's text for `code`. */

@@ -17,8 +17,8 @@ int thread_start(pthread_t *ret, const char *name, void *(*function)(void *), vo
 /* Makes a condition variable whose deadlines come from monotonic_after. */
 void thread_cond_init(pthread_cond_t *cond);
 
-/* Removes one pending signal that is in the set `signals`. All threads must block these signals.
- * Returns false if none of them is pending, or if `signals` is NULL. */
+/* Returns true if a signal of the set `signals` is pending, and removes it. The caller then ends
+ * its wait early. All threads must block these signals. `signals` NULL = no signals. */
 bool thread_hurry(const sigset_t *signals);
 /* A wait that a signal may end early calls thread_hurry once in this many seconds. */
 #define HURRY_SECONDS 0.1

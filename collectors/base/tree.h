@@ -67,7 +67,7 @@ struct tree_request {
 	uint64_t from;
 	int (*each)(void *context, const char *name);
 	void *context;
-	const struct foreign *foreign; /* request.path = foreign->folder */
+	const struct foreign *foreign; /* for TREE_FOREIGN; `path` is then foreign->folder */
 };
 
 struct tree_ops {
@@ -96,14 +96,14 @@ static inline int64_t tree_get(struct tree *t, const struct tree_request *r)
  * the file does not fit: the text is never cut. */
 ssize_t tree_read(struct tree *t, const char *path, char *buf, size_t size);
 
-/* Like tree_read, but saves one system call. It may be used for a file that is one record, and for
- * a list whose records are not longer than TREE_RECORD_MAX. The kernel fills a page with whole
- * records (fs/seq_file.c). Therefore a read that leaves room for one more record has reached the
- * end.
+/* Like tree_read, but saves one system call. A record is the text that the kernel prints at once.
+ * In most files of /proc and of control groups, the whole text is one record, of any length. In a
+ * list, each line is a record. This function may be used for a file that is one record, and for a
+ * list whose records are not longer than TREE_RECORD_MAX. Do not use it for the mount table, which
+ * may have longer lines.
  *
- * A record is the text that the kernel prints at once. In a list, each line is a record. In most
- * files of /proc and of control groups, the whole text is one record, of any length. Do not use
- * this function for the mount table, which may have lines longer than TREE_RECORD_MAX. */
+ * The kernel fills a page with whole records (fs/seq_file.c). A read that leaves room for one more
+ * record has therefore reached the end. */
 #define TREE_RECORD_MAX 1024
 ssize_t tree_read_records(struct tree *t, const char *path, char *buf, size_t size);
 

@@ -407,7 +407,8 @@ static double duration_of(struct followed_run *t, const struct host *h)
 		t->empty_since.ns ? t->empty_since : h->now.mono);
 }
 
-/* Reads the tree of a run. Returns false if the run has no process for the first time. */
+/* Reads the tree of a run. Returns false when the run is found without processes for the first
+ * time. */
 static bool walk(struct followed_run *t, const struct host *h, uint64_t births)
 {
 	if (t->ended)

@@ -59,8 +59,8 @@ struct run_spec {
 	const struct cpu_quota *quota;
 };
 
-/* `host` may be NULL. If not, sets host->delays, host->members and host->helpers, which are valid
- * until jobs_free. */
+/* If `host` is not NULL, sets host->delays, host->members and host->helpers, which are valid until
+ * jobs_free. */
 struct jobs *jobs_new(struct host *host);
 void jobs_free(struct jobs *j);
 
@@ -81,8 +81,8 @@ void jobs_adopt(struct jobs *j, const struct host *host, const char *run_id, pid
  * -ESRCH: there is no such process. -ENOSPC: too many processes are declared. */
 int jobs_declare_helper(struct jobs *j, const struct host *host, pid_t pid, struct err *e);
 
-/* Ends a run with final figures. The next reading is the last one and uses these figures. Does
- * nothing when the run is not followed. */
+/* Ends a run with final figures. The next reading is the last one and uses these figures. `kind`
+ * decides which values they replace. Does nothing when the run is not followed. */
 void jobs_conclude(struct jobs *j, const char *run_id, const double final[RUN_N_METRICS],
 	enum final_kind kind);
 
@@ -95,15 +95,17 @@ bool jobs_note(const struct jobs *j, const struct host *host, const char *run_id
  * awaits_conclusion are left out. Returns -1 if no descriptor can report this. */
 int jobs_ending_fd(const struct jobs *j);
 
-/* Sets how many runs of a job have ended with this outcome so far, from the history. */
+/* Sets the number of runs of a job that have ended with this outcome so far. The caller knows it
+ * from the history. */
 void jobs_set_outcome(struct jobs *j, const char *job_name, const char *outcome, uint64_t runs);
 
-/* Sets how the newest run of a job with this outcome exited, after jobs_set_outcome of the same
- * outcome. NaN = unknown. */
+/* Sets the exit code and the signal of the newest run of a job with this outcome; NaN = unknown.
+ * Call jobs_set_outcome for the same outcome first. */
 void jobs_set_exit(struct jobs *j, const char *job_name, const char *outcome, double exit_code,
 	double exit_signal);
 
-/* Sets when a run of the job last ended, from the history. NaN and earlier times are ignored. */
+/* Sets the time at which a run of the job last ended, in seconds since 1970. The caller knows it
+ * from the history. NaN is ignored, and so is a time before the one that is already set. */
 void jobs_set_last_end(struct jobs *j, const char *job_name, double at);
 
 /* Reads all runs and fills s->runs. Call it once per tick, before the jobs collector collects. */

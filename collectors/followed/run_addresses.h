@@ -14,9 +14,10 @@ struct run_addresses {        /* zeroed memory = nothing read yet */
 	pid_t pid;            /* the process that was read last */
 	uint64_t stack_start; /* changes when that process executes a program */
 	unsigned looks;       /* number of programs whose limits were read */
-	/* limit_bytes: the smaller of both limits, of the last process that was read and has a
-	 * limit. peak_bytes: the largest use that counts against this limit. 0 = no limit, or
-	 * unknown. A limit that the process sets after it was read is not seen. */
+	/* `limit_bytes`: the smaller of the two limits of the process `limited_pid`, which is the
+	 * last process that was read and has a limit. `peak_bytes`: the largest use that counts
+	 * against this limit. 0 = no limit, or unknown. A limit that the process sets after it was
+	 * read is not seen. */
 	uint64_t limit_bytes, peak_bytes;
 	bool limits_data; /* limit_bytes is RLIMIT_DATA */
 	/* the process that has limit_bytes */

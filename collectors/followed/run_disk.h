@@ -8,10 +8,11 @@
  * 	         writes to tmpfs do not.
  * 	growth   an estimate for a run that wrote far more than its file systems grew, because it
  * 	         overwrote or deleted files: the growth of used space since its lowest value, plus
- * 	         RUN_DISK_FREED_BYTES. The estimate is too low if other processes deleted more
- * 	         than RUN_DISK_FREED_BYTES of earlier files, just as fast as the run wrote. A fall
- * 	         of used space reveals such deletions. All bytes that were written since the last
- * 	         reading then count as growth.
+ * 	         RUN_DISK_FREED_BYTES. Other processes may delete earlier files, which hides growth.
+ * 	         If used space falls below its lowest value by more than RUN_DISK_FREED_BYTES, they
+ * 	         did so, and all bytes written since the last reading count as growth. If they
+ * 	         delete just as fast as the run writes, used space does not fall, and the estimate
+ * 	         may be too low.
  *
  * Space that a run reserves without writing (fallocate(2)) counts only in "own". If the writes are
  * unknown (processes of another user), the figure is unknown, except for "own".
@@ -58,8 +59,8 @@ struct run_disk {      /* zeroed memory = nothing read yet */
 	double fallen; /* bytes by which used space fell below its earlier lowest value */
 	double written, cancelled; /* values of the last call; `cancelled` excludes `of_others` */
 	double of_others;          /* cancelled bytes that other processes had written */
-	/* `grown` + `written` is the growth at the last reading plus the bytes written since
-	 * then. */
+	/* Growth at the last reading, minus the bytes written until then. `grown` + `written` is
+	 * therefore the growth at the last reading plus the bytes written since then. */
 	double grown;
 	double most_written, most_grown, most; /* largest values so far, in bytes */
 	const char *source;                    /* "written", "growth" or "own"; NULL = unknown */
@@ -68,7 +69,8 @@ struct run_disk {      /* zeroed memory = nothing read yet */
 
 /* Returns the most disk space that the run has used so far, in bytes. Returns NaN if it is unknown
  * at this tick. `pid` is a live process of the run; 0 = there is none. `outside` is the parent of
- * the run's root; 0 = unknown. */
+ * the run's root; 0 = unknown. File systems can be the run's own only if the mount namespaces of
+ * these two processes differ. */
 double run_disk_look(struct run_disk *d, const struct host *h, pid_t pid, pid_t outside,
 	struct run_disk_writes writes);
 

@@ -15,8 +15,7 @@ struct process_tree;
 /* GPU use of a run, summed over all GPUs. NaN = unknown, also on a machine without GPUs. */
 struct gpu_use {
 	double gpus; /* number of GPUs that the run used: it had a context or work on them */
-	/* Each GPU counts as the fraction of time in which it worked for the run. `usage` is the
-	 * sum of these fractions. */
+	/* Sum over the GPUs of the fraction of time (0 to 1) in which each worked for the run. */
 	double usage;
 	double vram_bytes;
 };

@@ -152,11 +152,11 @@ int nvml_list_processes(const struct nvml *n, void *device, enum nvml_kind kind,
  * samples, which are slow to search. */
 #define NVML_SAMPLES_WINDOW_US 2500000
 
-/* Sets the utilization of each process in `p` from its newest sample since *newest_us; 0 = there is
- * no such sample, so the process did not work on the device. If no process has a sample since
- * *newest_us, or *newest_us is not within the last NVML_SAMPLES_WINDOW_US (0 in the first call),
- * the samples of this window are used. Sets *newest_us to the time of the newest sample, for the
- * next call. Both times are in microseconds since the Unix epoch. */
+/* Sets the utilization of each process in `p` from its newest sample; 0 = no sample, so the process
+ * did not work on the device. Only samples since *newest_us are read, the time of the newest sample
+ * of the previous call. All samples of the last NVML_SAMPLES_WINDOW_US are read instead if there is
+ * none since *newest_us, or if *newest_us is not in this window (0 in the first call). Sets
+ * *newest_us for the next call. Both times are in microseconds since the Unix epoch. */
 int nvml_read_utilization(const struct nvml *n, void *device, uint64_t now_us, uint64_t *newest_us,
 	struct nvml_processes *p);
 

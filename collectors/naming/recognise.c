@@ -309,10 +309,10 @@ static void take_batch_requests(const struct process_words *w, struct recognised
 			take_request(&s->words[i], s->writer, value, r);
 }
 
-/* If no system has a request for the job, uses the requests of the pod's container. The
- * system's request is preferred, because a container may hold several jobs of a system. Outside of
- * a pod the variables of naming_pod_requests are ignored, because they have other meanings
- * there. */
+/* If no batch or workflow system tells what the job requests, uses the requests of the pod's
+ * container. The request that a system tells is preferred, because a container may hold several
+ * jobs of a system. Outside a pod, the variables of naming_pod_requests are ignored, because they
+ * have other meanings there. */
 static void take_pod_requests(const struct process_words *w, struct recognised *r)
 {
 	struct slice value;

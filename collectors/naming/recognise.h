@@ -42,8 +42,8 @@ struct recognised {
 	char job_name[JOB_NAME_MAX];
 	bool own_name;             /* job_name is from RIGHTSIZE_JOB_NAME */
 	char space[JOB_SPACE_MAX]; /* namespace of the job; "" = none. The caller sets it */
-	/* The name is from the title of a worker, which runs one task after another. The run is
-	 * over when the title names another task. */
+	/* true: the name is from the process title of a worker, which runs one task after another.
+	 * The run is over when the title names another task. */
 	bool passing;
 	/* The system's id of the run, and its id of the task or array element. This program records
 	 * each task or array element as a separate run. "" = unknown. */

@@ -105,7 +105,8 @@ static struct slice without_joint(struct slice name)
 	return name;
 }
 
-/* Removes one tail. Returns the name unchanged if it has no tail or consists only of a tail. */
+/* Removes one tail, which is a date, a time or a UUID at the end. Returns the name unchanged if it
+ * has no tail or consists only of a tail. */
 static struct slice without_tail(struct slice name)
 {
 	for (size_t i = 0; i < sizeof tails / sizeof tails[0]; i++) {

@@ -1,5 +1,6 @@
-/* The table of systems. A system can be recognised by the variables, arguments, files and labels
- * that it leaves in its processes. The table lists them, with the meaning of each. */
+/* The table of systems. A system is a workflow system, a batch system, a CI system or Kubernetes.
+ * It can be recognised by the variables, arguments, files and labels that it leaves in its
+ * processes. The table lists them, with the meaning of each. */
 #ifndef COLLECTORS_NAMING_SYSTEMS_H
 #define COLLECTORS_NAMING_SYSTEMS_H
 
@@ -154,7 +155,7 @@ enum from_kind {
 	FROM_TEXT,     /* `text` itself */
 };
 
-/* Which part of a word is removed before the word becomes part of a name. */
+/* The part of a word that is removed before the word becomes part of a name. */
 enum trim {
 	TRIM_NOTHING,
 	TRIM_GENERATED, /* removes the letters that Kubernetes adds to a prefix */
@@ -209,7 +210,8 @@ struct word {
 	enum trim trim;
 };
 
-/* Name of the systems that Kubernetes alone names. */
+/* Name of the last systems in the table. They name a job after the pod's owner or labels, and match
+ * if no other system does. */
 #define SYSTEM_KUBERNETES "kubernetes"
 
 struct job_system {

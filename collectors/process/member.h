@@ -94,8 +94,9 @@ struct member {
 	bool waits_due; /* the process ran after the last reading of its waiting times */
 	/* Ticks since the last full reading; starts at pid % STALE_LOOKS. */
 	unsigned looks;
-	/* The reaper is a wrapper. It is not part of the run, so its own usage does not count.
-	 * Usage that it got from children by waiting for them does count. */
+	/* true: this process is the reaper, a wrapper that waits for the run's processes. It is not
+	 * part of the run, so its own usage does not count. Usage that it got from children by
+	 * waiting for them does count. */
 	bool reaper;
 	bool root; /* the first process of the run */
 	/* A helper is not part of the run. It is read nevertheless: a parent gets the usage of a

@@ -1,6 +1,6 @@
 /* Limits the number of members of all runs together, and the number of runs of one process. A
  * process of a job inside another job belongs to several runs, and each run reads the process. Any
- * user can nest runs by naming them. Sampler thread only. */
+ * user can nest runs, by giving each of them a job name. Sampler thread only. */
 #ifndef COLLECTORS_PROCESS_MEMBER_LIMIT_H
 #define COLLECTORS_PROCESS_MEMBER_LIMIT_H
 

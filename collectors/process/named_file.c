@@ -45,9 +45,9 @@ static bool allows(void *context, uint64_t mount)
 }
 
 /* Selects the mount table whose paths match the link targets in /proc. The kernel shows link
- * targets as seen from our root. A process in our mount namespace has our mount table. A process in
- * another mount namespace has its own mount table. Its paths match only if the root of the process
- * is the root of its namespace. */
+ * targets as seen from our root. For a process in our mount namespace, this is our mount table. A
+ * process in another mount namespace has a mount table of its own. The paths in that table match
+ * only if the root of the process is the root of its namespace. */
 static bool find_table(struct file_query *q)
 {
 	char path[32], root[4];

@@ -26,7 +26,7 @@ struct booked_process {
 	bool listed;         /* internal: the pid was in the current listing of /proc */
 	/* The caller owns the members below. The book uses them only in process_book_again, which
 	 * reads `note` and resets `program`. */
-	bool refused;     /* it was counted as a process whose environment may not be read */
+	bool refused;     /* the environment may not be read, and the caller has counted this */
 	uint64_t program; /* hash of the command line, so it changes at exec; 0 = not checked yet */
 	void *note;
 };

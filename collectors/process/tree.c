@@ -254,8 +254,8 @@ static void look_at_known(struct process_tree *t, const struct host *h)
 		process_tree_settle(t, h);
 }
 
-/* Finds new members. A new member may have waited for another member that ended after its last
- * reading. In this case, settles the counters of the ended members again. */
+/* Finds new members. A new member may have waited for a known member that ended after the last
+ * reading of that known member. In this case, settles the counters of the ended members again. */
 static void look_for_new(struct process_tree *t, const struct host *h)
 {
 	size_t before = t->n;

@@ -32,9 +32,9 @@ struct process_tree {
 	 * got by waiting for helpers. This part is subtracted from the total. `helpers_ended`
 	 * includes this part and all other usage of the helpers. */
 	uint64_t helpers_waited[TREE_COUNTERS], helpers_ended[TREE_COUNTERS];
-	/* CPU time that members got by waiting for ended processes, beyond the last readings of
-	 * these processes. Some of the ended processes were helpers, so a helper may have used this
-	 * time. */
+	/* CPU time that helpers may have used between their last readings and their ends: the CPU
+	 * time that members got by waiting for ended processes, some of them helpers, minus the
+	 * last readings of these processes. */
 	uint64_t helpers_unsure_ns;
 	uint64_t helper_peak_bytes; /* highest high-water mark of a helper */
 	bool any_helper;            /* the tree has had a helper */

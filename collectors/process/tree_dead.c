@@ -39,12 +39,12 @@ static size_t parent_of(const struct process_tree *t, size_t i)
 	return process_tree_find(t, t->member[i].ppid);
 }
 
-/* Finds the heir of member `i`: its nearest ancestor that has not vanished. Uses the parents that
- * were read last. If there is no such ancestor, the heir is the topmost ancestor in the tree,
- * although it has vanished. If the parents form a circle, the heir is one member of the circle.
- * Such a vanished heir is also its own heir: no other member can have got its counters, but its
- * counters may include those of the members below it. All vanished members on the way get the same
- * heir, so that a long chain is followed only once. */
+/* Finds the heir of the vanished member `i`: its nearest ancestor that has not vanished, by the
+ * parents that were read last. If all its ancestors in the tree have vanished, the heir is the
+ * topmost of them. If the parents form a circle, the heir is one member of the circle. A vanished
+ * heir is its own heir: no other member can have got its counters, but its counters may include
+ * those of the members below it. All vanished members on the way get the same heir, so that a long
+ * chain is followed only once. */
 static void find_heir(const struct process_tree *t, struct burial *b, size_t i)
 {
 	size_t heir = i;

@@ -14,7 +14,7 @@ void process_tree_reindex(struct process_tree *t);
 /* Frees the resources of a member and reduces the count of members. The caller removes it from the
  * list. */
 void process_tree_drop(struct process_tree *t, size_t i);
-/* Call it when a member has ended. Its orphans went to a subreaper (prctl(2),
+/* Call it when a member has ended; `of` is its index. Its orphans went to a subreaper (prctl(2),
  * PR_SET_CHILD_SUBREAPER), which may be asleep and would not be read. Therefore the next search
  * reads the children of all ancestors of the ended member. */
 void process_tree_expect_orphans(struct process_tree *t, size_t of);

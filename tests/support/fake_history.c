@@ -130,7 +130,7 @@ int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, s
 	return 0;
 }
 
-/* Knows no namespaces: the name itself is meant. */
+/* Finds no job, so the name that the caller gave is used as the key. */
 int history_find_key(struct history *h, const char *name, char ret[static JOB_KEY_MAX],
 	struct err *e)
 {
@@ -158,7 +158,8 @@ int history_names_near(struct history *h, const char *job_name, size_t limit, st
 	return 0;
 }
 
-/* The jobs of the list, and those of the overview. The id of a head is its place + 1. */
+/* Returns the jobs of fake_history.jobs, and after them those of fake_history.overview. The id of a
+ * job is its index in this list, plus 1. */
 int history_job_heads(struct history *h, enum head_value value, struct arena *arena,
 	struct job_head **ret, size_t *ret_n, struct err *e)
 {
@@ -324,7 +325,8 @@ int history_memory_runs(struct history *h, int64_t job, size_t limit, struct are
 	return 0;
 }
 
-/* An answer calls this function when the file is damaged. This test has no historian. */
+/* An answer calls this function when the file is damaged. Tests with this fake have no
+ * historian. */
 void historian_suspect(struct historian *h)
 {
 	(void)h;

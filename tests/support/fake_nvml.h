@@ -35,8 +35,9 @@ void fake_nvml_await_call(const char *name);
 /* Adds a sample of a process. An H100 with driver 580 takes a sample every 200 ms, and counts the
  * whole sample for the process that runs at that instant. After the first sample,
  * nvmlDeviceGetProcessUtilization() answers as that driver does, and ignores "processes". It
- * returns one sample for each process: the mean of all samples that are newer than the caller
- * wants, in which a sample of another process counts as 0. fake_nvml_play() removes all samples. */
+ * returns one sample for each process: the mean of all samples after the time that the caller
+ * passes, in which a sample of another process counts as 0. fake_nvml_play() removes all
+ * samples. */
 void fake_nvml_sample(unsigned pid, unsigned percent);
 
 #endif

@@ -330,7 +330,8 @@ static int means_of_samples(struct sample *ret, unsigned *count, unsigned long l
 	return found ? 0 : 6;
 }
 
-/* Without taken samples, each process has a valid, an invalid and an old sample, in this order. */
+/* If the test has added no sample, each process has a valid, an invalid and an old sample, in this
+ * order. */
 int nvmlDeviceGetProcessUtilization(void *device, struct sample *samples, unsigned *count,
 	unsigned long long since)
 {

@@ -22,8 +22,8 @@ struct taken_sample { /* of GPU 0, added by fake_nvml_sample() */
 /* Reads the scenario from the environment, unless a test has set one. */
 void fake_read_environment(void);
 
-/* Begins an NVML function. If the result is not 0, the function must return it at once. The lock is
- * held until fake_leave(). */
+/* Begins an NVML function, and takes the lock. If the result is not 0, the function must end with
+ * this code at once. fake_leave() ends the function: it releases the lock and returns `code`. */
 int fake_enter(const char *function, const struct device *d);
 int fake_leave(int code);
 

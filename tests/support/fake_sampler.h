@@ -14,7 +14,8 @@ void fake_sampler_tick(struct sampler *s);
 /* From now on the sampler returns the last snapshot, and reports `age_seconds` as its age. */
 void fake_sampler_hang(struct sampler *s, double age_seconds);
 
-/* Return the last generation passed to sampler_scraped(), the longest recent wait, and the newest
+/* fake_sampler_scraped() returns the last generation passed to sampler_scraped(),
+ * fake_sampler_wait() the longest recent wait, and fake_sampler_generation() the newest
  * generation. */
 uint64_t fake_sampler_scraped(struct sampler *s);
 double fake_sampler_wait(struct sampler *s);

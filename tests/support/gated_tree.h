@@ -26,7 +26,7 @@ struct gated_world {
  * `statm`. The calling thread is the world's owner. There may be only one world at a time. */
 struct gated_world *gated_world_new(const char *self);
 
-/* Frees the tree first. Then opens the gates for the threads that still wait for it. */
+/* Frees the tree first. Then opens the gates for the threads that still wait at one. */
 void gated_world_freep(struct gated_world **owner); /* for AUTO */
 
 void put_file(const struct gated_world *w, const char *path, const char *text);

@@ -81,7 +81,7 @@ static void serve_servers(struct world *w, const char *url, struct http_response
 	if (strstr(url, "compliance_framework=")) {
 		assert_int_equal(limit, 1);
 		/* Only aws meets hipaa. If a vendor does not meet a framework, this Keeper ignores
-		 * both filters. */
+		 * the filter by vendor and the filter by framework. */
 		bool meets = strstr(url, "vendor=aws&compliance_framework=hipaa&");
 		bool last = strstr(url, "order_by=vendor_id&order_dir=desc");
 

@@ -18,7 +18,8 @@ void memory_tree_text(struct tree *t, const char *path, const char *text);
 void memory_tree_link(struct tree *t, const char *path, const char *target);
 /* Removes a file, or everything below a directory. */
 void memory_tree_remove(struct tree *t, const char *path);
-/* Sets what tree_space() and tree_device() return for a path. Other paths give -ENOENT and 1. */
+/* Sets what tree_space() and tree_device() return for a path. For other paths, tree_space() returns
+ * -ENOENT, and tree_device() sets the device 1. */
 void memory_tree_space(struct tree *t, const char *path, struct tree_space space, uint64_t device);
 /* Makes each access of `path` fail with `code` (for example -EACCES). 0 ends that. */
 void memory_tree_refuse(struct tree *t, const char *path, int code);

@@ -203,7 +203,7 @@ static void counted_ends_bound_what_the_clock_misses(void **state)
 	static const struct {
 		size_t cpus; /* CPUs on which the ends were counted */
 		double least, most;
-	} cases[] = {{2, 0.005, 0.005}, {1, 0.3, 1}}; /* of two CPUs, which were busy for 1 s */
+	} cases[] = {{2, 0.005, 0.005}, {1, 0.3, 1}}; /* two CPUs were busy for 1 s */
 	/* Four processes began and five ended. */
 	struct perf_event_mmap_page page = {.data_head = 9 * 32};
 	const uint64_t ns[] = {1000000000, 1200000000}; /* at two samples */
@@ -240,8 +240,8 @@ static void counted_ends_bound_what_the_clock_misses(void **state)
 
 #define BURN_NS 200000000
 
-/* Sets the ticks that each of the machine's two CPUs was stolen since boot. The CPUs are never
- * idle. The machine created one process for each 50 ticks. */
+/* Sets the stolen ticks of each of the machine's two CPUs since boot. The CPUs are never idle. The
+ * machine created one process for each 50 ticks. */
 static void machine_stolen(struct world *w, unsigned ticks)
 {
 	char text[256];
@@ -253,8 +253,8 @@ static void machine_stolen(struct world *w, unsigned ticks)
 	test_host_file(&w->t, "/proc/stat", text);
 }
 
-/* Gives a process the number of this test in our PID namespace, so that a clock can be attached to
- * it. */
+/* Gives the simulated process `pid` the pid of this test in our PID namespace, so that a clock can
+ * be attached to it. */
 static void is_this_test(struct world *w, int pid)
 {
 	char path[64], text[64];
@@ -302,7 +302,8 @@ static void skip_without_clock(void)
 	task_clock_close(&clock);
 }
 
-/* The time that the host took from the old clock is still an estimate. */
+/* The stolen time that the old clock counted is only an estimate. It stays in the bound after a new
+ * clock is attached. */
 static void a_clock_that_is_attached_again_keeps_what_was_stolen(void **state)
 {
 	skip_without_clock();

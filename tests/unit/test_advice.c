@@ -462,8 +462,8 @@ static void attempts_get_what_the_strategy_advises(void **state)
 	assert_written("snakemake", &s,
 		"retries: 3\nresources:\n    mem_mb=lambda wildcards, attempt: [1049, 1573, 2098, "
 		"2622][min(attempt, 4) - 1],\n");
-	/* The request is for the third attempt. The fourth is known. Each attempt after the fourth
-	 * gets twice as much as the one before. */
+	/* The request is for the third attempt. The strategy also knows the size of the fourth.
+	 * Each attempt after the fourth gets twice as much as the one before. */
 	s.resources.memory = 2000;
 	assert_written("snakemake", &s,
 		"retries: 3\nresources:\n    mem_mb=lambda wildcards, attempt: [2098, 2622, 5243, "

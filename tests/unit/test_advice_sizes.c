@@ -9,7 +9,8 @@
 #include "recommender/advice/advice.h"
 #include "recommender/advice/sizes.h"
 
-/* ResourceRequirement in the AWS Batch API Reference: the CPUs that go with an amount of memory. */
+/* Returns true if Fargate has this size. Source: ResourceRequirement in the AWS Batch API
+ * Reference, which lists the CPUs that go with an amount of memory. */
 static bool fargate_valid(uint64_t millicores, uint64_t mib)
 {
 	uint64_t gib = mib / 1024;
@@ -40,8 +41,8 @@ static bool fargate_valid(uint64_t millicores, uint64_t mib)
 	}
 }
 
-/* CustomMachineType in the samples of Google Compute Engine, and the 128 GB of E2 in its list of
- * machine series. */
+/* Returns true if Google Compute Engine has this custom size. Sources: CustomMachineType in its
+ * samples, and the 128 GB of E2 in its list of machine series. */
 static bool gcp_valid(const char *series, uint64_t millicores, uint64_t mib)
 {
 	uint64_t cpus = millicores / 1000;

@@ -51,7 +51,9 @@ static bool begins_number(char c)
 	return strchr(" =:\"'([,", c) != NULL;
 }
 
-/* A "-" before a digit is a sign, unless it is part of a name such as e2-custom-2-1024. */
+/* Returns a word such as "nan", or "a sign", if the text has an unknown or a negative number; NULL
+ * = it has none. A "-" before a digit is a sign, unless it is part of a name such as
+ * e2-custom-2-1024. */
 static const char *bad_number(const char *text)
 {
 	static const char *const words[] = {"nan", "NaN", "inf", "Inf", "null, ", "(null)"};
@@ -90,7 +92,8 @@ static bool is_yaml(const char *text)
 	return ok;
 }
 
-/* Brackets close in the order in which they open, outside of texts in quotes. */
+/* Returns true if all brackets are closed, the last opened one first. Ignores brackets in quoted
+ * texts. */
 static bool is_balanced(const char *text)
 {
 	char open[64];

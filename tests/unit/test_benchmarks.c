@@ -196,11 +196,12 @@ static void job_costs_what_its_newest_success_takes_on_this_server(void **state)
 	fake_machine =
 		(struct machine){"aws", "t.small", "here", "", MACHINE_ONDEMAND, "aws", "node-1"};
 	json_t *o = ask("overview", NULL, NULL, 200);
-	/* Both began at the same time, so that they come by name. */
+	/* Both jobs began at the same time, so they are sorted by name. */
 	const json_t *broken = json_array_get(json_object_get(o, "jobs"), 0);
 	const json_t *etl = json_array_get(json_object_get(o, "jobs"), 1);
 
-	/* Each job is read apart: memory does not grow with the number of jobs, and the progress is true. */
+	/* Each job is read by a call of its own. Memory then does not grow with the number of jobs,
+	 * and the reported progress is right. */
 	assert_int_equal(fake_history.overview_most, 1);
 	assert_double_equal(number_of(etl, "cost"), 0.36 * 100 / 3600, 1e-9);
 	assert_string_equal(json_string_value(json_object_get(etl, "currency")), "USD");

@@ -28,8 +28,9 @@ static int unload(void **state)
 	return 0;
 }
 
-/* The figures are those that built_in.py computes of the tables: `built_in.py digest built_in.pack`
- * prints them. The checksum covers each price with its server, allocation, region and currency. */
+/* The figures are those that built_in.py computes from the tables: `built_in.py digest
+ * built_in.pack` prints them. The checksum covers each price with its server, allocation, region
+ * and currency. */
 static void every_price_of_the_tables_is_there(void **state)
 {
 	const struct catalogue *c = built_in;
@@ -158,7 +159,7 @@ static void regions_can_be_typed_and_have_a_place(void **state)
 	}
 }
 
-/* The table of Spare Cores has these servers as x86_64 or i386. */
+/* The table of Spare Cores wrongly lists these servers as x86_64 or i386. */
 static void architectures_are_corrected(void **state)
 {
 	assert_int_equal(catalogue_find(built_in, "gcp", "c4a-standard-4")->cpu_architecture,

@@ -431,7 +431,8 @@ static void the_best_score_of_a_server_counts(void **state)
 	assert_null(catalogue_benchmark(c, "nothing"));
 }
 
-/* An estimate stays beside a price of the same place, and is never a server's lowest price. */
+/* An estimated price does not replace a real price of the same region and allocation, and is never
+ * a server's lowest price. */
 static void estimates_are_marked(void **state)
 {
 	AUTO(catalogue_freep)

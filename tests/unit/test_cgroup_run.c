@@ -312,8 +312,8 @@ static void first_process_of_a_container_is_its_own_init(void **state)
 }
 
 /* In an inner PID namespace, cgroup.procs of v1 leaves out the processes of other namespaces. They
- * are noticed only by the pids controller, which counts all threads of its group. Its group must
- * have the same path. */
+ * are noticed only by the pids controller, which counts all threads of its group. The group of the
+ * pids controller must have the same path. */
 static void v1_group_may_hide_processes_of_other_namespaces(void **state)
 {
 	static const struct {

@@ -252,8 +252,8 @@ static void a_pod_that_sees_process_1_tells_of_its_network(void **state)
 	} table[] = {
 		{"ens5", MOUNTED, 0}, /* ens5 is known from the sysfs below the machine's root */
 		{"ens5", MOUNTED MOUNTED, 0},
-		/* The names of the interfaces decide, because the sysfs may be of another
-		 * namespace. */
+		/* The kind of each interface is guessed from its name, because the sysfs may be of
+		 * another namespace. */
 		{"ens5 fabric", MOUNTED OVER, 0}, {"ens5 fabric", "", 0},
 		{"fabric", MOUNTED, -EACCES}, /* the pod's own network is counted */
 	};

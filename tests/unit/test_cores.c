@@ -235,8 +235,8 @@ static void wider_and_narrower_runs_are_followed(void **state)
 	assert_int_equal(asked_after(mean, 30, NAN), 4);
 }
 
-/* The request lies between the need and its largest multiple, and rounding changes it by 10 % or one
- * core at most. */
+/* The request is at least the largest need, or half of it for a job of one core. It is at most 4
+ * times the largest need, or one core. Rounding changes it by 10 % or one core at most. */
 static void cores_for_speed_have_their_bounds(void **state)
 {
 	double need[SPEED_RUNS];

@@ -179,7 +179,8 @@ static void write_cache(const char *text)
 	assert_int_equal(fclose(f), 0);
 }
 
-/* An empty file is a cache that was just begun. */
+/* A cache that is no database is reported once. An empty file is not reported, because it is a
+ * cache that was just begun. */
 static void a_cache_that_is_garbage_is_told_of_once(void **state)
 {
 	AUTO(current_catalogue_freep)

@@ -28,7 +28,7 @@ static void *think(void *listening)
 	return NULL;
 }
 
-/* Posts to a server that thinks. Returns the result of the transfer. */
+/* Posts to a server that answers only after THINKS_SECONDS. Returns the result of the transfer. */
 static int post(double idle_seconds)
 {
 	const struct download_options o = {.user_agent = "test",

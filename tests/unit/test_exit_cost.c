@@ -127,7 +127,7 @@ static void ends_are_what_the_group_used_beyond_what_is_told(void **state)
 		{40 * END, END, 10 * END}, /* other tasks used the CPU during the exits */
 		/* The cost is measured as the group's CPU time that no process accounts for. If it
 		 * is longer than the exits lasted, other processes used it. If it is 0, the exits
-		 * ran in another group. Both times the usual cost is assumed. */
+		 * ran in another group. In both cases the usual cost is assumed. */
 		{END, 5 * END, 10 * END},
 		{END, 0, 10 * END},
 	};

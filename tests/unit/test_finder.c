@@ -166,8 +166,8 @@ static void each_container_is_a_job_of_its_own_by_its_first_program(void **state
 	unsetenv("POD_NAME");
 }
 
-/* The container runtime is not followed before it executes the job. Otherwise the run would keep
- * the runtime's name. */
+/* The run does not begin while the process is still the container runtime. Otherwise the run would
+ * keep the runtime's name. */
 static void the_runtime_that_begins_a_container_gives_it_no_name(void **state)
 {
 	setenv("POD_NAME", "nightly-28868640-x7k2p", 1);
@@ -474,12 +474,14 @@ static void pods_of_jobs_on_a_node_are_runs_by_the_steady_part_of_their_names(vo
 	}
 }
 
-/* A Kubernetes node names the run of a pod after the pod. The index of an indexed Job is not part
- * of the name. There are exceptions: a job name in the environment of the process wins. If the pod
- * has an exporter as a sidecar, the sidecar records the run. Without recognition, or with the
- * option of a sidecar, no pod of the node names a run. A pod on the machine's network is not a
- * Job's pod. The network of process 1 is the machine's, or that of the runtime if process 1 is
- * hidden. */
+/* A Kubernetes node names the run of a pod after the pod, without the index of an indexed Job.
+ * There are exceptions:
+ * - If the environment of the process has a job name, this name is used.
+ * - If the pod has an exporter as a sidecar, the sidecar records the run.
+ * - Without recognition, or with the option of a sidecar (jobs_pod), no pod of the node names a
+ *   run.
+ * - A pod on the machine's network is not a Job's pod. The machine's network is that of process 1
+ *   or, if process 1 is hidden, that of the runtime. */
 static void pod_of_a_node_is_no_run_when_the_run_is_known_otherwise(void **state)
 {
 	static const struct {
@@ -571,7 +573,8 @@ static void wait_for_owner(const struct owners *o)
 	assert_int_equal(o->known, 1);
 }
 
-/* The owner says for certain whether a pod is a job, and what stays of its name. */
+/* The owner says for certain whether a pod is a job, and which part of the pod's name is the job's
+ * name. */
 static void owner_names_the_pod_of_a_node(void **state)
 {
 	static const struct {
@@ -588,7 +591,7 @@ static void owner_names_the_pod_of_a_node(void **state)
 		{"etl_fluent-bit-x7k2p_" UID_OF(1), "apps/v1", "DaemonSet", "fluent-bit", "",
 			false},
 		{"etl_nightly-28868640-x7k2p_" UID_OF(1), "apps/v1", "ReplicaSet", "x", "", false},
-		/* of an unknown kind: by the pod's name */
+		/* If the owner is of an unknown kind, the pod's name decides. */
 		{"etl_load-x7k2p_" UID_OF(1), "acme.example/v1", "Widget", "w", "load ", false},
 		{"etl_load-x7k2p_" UID_OF(1), "acme.example/v1", "Widget", "w", "", true},
 	};
@@ -622,8 +625,9 @@ static void owner_names_the_pod_of_a_node(void **state)
 	}
 }
 
-/* A run begins with the pod's name when the API is slow, and keeps this name when the API answers.
- * The pod's first process has its owner asked for, so that the run of the next one begins at once. */
+/* If the API is slow, a run begins with the pod's name, and keeps this name when the API answers.
+ * The API is asked for the owner when the pod's first process appears. Therefore the run of a later
+ * process may begin at once with the owner's name. */
 static void run_keeps_the_name_with_which_it_began(void **state)
 {
 	static const char group[] = "/kubepods/pod" UID_OF(1);
@@ -659,8 +663,9 @@ static void run_keeps_the_name_with_which_it_began(void **state)
 	}
 }
 
-/* The pod's name tells of no job, and the answer comes later than a name waits for it. Meanwhile the
- * process is looked at again and again, and is one process whose environment may not be read. */
+/* The pod's name shows no job, and the API answers later than the exporter waits for it. Until then
+ * the process is checked again and again. It still counts only once as a process whose environment
+ * may not be read. */
 static void late_answer_names_a_process(void **state)
 {
 	static const char group[] = "/kubepods/pod" UID_OF(1);

@@ -1,5 +1,5 @@
-/* Tests recommender/servers/forecast.c and the system's reserve: durations, bills, and what is left
- * for a job on a server. */
+/* Tests recommender/servers/forecast.c and the memory that the operating system reserves:
+ * durations, bills, and what is left for a job on a server. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>
@@ -226,7 +226,7 @@ static void vendors_have_rules_of_their_own(void **state)
 		{"vultr", 2, 1, NAN, NAN, 700 * 3600, 700 * 3600},
 		{"vultr", 2, 1, NAN, NAN, 800 * 3600, 800 * 3600},
 		{"vultr", 2, 0, NAN, NAN, 800 * 3600, (672 + 70) * 3600},
-		/* Each hour begun, and no limit of a month. */
+		/* Each hour that began is billed, and there is no monthly limit. */
 		{"ovh", 2, 0, NAN, NAN, 61, 3600},
 		{"ovh", 2, 0, NAN, NAN, 3600.5, 7200},
 		{"ovh", 2, 0, NAN, NAN, 730 * 3600, 730 * 3600},
@@ -236,7 +236,8 @@ static void vendors_have_rules_of_their_own(void **state)
 		{"gcp", 2, 0, NAN, NAN, 60.001, 61},
 		{"azure", 2, 0, NAN, NAN, 300, 300},
 		{"own", 2, 0, NAN, NAN, 12.5, 12.5},
-		/* At most minimum² / 7200 on top, for the last hour of the clock. */
+		/* The minimum applies to the last hour of the clock in which the server runs. The
+		 * mean over all starts then grows by at most minimum² / 7200. */
 		{"alicloud", 1, 0, 1, 600, 3601, 3601 + 600 * 600 / 7200.0},
 		{"alicloud", 2, 0, 1, 600, 3601, 3601 + 300 * 300 / 7200.0},
 		{"alicloud", 4, 0, 1, 600, 3601, 3601 + 120 * 120 / 7200.0},

@@ -1,5 +1,5 @@
-/* Tests collectors/base/tree_foreign.c on real files. A process can put any kind of file at a place
- * where the program reads. Only plain files of that process may be read there. */
+/* Tests collectors/base/tree_foreign.c on real files. A process can put any kind of file at a path
+ * that this program reads. Only plain files of that process may be read there. */
 #include "tests/unit/test_main.h"
 
 #include <errno.h>

@@ -505,7 +505,8 @@ static void a_new_user_of_the_gpu_is_unknown_until_it_is_listed(void **state)
 		assert_int_equal(isnan(gpu_world_run(w, RUN_VRAM_PEAK_BYTES)), cases[i].unknown);
 		fake_nvml_play("processes=0:100:512:40:c");
 		news(w, 1);
-		/* A process that is younger than the table is not the one that it lists. */
+		/* If the process is younger than the table, the table lists an earlier process with
+		 * the same pid. */
 		if (cases[i].age_seconds < 0)
 			assert_true(isnan(gpu_world_run(w, RUN_GPUS_USED)));
 		else

@@ -86,7 +86,8 @@ static void impossible_numbers_are_not_kept(void **state)
 	}
 }
 
-/* The readings are closer together than the steps in which the kernel counts CPU time. */
+/* The readings are closer together than the steps in which the kernel counts CPU time. An
+ * impossible rate between two readings is replaced by the mean of the whole run. */
 static void a_rate_of_nanoseconds_is_that_of_the_whole_run(void **state)
 {
 	static const struct {

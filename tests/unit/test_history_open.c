@@ -210,7 +210,7 @@ static void namespaces_of_an_older_file_become_part_of_the_job(void **state)
 	history_close(h);
 }
 
-/* The counts of removed runs stay with the job, where all runs tell one namespace. */
+/* If all runs of a job name the same namespace, the counts of removed runs stay with the job. */
 static void one_namespace_of_an_older_file_renames_the_job(void **state)
 {
 	struct test_folder *f = *state;

@@ -132,7 +132,7 @@ static void a_head_has_the_newest_run_and_how_all_ended(void **state)
 	assert_int_equal(outcomes[OUTCOME_FAILED], 1);
 }
 
-/* Samples of these runs use half a core and i bytes, one a second. */
+/* Each run has one sample a second. Sample `i` has half a core and `i` bytes. */
 static void a_list_is_sorted_by_the_newest_success_and_by_failures(void **state)
 {
 	struct test_place *p = *state;

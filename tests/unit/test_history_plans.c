@@ -13,9 +13,10 @@ static const struct {
 #define STATEMENT_TO_EXPLAIN(id, text) {#id, text},
 	HISTORY_STATEMENTS(STATEMENT_TO_EXPLAIN)};
 
-/* Returns true for a full scan such as "SCAN r", also by run_by_job, which has all runs and serves to
- * search a job. Other indexes have only a few runs, or give them in an order, so that "SCAN r USING INDEX
- * ..." ends soon. Scans of small tables or results are allowed. */
+/* Returns true if a step of a plan reads all runs: "SCAN r", or a scan by run_by_job, an index that
+ * has all runs. A scan by another index ("SCAN r USING INDEX ...") is allowed, because such an
+ * index has only a few runs, or gives them in an order in which the scan ends soon. Scans of small
+ * tables or results are allowed, too. */
 static bool reads_all(const char *step)
 {
 	static const char *const large[] = {"run", "r", "n", "o", "sample", "s", "run_stat"};

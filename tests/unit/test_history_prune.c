@@ -134,7 +134,8 @@ static void runs_that_wait_to_be_handed_on_outlive_the_limits(void **state)
 	}
 }
 
-/* A store still has the runs that the limits removed. */
+/* A store to which runs are sent still has runs that the limits removed here. They must not be
+ * taken for new runs. */
 static void removed_runs_are_told_from_new_ones(void **state)
 {
 	struct test_place *f = *state;

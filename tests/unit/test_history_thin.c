@@ -213,8 +213,8 @@ static void a_correction_survives_thinning(void **state)
 	assert_near(run_total(&r, "cpu_seconds"), 100, 1e-9);
 	assert_near(run_mean(&r, "cpu_cores"), 1, 1e-9);
 	assert_near(run_peak(&r, "memory_peak_bytes"), 1e6, 0);
-	/* The correction has memory 0 and lasts no time. The mean of the second minute is still that
-	 * of its measured samples, 60 to 99. */
+	/* The added sample is a correction, with memory 0 and no duration. The mean of the second
+	 * minute is still that of its measured samples, 60 to 99. */
 	struct series series;
 
 	assert_int_equal(history_series(f->h, "r", NULL, &f->arena, &series, NULL), 0);

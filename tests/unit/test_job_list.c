@@ -19,7 +19,8 @@ static const struct job_row jobs[] = {
 
 static const struct parameter parameters[] = {JOB_LIST_PARAMETERS, {0}};
 
-/* Publishes what is recommended: the first saves 3 a run, ten runs a month; the second is too small. */
+/* Publishes the recommendations for three jobs. The first saves 3 per run and has ten runs a month.
+ * The second is too small. The third saves 5 per run, and its runs per month are unknown. */
 static struct job_advice_table *advised(void)
 {
 	const struct job_advice rows[] = {
@@ -62,9 +63,10 @@ static void pages_are_searched_filtered_sorted_and_cut(void **state)
 		{{{"sort", "last"}}, "report etl/store train/load etl/Load ", 4},
 		{{{"sort", "name"}}, "etl/Load etl/store report train/load ", 4},
 		{{{"sort", "-name"}}, "train/load report etl/store etl/Load ", 4},
-		/* Equal ones come by name. */
+		/* Jobs with equal values are sorted by name. */
 		{{{"sort", "-runs"}}, "etl/store report etl/Load train/load ", 4},
-		/* Unknown ones come last, either way: train/load has no advice, report no month. */
+		/* Unknown savings come last in both directions: train/load has no advice, and the
+		 * runs per month of report are unknown. */
 		{{{"sort", "saving"}}, "etl/store etl/Load report train/load ", 4},
 		{{{"sort", "-saving"}}, "etl/Load etl/store report train/load ", 4},
 		{{{"search", "LOAD etl"}}, "etl/Load ", 1},

@@ -72,7 +72,7 @@ static void reading_ends_at_the_last_measured_success(void **state)
 	add(p, 7, OUTCOME_FAILED, 0, NULL);
 	add(p, 5, OUTCOME_SUCCEEDED, 0, "nobody looked");
 	add(p, 10, OUTCOME_SUCCEEDED, 0, NULL);
-	/* Ten successes are more recent, so ten drop out. */
+	/* Ten newer successful runs were added, so the ten oldest are no longer read. */
 	assert_int_equal(read_runs(p, 0).n, PEAKS_SEEN_MAX + 7 + 5);
 	assert_int_equal(read_runs(p, 10).n, 10);
 	assert_int_equal(read_runs(p, 11).n, 10 + 5 + 7 + 1);
@@ -113,7 +113,8 @@ static void the_newest_run_under_another_limit_is_among_them(void **state)
 		test_prune(p->h, &limits, at);
 		assert_int_equal(test_count_runs(p->h, "job"), PEAKS_SEEN_MAX + 1);
 	}
-	/* A newer run under another limit replaces it, and is one of the runs that are kept anyway. */
+	/* A newer run under another limit replaces the run that was kept. It is one of the newest
+	 * runs, which are kept anyway. */
 	add(p, 1, OUTCOME_SUCCEEDED, 5e9, NULL);
 	add(p, 1, OUTCOME_SUCCEEDED, 1e9, NULL);
 	test_prune(p->h, &limits, at);

@@ -59,8 +59,9 @@ static void waited_zombie_that_still_shows_is_counted_once(void **state)
 	assert_double_equal(look(w)->value[RUN_CPU_SECONDS], 3, 1e-9);
 }
 
-/* The waited time of the parent grows because of a child that began and ended between two ticks.
- * The parent has not waited for the zombie. This is certain only at the second tick. */
+/* The waited time of the parent grows because of a child that began and ended between two ticks. A
+ * zombie is there too, so the time may be the zombie's. At the second tick the zombie is still
+ * there, so the time is known to be of the other child. */
 static void zombie_that_stays_is_counted_at_the_second_look(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();

@@ -292,7 +292,8 @@ static void untroubled(enum kind kind, struct told *ret)
 struct fault {
 	enum kind kind;
 	int code, nth;
-	/* The report of the failed call; unless NOTHING, the next tick may be incomplete. */
+	/* Meaning of the failed call's code. After GONE or REFUSED, the next tick may be
+	 * incomplete. */
 	enum { NOTHING, GONE, REFUSED } says;
 	long at; /* tick of the failed call; BEFORE_ANY = in jobs_follow(); NOT_MET = none failed */
 };

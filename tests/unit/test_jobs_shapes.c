@@ -190,8 +190,8 @@ static pid_t sleeper(void)
 	return pid;
 }
 
-/* A process forked before it was added to the run, and sleeps since. The run's group shows it, and
- * its parent is no member. Its child must be found all the same. */
+/* A process had forked before it was added to the run, and has slept since. It was found in the
+ * run's group, because its parent is not a member. Its child must be found nevertheless. */
 static void who_sleeps_when_it_is_taken_in_is_asked_for_its_children(void **state)
 {
 	struct world *w = world_new();

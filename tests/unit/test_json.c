@@ -216,7 +216,7 @@ static void the_most_alike_of_many_are_named(void **state)
 	assert_null(found[CLOSEST_MAX]);
 	suggest_closest("job-12", names, 0, found);
 	assert_null(found[0]);
-	/* The same name again is no other name. */
+	/* Names that differ only in case are found once. */
 	suggest_closest("the job-1", (const char *const[]){"job-1", "JOB-1", "x", "job-1"}, 4,
 		found);
 	assert_string_equal(found[0], "job-1");

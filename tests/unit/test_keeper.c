@@ -180,7 +180,8 @@ static void a_known_database_is_not_fetched_again(void **state)
 	catalogue_free(c);
 }
 
-/* Only the hash is lost. */
+/* If the call for the Keeper's state fails, the fetch goes on. Only the hash is missing from its
+ * result. */
 static void a_broken_state_costs_one_call(void **state)
 {
 	for (enum fault fault = FAULT_NO_ANSWER; fault < FAULTS; fault++) {
@@ -296,8 +297,8 @@ static void what_stays_is_given_up_and_named(void **state)
 	}
 }
 
-/* A person who waits learns within seconds that there is no Keeper. A Keeper that asks for patience
- * gets it. */
+/* A person who waits learns within seconds that there is no Keeper. A Keeper that asks the client
+ * to wait gets the time. */
 static void a_person_does_not_wait_for_a_dead_keeper(void **state)
 {
 	static const struct {

@@ -70,7 +70,7 @@ static void it_is_a_process_that_shares_memory_locks_and_files(void **state)
 	assert_int_not_equal(s.pid, getpid());
 	assert_int_equal(write(s.pipe[1], "x", 1), 1);
 	assert_true(loose_thread_cpu_ns(&s.thread) > 0);
-	/* A wait for any child does not return it. */
+	/* A wait for any child does not return the loose thread. */
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 	assert_int_equal(errno, ECHILD);
 	end(&s);
@@ -90,7 +90,7 @@ static void without_loose_it_is_a_usual_thread(void **state)
 	assert_int_equal(close(s.pipe[0]) + close(s.pipe[1]), 0);
 }
 
-/* Tells the pid of a loose thread that never ends, and leaves. */
+/* Starts a loose thread that never ends, and writes its pid to `fd`. Then ends this process. */
 static _Noreturn void leave_beside_a_thread(int fd)
 {
 	static struct shared s;

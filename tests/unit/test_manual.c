@@ -38,7 +38,8 @@ static const char *escaped(const char *text, char out[256])
 	return out;
 }
 
-/* The same for a name, which has hyphens in a flag. */
+/* Like escaped(), for the name of an option as a flag, which has hyphens in place of
+ * underscores. */
 static const char *escaped_flag(const char *name, char out[256])
 {
 	char flag[256];

@@ -195,7 +195,7 @@ static struct job_neighbours find(struct world *w, const char *job_name)
 	return n;
 }
 
-/* The number of jobs that were added to the neighbours of a job. */
+/* Returns the number of jobs that were added to the neighbours of a job. */
 static size_t jobs_of(struct world *w, const char *job_name)
 {
 	AUTO(job_neighbours_done) struct job_neighbours n = find(w, job_name);

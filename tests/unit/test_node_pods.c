@@ -65,7 +65,8 @@ static struct node_pod *find(struct node_pods *p, struct world *w, unsigned n)
 	return node_pods_find(p, &w->host, text_of(path));
 }
 
-/* Each folder of an ended pod stays for a while. A table that is full makes room for new pods. */
+/* The folder of an ended pod stays for a while, so the table may become full. It then makes room
+ * for new pods. */
 static void pod_is_found_after_more_pods_than_the_table_holds(void **state)
 {
 	AUTO(world_freep) struct world *w = world_new();

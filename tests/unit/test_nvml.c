@@ -142,8 +142,8 @@ static void utilization_is_the_newest_sample_that_makes_sense(void **state)
 		NVML_NOT_SUPPORTED);
 }
 
-/* Samples of an H100. For each process, the driver returns the mean of the samples that are newer
- * than the caller wants. */
+/* Samples of an H100. For each process, the driver returns the mean of the samples after the time
+ * that the caller passes. */
 static void each_sample_of_a_process_counts_once(void **state)
 {
 	static const struct {

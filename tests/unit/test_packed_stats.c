@@ -59,7 +59,7 @@ static void exact_numbers_are_read_as_they_were(void **state)
 	}
 }
 
-/* Each number is at most the true one, and at most 1.2e-7 of it less; totals and maxima are exact. */
+/* Each number is the true number, or less by at most 1.2e-7 of it. Totals and maxima are exact. */
 static void short_numbers_stay_in_their_bound_and_in_their_order(void **state)
 {
 	struct test_place *f = *state;
@@ -191,7 +191,7 @@ static void forms_are_read_as_written(void **state)
 		assert_int_equal(stats_form_read(&read, wrong[i], &f->arena), -EBADMSG);
 }
 
-/* ---- a file of schema 13, which that program wrote ---- */
+/* ---- a file of schema 13, written by a program of that version ---- */
 
 static void read_all(struct test_place *f, struct runs *ret)
 {

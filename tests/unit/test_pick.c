@@ -204,7 +204,7 @@ static void a_busy_job_is_kept_off_shared_cpus(void **state)
 	}
 }
 
-/* Two servers: the one is better with one core, the other with all. */
+/* One of the two servers is better with one core, the other with all its cores. */
 static void the_score_fits_the_cores(void **state)
 {
 	static const struct {

@@ -242,7 +242,7 @@ static struct asked asked_of(const struct catalogue *c, const struct question *q
 	return a;
 }
 
-/* Returns when a long run ends at this price: on a spot server with its restarts. */
+/* Returns the time that a long run takes at this price. On a spot server it includes restarts. */
 static double late_end(const struct pick_options *o, const struct forecast *f,
 	const struct price *row)
 {

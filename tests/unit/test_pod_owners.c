@@ -244,7 +244,8 @@ static void job_has_the_name_of_the_owner_that_stays(void **state)
 	}
 }
 
-/* The chain ends where the API tells nothing more, and what is known until there names the job. */
+/* The chain of owners ends where the API does not tell the next owner. The owners that are known
+ * until then name the job. */
 static void owner_that_cannot_be_read_ends_the_chain(void **state)
 {
 	static const char pod[] =
@@ -330,7 +331,8 @@ static void pod_that_tells_nothing_is_named_as_without_the_api(void **state)
 	}
 }
 
-/* Finds the owner of a pod. Returns the owner that is said, "" = none; the caller frees the words. */
+/* Finds the owner of a pod. Returns the owner's name, "" = none. The text is in `words`, which the
+ * caller frees. */
 static const char *owner_of(struct owner_chain *c, const struct pod_id *pod, double at,
 	struct buf *words)
 {
@@ -349,8 +351,8 @@ static const char *owner_of(struct owner_chain *c, const struct pod_id *pod, dou
 	return text + sizeof key - 1;
 }
 
-/* A user writes the references of a pod. They give no other pod a wrong owner, and do not get the
- * owner of another pod's reference. */
+/* A user may write any owner reference into a pod. Such a reference must not give another pod a
+ * wrong owner. It must not get an owner that was found for another pod's reference either. */
 static void reference_of_a_pod_says_nothing_about_another_pod(void **state)
 {
 #define CRON(name) OWNED("batch/v1", "CronJob", name, UID(9))
@@ -409,7 +411,8 @@ static void reference_of_a_pod_says_nothing_about_another_pod(void **state)
 	owner_chain_free(c);
 }
 
-/* An owner that was found without a right is asked for again when the right may be there. */
+/* An owner was found while a right was missing. When the right may have been granted, the API is
+ * asked again. */
 static void right_that_was_given_is_used(void **state)
 {
 	struct route route[] = {
@@ -431,7 +434,8 @@ static void right_that_was_given_is_used(void **state)
 	owner_chain_free(c);
 }
 
-/* The pods of one Job ask for it once, and a right that is missing is not tried for five minutes. */
+/* The API is asked only once for a Job that several pods have. After a refusal, a missing right is
+ * not tried for five minutes. */
 static void owner_is_asked_for_once(void **state)
 {
 	static const struct route route[] = {
@@ -473,8 +477,8 @@ static void owner_is_asked_for_once(void **state)
 	assert_non_null(strstr(fake_log(), "needs=get jobs.batch"));
 }
 
-/* Neither a label that Kubernetes sets on any pod, nor one that looks like the pod's own facts, is
- * taken over, and much text of a user does not keep the owner out. */
+/* Two kinds of labels are ignored: those that Kubernetes may set on any pod, and those that look
+ * like facts about the pod. However much text a user puts into labels, the owner is still found. */
 static void words_are_those_that_name_jobs(void **state)
 {
 	struct buf body = BUF_MAX(OBJECT_JSON_MAX);
@@ -598,8 +602,8 @@ static void failing_api_delays_no_name(void **state)
 	}
 }
 
-/* A pod that fails is asked for after the others, and is named as without the API when it fails
- * again. */
+/* If the API fails for a pod, the other pods are asked for first. If it fails again, the pod gets
+ * the name that it has without the API. */
 static void pod_that_fails_keeps_no_other_pod_waiting(void **state)
 {
 	static const struct route route[] = {
@@ -645,7 +649,8 @@ static void name_waits_for_a_slow_api_as_long_as_its_patience(void **state)
 	pod_owners_free(o);
 }
 
-/* The table is full of pods that nobody has answered: further pods are not waited for. */
+/* The table is full of pods for which the API has not answered. A further pod does not wait for an
+ * answer. */
 static void more_pods_than_the_table_holds_are_named_as_without_the_api(void **state)
 {
 	atomic_bool let_go = false;
@@ -663,8 +668,8 @@ static void more_pods_than_the_table_holds_are_named_as_without_the_api(void **s
 	pod_owners_free(o);
 }
 
-/* Some 100 questions come at once, then 5 a second. These pods take one question each, and any pod
- * may take four. */
+/* About 100 questions are asked at once, then 5 a second. Each pod here takes one question. The
+ * thread keeps room for the four questions that a pod may take. */
 static void many_pods_are_asked_for_at_a_bounded_rate(void **state)
 {
 	static const struct route none[] = {{0}};

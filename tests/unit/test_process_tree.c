@@ -31,8 +31,9 @@ static _Noreturn void adopt_and_sleep(int go, int say)
 	_exit(1);
 }
 
-/* A process keeps its children until its last thread ends. A sanitizer's thread may outlive the
- * first thread of the process. */
+/* Returns true if `parent` has ended and `root` is the parent of the orphan. A process keeps its
+ * children until its last thread ends, and a sanitizer's thread may outlive the first thread of the
+ * process. A zombie `parent` may therefore still be the parent of the orphan. */
 static bool is_adopted(const struct host *h, pid_t orphan, pid_t parent, pid_t root)
 {
 	struct process_stat s, dead;

@@ -77,7 +77,7 @@ static void runs_are_put_together(void **state)
 	assert_true(isnan(run_peak(r, "cpu_cores")) && isnan(r->exit_code));
 	assert_string_equal(r->vendor_id, "aws");
 	assert_int_equal(r->architecture, ARCHITECTURE_ARM64);
-	/* A missing value is unknown. The start is then the end minus the duration. */
+	/* A missing value is unknown. A missing start is the end minus the duration. */
 	assert_double_equal(r[1].started_at, 1700000098, 0);
 	assert_null(r[1].memory_source);
 	assert_string_not_equal(r->run_id, r[1].run_id);

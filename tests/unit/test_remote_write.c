@@ -25,7 +25,7 @@ static double share(void)
 	return (double)rand() / ((double)RAND_MAX + 1);
 }
 
-/* A number that such a key or column may have. */
+/* Returns a random number that a key or column of this name may have. */
 static double number_for(const char *name)
 {
 	if (share() < 0.1)
@@ -140,7 +140,7 @@ static char *recommended(const struct run *run, const struct strategy *strategy)
 	return ret;
 }
 
-/* Makes the runs of what the series carry. The series `without` is left out. */
+/* Makes the runs again from their series. The series `without` is left out. */
 static void read_back(const struct job_of_test *job, struct run again[RUNS], size_t without,
 	struct arena *arena)
 {
@@ -205,9 +205,10 @@ static bool is_needed(size_t series)
 	return false;
 }
 
-/* Series take memory of the store. These are for other answers than recommendations of a size: the request
- * beside it, the cost of traffic, the tables of runs, sizes of the input that nobody announced, and waits
- * of kernels without delay accounting. */
+/* Each series takes memory of the store, so it must have a use. Returns true for a series that no
+ * recommendation of a size needs, but another answer: the comparison with the request, the cost of
+ * traffic, the tables of runs, input sizes that were not announced, or waits on kernels without
+ * delay accounting. */
 static bool is_for_others(const char *name)
 {
 	static const char *const names[] = {"requested_cpu_cores", "requested_memory_bytes",
@@ -362,7 +363,7 @@ static void two_runs_of_one_job_have_two_times(void **state)
 	assert_false(shifted);
 	assert_int_equal(sample_times_of(&t, &c, NULL), 1000500);
 	assert_int_equal(sample_times_of(&t, &a, NULL), 1000500);
-	/* Another writer has the time of a. */
+	/* Another writer already has the time of run `a`. */
 	sample_times_lose(&t, &a);
 	assert_int_not_equal(sample_times_of(&t, &a, NULL), 1000500);
 }

@@ -105,7 +105,8 @@ static void rules_allocate_as_their_references(void **state)
 	}
 }
 
-/* The published margins of the starting formula for a job with constant use. */
+/* The expected values are the margins that were published for this rule, for a job with constant
+ * use. */
 static void caq_margin_shrinks_on_a_steady_job(void **state)
 {
 	static const struct {
@@ -334,7 +335,8 @@ static void learn_noisy(void *s, double mib, unsigned n)
 		learn_all(s, mib * (1 + 0.1 * (i % 3)), NAN, 1);
 }
 
-/* A job whose peaks spread by a fifth still does so when all of them have fallen. */
+/* The peaks of a job differ by up to a fifth. The rule expects the same relative spread after all
+ * peaks have fallen. */
 static void auto_knows_the_spread_after_a_fall(void **state)
 {
 	const struct sizing_rule *rule = &cost_aware_rules[RISK_BALANCED];
@@ -349,7 +351,9 @@ static void auto_knows_the_spread_after_a_fall(void **state)
 	assert_true(rule->allocate(s, NAN) < 1.05 * before / 4);
 }
 
-/* The smallest jobs paid most for a reset: the typical ratios of other jobs replaced their own. */
+/* The request of a small job follows a fall of its peaks. If the earlier runs were forgotten, the
+ * typical ratios of other jobs would replace the job's own, at a high cost for the smallest
+ * jobs. */
 static void auto_follows_the_fall_of_a_small_job(void **state)
 {
 	const struct sizing_rule *rule = &cost_aware_rules[RISK_BALANCED];
@@ -364,9 +368,9 @@ static void auto_follows_the_fall_of_a_small_job(void **state)
 	assert_true(rule->allocate(s, NAN) > 4.8 * MIB);
 }
 
-/* The first fall was not one: the 19th run needs as much as earlier runs. The older runs have been
- * moved to the level of the 14th to 18th by then, so they no longer show how low the last five
- * are. */
+/* There are two falls. The first one did not last: the 19th run needs as much as earlier runs. By
+ * then, the older runs have been moved to the level of the runs 14 to 18, so they no longer show
+ * how low the last five are. */
 static void auto_follows_a_fall_soon_after_another(void **state)
 {
 	static const double mib[] = {7300, 7300, 9700, 9700, 9700, 6200, 6800, 6700, 7100, 7100,

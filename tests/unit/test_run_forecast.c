@@ -147,7 +147,8 @@ static void as_many_runs_have_one_as_there_is_room_for(void **state)
 		left_over(s, i, &n);
 		said += n;
 	}
-	/* A job's two run numbers are both divisible by three, or neither is. */
+	/* Every third run still goes on. Job `i` has the runs `i` and `i` + RUNS_MAX / 2, so either
+	 * both of its runs go on or neither. */
 	assert_int_equal(said, RUNS_MAX / 3 / 2);
 	shared_drop(&s->shared);
 }

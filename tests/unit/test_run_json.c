@@ -5,7 +5,7 @@
 #include "exporter/answers/run_json.h"
 #include "exporter/answers/stats_json.h"
 
-/* The run's only row is from after its end. */
+/* The run's only sample was taken after the run's end. */
 static void a_run_that_was_over_before_the_first_look_had_unknown_processes(void **state)
 {
 	static struct column_stats none[] = {{"processes", {1, 0, 0, 0, 0, 0, 0, 0}}};

@@ -65,7 +65,7 @@ static void the_forecast_looks_at_as_many_measured_runs_as_the_sizing(void **sta
 	for (unsigned i = 0; i < PEAKS_SEEN_MAX; i++)
 		test_run_succeeded(&t, 1, (i < PEAKS_SEEN_MAX / 2 ? 100 : 200) * MIB);
 	running_prospect(&t.runs, &(struct sizing_options){0}, &all);
-	test_run_succeeded(&t, 1, 9000 * MIB); /* one too many */
+	test_run_succeeded(&t, 1, 9000 * MIB); /* one run more than is read */
 	running_prospect(&t.runs, &(struct sizing_options){0}, &newest);
 	assert_memory_equal(&all, &newest, sizeof all);
 	t.runs.n = 100 + PEAKS_SEEN_MAX / 2;

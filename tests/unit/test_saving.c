@@ -310,7 +310,7 @@ static void conditions_are_offered_where_they_save(void **state)
 		0);
 }
 
-/* Servers of an unknown architecture are among those that a job gets when it asks for none. */
+/* A job that requests no architecture also gets servers of an unknown architecture. */
 static void an_unknown_architecture_hides_no_alternative(void **state)
 {
 	struct alternative a[CONDITIONS];

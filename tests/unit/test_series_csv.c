@@ -58,8 +58,8 @@ static void the_cap_is_kept(void **state)
 	}
 }
 
-/* A run's last row is from after its end, and a thinned row is an average, so "processes - 1" may
- * be negative. */
+/* A run's last sample may be taken after the run's end, and a thinned sample is an average.
+ * "processes - 1" may therefore be negative. */
 static void a_run_has_no_fewer_than_no_children(void **state)
 {
 	static const char *const columns[] = {"processes"};

@@ -51,8 +51,8 @@ static void what_is_asked_decides_which_servers_answer(void **state)
 		{"gpu_memory_total=8", "g.gpu"},
 		{"gpu_memory_total=8.1", ""},
 		{"gpu_memory_min=8;gpu_min=1;gpu_model=l4", "g.gpu"},
-		/* The system needs part of the memory, so 4,096 MiB are not available to the
-		 * job. */
+		/* The operating system needs part of the memory, so 4,096 MiB are not available to
+		 * the job. */
 		{"memory=4096", "m.2xlarge g.gpu"},
 		{"memory=3901;reserve=none;architecture=x86_64", "m.2xlarge g.gpu"},
 		{"memory=3900;reserve=none;architecture=x86_64", "m.large m.2xlarge g.gpu"},
@@ -143,7 +143,7 @@ static void an_answer_explains_itself(void **state)
 	assert_true(number_of(first, "price") == 0.01 && number_of(first, "forecast_cost") == 0.01);
 	assert_string_equal(text_of(first, "forecast_basis"), "assumed_same_speed");
 	assert_non_null(strstr(text_of(first, "why"), "4 fit"));
-	/* The job needs an address, and its price is unknown. */
+	/* The job needs an IPv4 address, whose price is unknown. */
 	assert_string_equal(json_string_value(json_array_get(json_object_get(json_object_get(first,
 										     "cost"),
 								     "lacks"),

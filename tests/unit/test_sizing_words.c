@@ -322,7 +322,8 @@ static void an_absurd_duration_is_none(void **state)
 	}
 }
 
-/* A list of jobs has room for 200 characters. The summary contains only known facts. */
+/* The summary has at most 200 characters, the room in a list of jobs. It contains only known
+ * facts. */
 static void the_summary_is_short_and_tells_only_what_is_known(void **state)
 {
 	static const struct {

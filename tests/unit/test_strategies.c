@@ -320,8 +320,8 @@ static void auto_uses_an_announced_input(void **state)
 	small = size_with("auto", &t, &(struct sizing_options){.input_bytes = 1e9}, &arena);
 	large = size_with("auto", &t, &(struct sizing_options){.input_bytes = 1e10}, &arena);
 	far = size_with("auto", &t, &(struct sizing_options){.input_bytes = 1e15}, &arena);
-	/* An input of 0 bytes is an input, and not an unknown one. The line reaches below the
-	 * smallest peak of 400 MiB, to its 100 MiB at an input of 0. */
+	/* An input of 0 bytes is an input, and not an unknown one. The line through the peaks
+	 * reaches below the smallest peak of 400 MiB: to 100 MiB at an input of 0. */
 	empty = size_with("auto", &t, &(struct sizing_options){.input_given = true}, &arena);
 	assert_true(empty.demand.memory_bytes > 90 * MIB &&
 		    empty.demand.memory_bytes < small.demand.memory_bytes);

@@ -287,7 +287,8 @@ static void the_best_server_and_its_alternatives_are_told(void **state)
 	}
 }
 
-/* A chance has the words of the recommender's summary, which would otherwise round it differently. */
+/* The terminal tells a chance in the words of the recommender's summary. Words of its own could
+ * round it differently. */
 static void a_chance_is_told_as_in_the_summary(void **state)
 {
 	static const struct {
@@ -354,8 +355,8 @@ static json_t *long_recommendation(int warnings_told, int gpus, size_t paste_lin
 	return o;
 }
 
-/* The screen has room for the prompt below the answer, so the request stays in sight. What has the
- * least weight is left out first. A file and a tall terminal get everything. */
+/* The answer leaves room for the prompt below it, so that the request stays in sight. The least
+ * important parts are left out first. A file and a tall terminal get everything. */
 static void a_recommendation_fits_the_screen(void **state)
 {
 	static const struct {

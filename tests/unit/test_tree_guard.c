@@ -12,7 +12,7 @@
 #include "collectors/base/tree_guard.h"
 #include "tests/support/gated_tree.h"
 
-/* Sleeps for longer than a tick of the clock, after which the guard's knowledge is out of date. */
+/* Sleeps for longer than a tick of the clock. The guard then decides anew how it reads a file. */
 static void nap(void)
 {
 	clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){.tv_nsec = 10000000}, NULL);
@@ -326,9 +326,10 @@ static void let_hang(const struct gated_world *w, int first, size_t n, size_t ex
 	assert_int_equal(unanswered(w), expected);
 }
 
-/* The state of a process with many threads shows when it waits. Other processes may hang without
- * showing it, and reads are given up when TREE_GUARD_CALM of them hang. A process that hangs in a
- * file system does not count among these. */
+/* If a process has several threads, the states of its threads show whether one waits. Such a
+ * process is read even when all threads of the guard hang, unless one of its own threads waits.
+ * Some processes hang without showing it: when TREE_GUARD_CALM of them hang, reads are given up. A
+ * process that hangs in a file system does not count among these. */
 static void any_number_of_them_holds_nobody_up(void **state)
 {
 	const int n = TREE_GUARD_THREADS + 1;

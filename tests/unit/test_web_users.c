@@ -262,7 +262,7 @@ static void guessers_stand_in_line(void **state)
 
 /* ---- failures ---- */
 
-/* Sends a wrong password that was never sent before. Returns the verdict. */
+/* Sends a wrong password that was never sent before. Returns how the request was answered. */
 static enum web_entry guess(struct web_users *u, uint64_t address)
 {
 	static unsigned n;
@@ -326,9 +326,9 @@ static void who_was_right_before_never_waits_for_a_guesser_at_the_same_address(v
 	web_users_stop(u);
 }
 
-/* After too many failures at an address, even a right password has to wait if it is new from there.
- * Otherwise a password cached for another address could be guessed as fast as requests are
- * answered. */
+/* After too many failures at an address, even a right password has to wait if this address has not
+ * sent it before. Otherwise a password cached for another address could be guessed as fast as
+ * requests are answered. */
 static void a_right_password_that_is_new_from_there_waits_its_turn(void **state)
 {
 	AUTO(web_users_freep) struct web_users *u = start();
@@ -345,8 +345,8 @@ static void a_right_password_that_is_new_from_there_waits_its_turn(void **state)
 	assert_int_equal(guess(u, 1), WEB_UNAUTHORIZED);
 	assert_int_equal(guess(u, 1), WEB_TOO_MANY_FAILURES);
 
-	/* A right password also has to wait while another password from its address is being
-	 * computed. */
+	/* A right password also has to wait while the hash of another password from its address is
+	 * being computed. */
 	static struct web_user two[2];
 	struct web_config both = {.n_users = 2, .user = two}, one = config;
 
