@@ -1,6 +1,6 @@
 """Writes runs to a real Prometheus-compatible store by one exporter, reads them by others, and compares all answers.
 
-Usage: store_check.py [JOBS [RUNS [DAYS]]]     RIGHTSIZE_EXPORTER names the program, PROMETHEUS and VICTORIA_METRICS the stores
+Usage: store_check.py [JOBS [RUNS [DAYS]]]     RIGHTSIZE_EXPORTER names the program, PROMETHEUS, VICTORIA_METRICS and THANOS the stores
        store_check.py HISTORY                  writes all runs of a copy of this file (bench_runs makes one), and reads them back
 """
 import concurrent.futures
@@ -103,11 +103,11 @@ def differences(left, right, names):
 class Prometheus:
     name = "Prometheus"
     program = os.environ.get("PROMETHEUS", "prometheus")
-    write = "/api/v1/write"
 
     def __init__(self, folder, window="400d"):
         self.folder, self.port, self.window = folder, free_port(), window
         self.url = f"http://127.0.0.1:{self.port}"
+        self.write_url = self.url + "/api/v1/write"
         (folder / "prometheus.yml").write_text(f"storage: {{tsdb: {{out_of_order_time_window: {window}}}}}\n" if window else "{}\n")
         self.start()
 
@@ -146,6 +146,42 @@ class VictoriaMetrics(Prometheus):
                 "-dedup.minScrapeInterval=1ms"]  # one of several samples with the same time
 
 
+class Thanos(Prometheus):
+    """Receive stores, Query answers; each adds labels of its own."""
+    name = "Thanos"
+    program = os.environ.get("THANOS", "thanos")
+
+    def __init__(self, folder):
+        self.grpc, self.receiver = free_port(), free_port()
+        super().__init__(folder)
+        self.write_url = f"http://127.0.0.1:{self.receiver}/api/v1/receive"
+
+    def start(self):
+        grpc = f"127.0.0.1:{self.grpc}"
+        query = [self.program, "query", f"--http-address=127.0.0.1:{self.port}", f"--grpc-address=127.0.0.1:{free_port()}", f"--endpoint={grpc}",
+                 "--query.replica-label=replica"]
+        self.query = subprocess.Popen(query, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        super().start()
+
+    def command(self):
+        return [self.program, "receive", f"--tsdb.path={self.folder}/data", f"--grpc-address=127.0.0.1:{self.grpc}",
+                f"--http-address=127.0.0.1:{free_port()}", f"--remote-write.address=127.0.0.1:{self.receiver}", '--label=replica="a"',
+                "--tsdb.out-of-order.time-window=400d", "--tsdb.retention=400d"]
+
+    def answers(self):
+        """Query answers before it knows the receiver."""
+        try:
+            with urllib.request.urlopen(self.url + "/api/v1/stores", timeout=5) as answer:
+                return "receive" in json.load(answer)["data"]
+        except OSError:
+            return False
+
+    def kill(self):
+        super().kill()
+        self.query.kill()
+        self.query.wait()
+
+
 def free_port():
     with socket.create_server(("127.0.0.1", 0)) as server:
         return server.getsockname()[1]
@@ -158,7 +194,7 @@ def written(writer, n, result="delivered"):
 def write_and_read(store, folder, runs):
     """All answers from the store are those from SQLite."""
     name, n = store.name, len(runs)
-    writer = Exporter(f"--history.path={folder}/history.db", f"--remote-write.url={store.url}{store.write}", "--web.allow-changes")
+    writer = Exporter(f"--history.path={folder}/history.db", f"--remote-write.url={store.write_url}", "--web.allow-changes")
     begun = time.monotonic()
     post(writer, runs)
     posted = time.monotonic() - begun
@@ -192,7 +228,7 @@ def send_twice(store, folder, writer, n):
     check(writer.stop() == 0, f"{store.name}: the writer ends")
     with contextlib.closing(sqlite3.connect(folder / "history.db")) as history, history:
         history.execute("UPDATE run SET written_at = NULL")
-    writer = Exporter(f"--history.path={folder}/history.db", f"--remote-write.url={store.url}{store.write}", "--web.allow-changes")
+    writer = Exporter(f"--history.path={folder}/history.db", f"--remote-write.url={store.write_url}", "--web.allow-changes")
     written(writer, n)
     time.sleep(3)
     check(store.count() == n, f"{store.name}: all runs sent a second time: {store.count()} of {n} runs are there")
@@ -225,7 +261,7 @@ def refuse(folder, made):
     (folder / "default").mkdir()
     store = Prometheus(folder / "default", window=None)
     try:
-        writer = Exporter(f"--history.path={folder}/default.db", f"--remote-write.url={store.url}{store.write}", "--web.allow-changes")
+        writer = Exporter(f"--history.path={folder}/default.db", f"--remote-write.url={store.write_url}", "--web.allow-changes")
         told = lambda result: int(writer.metric(f'rightsize_remote_write_runs_total{{result="{result}"}}'))
         early = made[32:432]
         post(writer, early)
@@ -256,7 +292,7 @@ def write_history(store, folder, path):
     """200 random jobs of a large history have the same answers from the store as from SQLite."""
     name, copy = store.name, folder / "history.db"
     shutil.copy(path, copy)
-    writer = Exporter(f"--history.path={copy}", f"--remote-write.url={store.url}{store.write}")
+    writer = Exporter(f"--history.path={copy}", f"--remote-write.url={store.write_url}")
     with contextlib.closing(sqlite3.connect(copy)) as history:
         n, = history.execute("SELECT count(*) FROM run").fetchone()
     took = wait(lambda: writer.metric('rightsize_remote_write_runs_total{result="delivered"}') >= n, f"{n} runs to be written", 7200)
@@ -301,7 +337,7 @@ def main():
 
 
 def check_stores(check_store):
-    for kind in (Prometheus, VictoriaMetrics):
+    for kind in (Prometheus, VictoriaMetrics, Thanos):
         if not shutil.which(kind.program):
             print(f"skip {kind.name}: {kind.program} is not installed")
             continue
