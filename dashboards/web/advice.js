@@ -145,6 +145,8 @@ function savingPart(advice) {
 	const eyebrow = text => h("h2", {class: "eyebrow"}, text);
 	if (!best && advice.servers_fitting > 0)
 		return h("div", null, eyebrow("Server"), h("p", {class: "money"}, "No best server"), h("p", null, "Servers fit, but the price of the first is in doubt."), pairs(sure));
+	if (!best && !isKnown(advice.servers_fitting))
+		return h("div", null, eyebrow("Server"), h("p", {class: "money"}, UNKNOWN), h("p", null, "The prices of a requested region were not fetched."), pairs(sure));
 	if (!best)
 		return h("div", null, eyebrow("Server"), h("p", {class: "money"}, "No server fits"), h("p", null, "No server of the catalogue has what the request asks for."), pairs(sure));
 	const {title, words, kind, below} = savingWords(advice, advice.runs_a_month), server = today && today.server || {};

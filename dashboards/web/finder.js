@@ -101,29 +101,25 @@ function wishQuestion(w, page) {
 const WISHES = ["cpu", "memory", "gpu", "model", "where", "vendor", "duration", "arm", "burstable", "spot"];
 const finderLink = wish => "#/servers?" + new URLSearchParams(WISHES.filter(k => wish[k]).map(k => [k, wish[k]]));
 
-/* The conditions that a server has for the job, in words. */
-function conditionsOf(s) {
-	return [s.cpu_architecture && !/^x86/.test(s.cpu_architecture) && `needs a build for ${s.cpu_architecture}`,
-		s.cpu_allocation === "Burstable" && "CPUs slow down when busy for long", s.cpu_allocation === "Shared" && "shares its CPUs with others",
-		s.allocation === "spot" && "spot: may be interrupted"].filter(Boolean);
-}
-
 /* Sorted by the exporter: the headings do not sort. */
 function finderColumns(servers) {
-	const small = s => [regionName(s), `${count(s.vcpus)} vCPUs`, mebibytes(s.memory_amount), ...conditionsOf(s)].filter(Boolean).join(", ");
+	const small = s => [regionName(s), `${count(s.vcpus)} vCPUs`, mebibytes(s.memory_amount), s.asks].filter(Boolean).join(", ");
 	const columns = serverColumns(servers, null).filter(c => c.key !== "duration").map(c => ({...c, value: null})), at = key => columns.find(c => c.key === key) || {};
 	const name = at("server").cell;
 	at("server").cell = s => [name(s), h("div", {class: "dim note narrow"}, small(s))];
 	at("region").kind = "date";
 	at("price").wide = false;
 	columns.splice(columns.indexOf(at("price")) + 1, 0, {title: "A month", number: true, wide: true, cell: s => money(s.price * HOURS_OF_A_MONTH, s.currency)});
-	return [...columns, {title: "Conditions", wide: true, cell: s => conditionsOf(s).join("; ") || faint("none")}];
+	return [...columns, {title: "Conditions", wide: true, cell: s => s.asks || faint("none")}];
 }
+
+/* The number is unknown while the prices of a requested region are. */
+const fittingWords = ({servers_fitting: n}) => !isKnown(n) ? "It is not known which servers fit" : n === 1 ? "1 server fits" : `${count(n)} servers fit`;
 
 function foundServers(answer, wish, page, turn) {
 	const table = new PagedTable("servers", finderColumns(answer.servers), null, page, () => turn(table.page));
 	table.fill(answer.servers, answer.servers_fitting);
-	return h("section", {class: "card"}, h("h2", null, `${count(answer.servers_fitting)} server${answer.servers_fitting === 1 ? "" : "s"}`),
+	return h("section", {class: "card"}, h("h2", null, fittingWords(answer)),
 		answer.servers.length > 0 && [h("p", null, wish.duration ? `Cheapest run of ${seconds(Number(wish.duration))} first. ` : "Lowest price first. Say how long a run takes to see its cost. "), alternativeList(answer), table.node],
 		noteList(answer), priceSource(answer));
 }
@@ -184,7 +180,7 @@ async function finderView(_, signal, query) {
 		try {
 			const answer = await ask("servers?" + new URLSearchParams(wishQuestion(wish, page)), null, signal);
 			found = foundServers(answer, wish, page, to => { page = to; look(); });
-			status.textContent = `${count(answer.servers_fitting)} servers found`;
+			status.textContent = fittingWords(answer);
 		} catch (e) {
 			if (!(e instanceof Refused))
 				throw e;

@@ -67,7 +67,7 @@ void server_answer_put(json_t *o, const struct server_answer *s, bool details);
 	{"best", KEY_OBJECT, .help = "The best server"}, \
 	{"servers", KEY_LIST, .required = true, .help = "Servers, best first"}, \
 	{"alternatives", KEY_LIST, .required = true, .help = "What is cheaper under another condition"}, \
-	{"servers_fitting", KEY_NUMBER, .required = true, .help = "Number of servers that fit"}, \
+	{"servers_fitting", KEY_NUMBER, .required = true, .help = "Number of servers that fit; null = prices of a requested region were not fetched"}, \
 	{"filtered", KEY_OBJECT, .help = "With details: how many servers each filter left out"}, \
 	{"notes", KEY_LIST, .required = true, .help = "What to know about the servers"}, \
 	{"today", KEY_OBJECT, .help = "Of a job: what it costs on its server"}, \

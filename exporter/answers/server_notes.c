@@ -136,7 +136,9 @@ static void note_no_servers(json_t *notes, struct buf *b, const struct server_an
 	} else if (s->use.catalogue->n == 0) {
 		buf_adds(b, "The catalogue has no servers.");
 	} else {
-		buf_addf(b, "None of the %zu servers of the catalogue fits: ", s->use.catalogue->n);
+		buf_addf(b,
+			"None of the %zu servers of the catalogue%s fits: ", s->use.catalogue->n,
+			isnan(server_fitting(s)) ? " has a known price there and" : "");
 		add_reasons(b, p);
 		buf_addc(b, '.');
 		add_largest(b, s);
@@ -205,12 +207,11 @@ static bool vendor_fits(const struct server_answer *s, const char *vendor_id)
 	return false;
 }
 
-/* Names up to 3 of the requested regions whose prices were not fetched, because their vendor may
- * offer fitting servers there. */
-static void note_regions(json_t *notes, struct buf *b, const struct server_answer *s)
+/* Returns the number of requested regions whose prices were not fetched although their vendor may
+ * offer fitting servers there. Adds an option for each of the first 3 to `names`. */
+static size_t unread_regions(const struct server_answer *s, struct buf *names)
 {
 	const struct catalogue *c = s->use.catalogue;
-	struct buf names AUTO(buf_done) = BUF_MAX(200);
 	size_t unread = 0;
 
 	for (size_t i = 1; i < c->n_regions && s->options.regions; i++) {
@@ -220,8 +221,24 @@ static void note_regions(json_t *notes, struct buf *b, const struct server_answe
 		if (!s->options.regions[i] || r->prices_known || !vendor_fits(s, r->vendor_id))
 			continue;
 		if (unread++ < 3)
-			buf_addf(&names, " --catalogue.region=%s~%s", r->vendor_id, name);
+			buf_addf(names, " --catalogue.region=%s~%s", r->vendor_id, name);
 	}
+	return unread;
+}
+
+double server_fitting(const struct server_answer *s)
+{
+	struct buf names AUTO(buf_done) = BUF_MAX(200);
+
+	return !s->picks.fitting && unread_regions(s, &names) ? (double)NAN :
+								(double)s->picks.fitting;
+}
+
+static void note_regions(json_t *notes, struct buf *b, const struct server_answer *s)
+{
+	struct buf names AUTO(buf_done) = BUF_MAX(200);
+	size_t unread = unread_regions(s, &names);
+
 	if (!unread)
 		return;
 	buf_addf(b,
@@ -314,9 +331,9 @@ json_t *server_notes_json(const struct server_answer *s)
 	const struct picks *p = &s->picks;
 	json_t *notes = json_array();
 
+	note_regions(notes, &b, s);
 	note_no_servers(notes, &b, s);
 	note_currencies(notes, &b, s);
-	note_regions(notes, &b, s);
 	note_compliance(notes, &b, s);
 	note_no_best(notes, &b, s);
 	note_far(notes, &b, s);

@@ -27,6 +27,10 @@ const char *server_todays_continent(const struct server_answer *s);
  * unknown. */
 bool server_is_far(const struct server_answer *s, const struct pick *p);
 
+/* Returns the number of servers that fit. NaN = unknown: none fits whose price is known, but the
+ * prices of a requested region were not fetched. */
+double server_fitting(const struct server_answer *s);
+
 /* Returns an array of notes about the servers, or about why no server fits. The caller owns it. */
 json_t *server_notes_json(const struct server_answer *s);
 

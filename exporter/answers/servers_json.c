@@ -129,19 +129,30 @@ static void put_region(json_t *o, const struct region *r, bool details)
 	put_text(o, "region", typed, false);
 }
 
-static void put_price(json_t *o, const struct pick *p, const char *currency, bool details)
+static void put_price(json_t *o, const struct server_answer *s, const struct pick *p, bool details)
 {
 	put_region(o, p->region, details);
 	json_put(o, "allocation", allocation_json(p->priced));
 	json_put(o, "price", json_money(p->price));
 	if (server_price_note(p))
 		json_put(o, "price_note", json_text(server_price_note(p)));
-	json_put(o, "currency", json_text(currency));
+	json_put(o, "currency", json_text(s->picks.currency));
 }
 
-static void put_offer(json_t *o, const struct pick *p, const char *currency, bool details)
+/* Writes what the server asks of the job, if it asks anything. */
+static void put_asks(json_t *o, const struct server_answer *s, const struct pick *p)
 {
-	put_price(o, p, currency, details);
+	struct buf b AUTO(buf_done) = BUF_MAX(256);
+
+	saving_asks(&b, p, &s->options);
+	if (b.len)
+		json_put(o, "asks", json_text(buf_text(&b)));
+}
+
+static void put_offer(json_t *o, const struct server_answer *s, const struct pick *p, bool details)
+{
+	put_asks(o, s, p);
+	put_price(o, s, p, details);
 	json_put(o, "forecast_duration_seconds", json_seconds(p->forecast.seconds));
 	json_put(o, "forecast_cost", json_money(p->cost.amount));
 	if (!details)
@@ -205,7 +216,9 @@ static json_t *best_json(const struct server_answer *s, bool details)
 	o = json_object();
 	put_identity(o, b->pick->server, details);
 	json_put(o, "is_current", json_boolean(b->is_current));
-	put_price(o, b->pick, s->picks.currency, details);
+	if (!b->is_current)
+		put_asks(o, s, b->pick);
+	put_price(o, s, b->pick, details);
 	put_region_note(o, s, b->pick, true);
 	json_put(o, "forecast_duration_seconds", json_seconds(b->pick->forecast.seconds));
 	json_put(o, "forecast_cost", json_money(b->pick->cost.amount));
@@ -218,19 +231,16 @@ static json_t *best_json(const struct server_answer *s, bool details)
 
 static json_t *alternatives_json(const struct server_answer *s, bool details)
 {
-	struct buf asks AUTO(buf_done) = BUF_MAX(256);
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < s->n_alternatives; i++) {
 		const struct alternative *a = &s->alternative[i];
 		json_t *o = json_object();
 
-		buf_reset(&asks);
-		saving_asks(&asks, a, &s->options);
 		json_put(o, "condition", json_text(saving_condition_name[a->condition]));
-		json_put(o, "asks", json_text(buf_text(&asks)));
+		put_asks(o, s, &a->pick);
 		put_identity(o, a->pick.server, details);
-		put_price(o, &a->pick, s->picks.currency, details);
+		put_price(o, s, &a->pick, details);
 		put_region_note(o, s, &a->pick, false);
 		json_put(o, "forecast_cost", json_money(a->pick.cost.amount));
 		put_saving(o, &a->saving);
@@ -256,7 +266,7 @@ static json_t *servers_json(const struct server_answer *s, bool details)
 		json_t *o = json_object();
 
 		put_specification(o, s, s->picks.pick[i].server, details);
-		put_offer(o, &s->picks.pick[i], s->picks.currency, details);
+		put_offer(o, s, &s->picks.pick[i], details);
 		put_comparison(o, s, &s->picks.pick[i], details);
 		if (s->options.benchmark)
 			json_put(o, "benchmark_score",
@@ -492,9 +502,10 @@ static json_t *today_json(const struct server_answer *s, bool details)
 		json_put(o, "note", today_note_json(s));
 	json_put(o, "cost_per_run", json_money(t->priced ? t->current.cost.amount : (double)NAN));
 	json_put(o, "currency", json_text(s->picks.currency));
-	json_put(o, "overallocated", needless_json(t));
-	if (details)
+	if (details) {
+		json_put(o, "overallocated", needless_json(t));
 		json_put(o, "runs", past_json(t));
+	}
 	return o;
 }
 
@@ -528,7 +539,7 @@ static void add_rate(json_t *array, const struct server_answer *s, const struct 
 	json_t *o = json_object();
 
 	json_put(o, "currency", json_text(k->code));
-	json_put(o, "usd", json_num(k->usd));
+	json_put(o, "usd", json_money(k->usd));
 	json_put(o, "as_of", known_text(k->as_of));
 	json_put(o, "source", known_text(k->source));
 	json_push(array, o);
@@ -562,7 +573,7 @@ void server_answer_put(json_t *o, const struct server_answer *s, bool details)
 	json_put(o, "best", best_json(s, details));
 	json_put(o, "servers", servers_json(s, details));
 	json_put(o, "alternatives", alternatives_json(s, details));
-	json_put(o, "servers_fitting", json_num((double)s->picks.fitting));
+	json_put(o, "servers_fitting", json_num(server_fitting(s)));
 	if (details)
 		json_put(o, "filtered", filtered_json(&s->picks));
 	json_put(o, "notes", server_notes_json(s));

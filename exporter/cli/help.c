@@ -144,7 +144,7 @@ const struct help_example help_examples[] = {
 	{"recommend",
 		"rightsize-exporter recommend --job-name=etl/load --input-bytes=40Gi --risk=safe",
 		"For an input of this size, with few failures"},
-	{"servers", "rightsize-exporter servers --cpu=4 --memory=16Gi --regions=eu-west-1",
+	{"servers", "rightsize-exporter servers --cpu=4 --memory=16Gi --regions=us-east-1",
 		"Servers with 4 CPUs and 16 GiB in a region"},
 	{"servers", "rightsize-exporter servers --job-name=etl/load --objective=fastest",
 		"Where the job ends soonest"},

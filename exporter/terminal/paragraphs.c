@@ -148,6 +148,8 @@ void paragraphs_alternatives(struct buf *out, const json_t *answer, const struct
 			buf_adds(&b, " below the best");
 		}
 		buf_addf(&b, "; %s.", member_text(one, "asks"));
+		if (i + 1 == most && json_array_size(all) > most)
+			buf_addf(&b, " %zu more: --explain.", json_array_size(all) - most);
 		add_paragraph(out, s, STYLE_DIM, "Or: ", buf_text(&b));
 	}
 }

@@ -25,7 +25,7 @@ void paragraphs_prices(struct buf *out, const json_t *answer, const struct scree
 /* Appends the notes of an answer about servers. */
 void paragraphs_notes(struct buf *out, const json_t *answer, const struct screen *s);
 /* Appends a paragraph for each alternative of an answer about servers, at most `most` of them: its
- * saving and its condition. */
+ * saving and its condition. The last one says how many more there are. */
 void paragraphs_alternatives(struct buf *out, const json_t *answer, const struct screen *s,
 	size_t most);
 /* Appends "rightsize-exporter WORDS --job-name=NAME", quoted for the shell, with the job's namespace and

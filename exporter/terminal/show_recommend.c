@@ -23,6 +23,8 @@ static const struct room {
 	size_t alternatives, warnings, paste;
 } rooms[] = {
 	{SIZE_MAX, 2, SIZE_MAX},
+	{SIZE_MAX, 1, SIZE_MAX},
+	{2, 1, SIZE_MAX},
 	{1, 2, SIZE_MAX},
 	{1, 1, SIZE_MAX},
 	{0, 1, SIZE_MAX},

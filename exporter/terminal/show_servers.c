@@ -102,6 +102,30 @@ static void add_doubts(struct buf *out, const json_t *servers, const struct scre
 	}
 }
 
+/* Writes what servers ask of the job. Servers that ask the same share a line, which begins with their
+ * ranks. */
+static void add_asks(struct buf *out, const json_t *servers, const struct screen *s)
+{
+	size_t n = json_array_size(servers);
+
+	for (size_t i = 0; i < n; i++) {
+		const char *asks = member_text(json_array_get(servers, i), "asks");
+		struct buf b AUTO(buf_done) = BUF_MAX(1024);
+		bool told = false;
+
+		for (size_t k = 0; k < n; k++) {
+			if (strcmp(member_text(json_array_get(servers, k), "asks"), asks) != 0)
+				continue;
+			told = told || k < i;
+			buf_addf(&b, "%s%zu", b.len ? ", " : "", k + 1);
+		}
+		if (told || !*asks)
+			continue;
+		buf_addf(&b, ": %s.", asks);
+		paragraphs_text(out, s, buf_text(&b));
+	}
+}
+
 static void add_servers(struct buf *out, const json_t *answer, const struct screen *s)
 {
 	static const struct grid_column columns[] = {{"     SERVER", false, 0, 20},
@@ -117,6 +141,7 @@ static void add_servers(struct buf *out, const json_t *answer, const struct scre
 	grid_write(out, g, s);
 	buf_addc(out, '\n');
 	paragraphs_prices(out, answer, s, member_text(json_array_get(servers, 0), "currency"));
+	add_asks(out, servers, s);
 	add_doubts(out, servers, s);
 }
 
@@ -130,7 +155,8 @@ void show_servers(struct buf *out, const json_t *answer, const struct screen *s,
 			member_text(answer, "order"));
 		add_servers(out, answer, s);
 	} else {
-		buf_adds(out, "No server fits.\n");
+		buf_adds(out, isnan(fitting) ? "It is not known which servers fit.\n" :
+					       "No server fits.\n");
 	}
 	paragraphs_alternatives(out, answer, s, SIZE_MAX);
 	paragraphs_notes(out, answer, s);

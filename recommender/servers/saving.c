@@ -1,6 +1,7 @@
 #include "recommender/servers/saving.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "recommender/servers/filters.h"
 
@@ -40,7 +41,7 @@ struct best_server saving_best(const struct catalogue *c, const struct demand *d
 	double key = p->objective->key(current, o);
 
 	if (will_do(c, d, o, current) && !isnan(key) &&
-		(!first || first->unsure || key <= first->key))
+		(!p->best || key <= p->best->key || (first && first->unsure)))
 		return (struct best_server){current, true, {0, 0}};
 	if (first && first->cost.amount <= current->cost.amount)
 		b.saving = saving_of(current->cost.amount, first->cost.amount);
@@ -90,6 +91,14 @@ static struct saving saving_against(const struct pick *best, const struct pick *
 	return isnan(of_run.amount) ? saving_of(best->price, other->price) : of_run;
 }
 
+/* Adds an alternative behind those that save at least as much. An unknown saving counts as least. */
+static void add_by_saving(struct alternative *all, size_t n, struct alternative added)
+{
+	for (; n && added.saving.amount > all[n - 1].saving.amount; n--)
+		all[n] = all[n - 1];
+	all[n] = added;
+}
+
 size_t saving_alternatives(const struct catalogue *c, const struct demand *d,
 	const struct pick_options *o, const struct picks *p, const struct pick *best,
 	struct arena *arena, struct alternative ret[CONDITIONS])
@@ -111,24 +120,47 @@ size_t saving_alternatives(const struct catalogue *c, const struct demand *d,
 		struct saving s = saving_against(best, found.best);
 
 		if (!best || s.amount > 0)
-			ret[n++] = (struct alternative){(enum condition)i, *found.best, s};
+			add_by_saving(ret, n++,
+				(struct alternative){(enum condition)i, *found.best, s});
 	}
 	return n;
 }
 
-void saving_asks(struct buf *out, const struct alternative *a, const struct pick_options *o)
+/* Returns true if the request selects only these values. `selected` 0 = it selects any. */
+static bool selects_only(unsigned selected, unsigned values)
 {
-	double often = o->spot_interruptions_per_hour;
+	return selected && !(selected & ~values);
+}
 
-	if (a->condition == CONDITION_ARM64)
-		buf_adds(out, "needs programs built for arm64");
-	else if (a->condition == CONDITION_SPOT)
-		buf_addf(out,
+/* Adds a condition behind those that begin at `from`. */
+static void add_condition(struct buf *out, size_t from, const char *text)
+{
+	buf_addf(out, "%s%s", out->len > from ? "; " : "", text);
+}
+
+void saving_asks(struct buf *out, const struct pick *p, const struct pick_options *o)
+{
+	const unsigned arm = 1u << ARCHITECTURE_ARM64, unknown = 1u << ARCHITECTURE_UNKNOWN;
+	const enum cpu_allocation cpus = p->server->cpu_allocation;
+	double often = o->spot_interruptions_per_hour;
+	size_t from = out->len;
+	char text[128];
+
+	if (p->server->cpu_architecture == ARCHITECTURE_ARM64 &&
+		!selects_only(o->architectures, arm | unknown))
+		add_condition(out, from, "needs programs built for arm64");
+	if (p->priced->allocation == ALLOCATION_SPOT &&
+		!selects_only(o->allocations, ALLOCATION_BIT(ALLOCATION_SPOT))) {
+		snprintf(text, sizeof text,
 			often < 1 ? "may be interrupted: %.2g %% per hour assumed" :
 				    "may be interrupted: %g times per hour assumed",
 			often < 1 ? 100 * often : often);
-	else if (a->pick.server->cpu_allocation == CPU_SHARED)
-		buf_adds(out, "shares its CPUs: full speed only part of the time");
-	else
-		buf_adds(out, "bursts on credits: full speed only part of the time");
+		add_condition(out, from, text);
+	}
+	if (selects_only(o->cpu_allocations, 1u << CPU_BURSTABLE | 1u << CPU_SHARED))
+		return;
+	if (cpus == CPU_SHARED)
+		add_condition(out, from, "shares its CPUs: full speed only part of the time");
+	if (cpus == CPU_BURSTABLE)
+		add_condition(out, from, "bursts on credits: full speed only part of the time");
 }

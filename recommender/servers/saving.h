@@ -25,8 +25,9 @@ struct best_server {
 /* Finds the best server. `current`: the current server, which may be none of the picks; NULL =
  * unknown. The current server is the best if it has room for the demand, meets the conditions of
  * the request, and no pick is better. The request's condition on allocations does not apply to the
- * current server. A pick whose price is not reliable (pick_price_is_sure) is never the best. The
- * result points to a pick of `p` or to `current`. */
+ * current server. A pick whose price is not reliable (pick_price_is_sure) is never the best; if it is
+ * better than all others, no server is called the best. The result points to a pick of `p` or to
+ * `current`. */
 struct best_server saving_best(const struct catalogue *c, const struct demand *d,
 	const struct pick_options *o, const struct picks *p, const struct pick *current);
 
@@ -43,14 +44,15 @@ struct alternative {
 };
 
 /* Finds the best server of each kind that `o` leaves out. Fills `ret` with those that save money
- * compared with `best`, which may be the current server, and returns their number. If `best` is
- * NULL, `ret` gets all of them. Returns 0 if the objective is not money. */
+ * compared with `best`, which may be the current server, largest saving first, and returns their
+ * number. If `best` is NULL, `ret` gets all of them. Returns 0 if the objective is not money. */
 size_t saving_alternatives(const struct catalogue *c, const struct demand *d,
 	const struct pick_options *o, const struct picks *p, const struct pick *best,
 	struct arena *arena, struct alternative ret[CONDITIONS]);
 
-/* Appends the condition that the alternative puts on the job, without a full stop: "needs programs
- * built for arm64". */
-void saving_asks(struct buf *out, const struct alternative *a, const struct pick_options *o);
+/* Appends the conditions that a server puts on the job, without a full stop: "needs programs built
+ * for arm64; may be interrupted: ...". A condition that `o` selects alone is left out, because the
+ * caller knows it. */
+void saving_asks(struct buf *out, const struct pick *p, const struct pick_options *o);
 
 #endif

@@ -301,7 +301,10 @@ class Catalogue(support.Case):
                     self.run_it("catalogue", "update", f"--catalogue.url={double.url}", "--server.vendor=hcloud",
                                 f"--server.region={region}")
                     found = self.servers("--regions=nbg1-dc3", "--architecture=any", "--cpu-allocation=any")
-                    self.assertEqual(found["servers_fitting"] > 0, there, found)
+                    self.assertEqual(found["servers_fitting"] is not None and found["servers_fitting"] > 0, there, found)
+                    if not there:  # unknown, and not none
+                        self.assertIsNone(found["servers_fitting"])
+                        self.assertRegex(found["notes"][0], "^Prices of 1 region were not fetched")
 
     def test_a_server_fetches_when_it_is_asked_and_serves_what_it_has_when_the_network_is_gone(self):
         self.environment["RIGHTSIZE_CATALOGUE_REFRESH"] = "true"

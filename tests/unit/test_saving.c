@@ -261,19 +261,20 @@ static void conditions_are_offered_where_they_save(void **state)
 		&world.arena, a);
 
 	assert_int_equal(n, 3);
-	assert_string_equal(a[0].pick.server->server_id, "arm");
-	assert_double_equal(a[0].saving.amount, (480 * 0.15 - 960 * 0.05) / 3600, 1e-12);
-	assert_string_equal(a[1].pick.server->server_id, "fast");
-	assert_int_equal(a[1].pick.priced->allocation, ALLOCATION_SPOT);
-	assert_string_equal(a[2].pick.server->server_id, "burst");
+	assert_string_equal(a[0].pick.server->server_id, "fast");
+	assert_int_equal(a[0].pick.priced->allocation, ALLOCATION_SPOT);
+	assert_string_equal(a[2].pick.server->server_id, "arm");
+	assert_double_equal(a[2].saving.amount, (480 * 0.15 - 960 * 0.05) / 3600, 1e-12);
+	assert_string_equal(a[1].pick.server->server_id, "burst");
+	assert_true(a[0].saving.amount > a[1].saving.amount);
+	assert_true(a[1].saving.amount > a[2].saving.amount);
 	for (size_t i = 0; i < n; i++) {
-		saving_asks(&asks, &a[i], &world.o);
+		saving_asks(&asks, &a[i].pick, &world.o);
 		buf_addc(&asks, '\n');
 	}
-	assert_string_equal(buf_text(&asks),
-		"needs programs built for arm64\n"
-		"may be interrupted: 5 % per hour assumed\n"
-		"bursts on credits: full speed only part of the time\n");
+	assert_string_equal(buf_text(&asks), "may be interrupted: 5 % per hour assumed\n"
+					     "bursts on credits: full speed only part of the time\n"
+					     "needs programs built for arm64\n");
 	/* Spot servers that are interrupted very often cost more in the end. */
 	const char *const cheap[] = {"old", "fast"};
 
@@ -310,6 +311,26 @@ static void conditions_are_offered_where_they_save(void **state)
 		0);
 }
 
+/* A server of a list that allows any kind says all that it asks, but nothing that was asked for. */
+static void a_server_says_what_it_asks(void **state)
+{
+	AUTO(buf_done) struct buf asks = BUF_MAX(256);
+	struct server *arm = (struct server *)(uintptr_t)catalogue_find(world.c, "s", "arm");
+
+	world.o.architectures = world.o.cpu_allocations = 0;
+	world.o.include = (struct text_list){1, (const char *const[]){"arm"}};
+	first(NULL);
+	arm->cpu_allocation = CPU_SHARED;
+	saving_asks(&asks, world.p.best, &world.o);
+	assert_string_equal(buf_text(&asks),
+		"needs programs built for arm64; shares its CPUs: full speed only part of the time");
+	buf_reset(&asks);
+	world.o.architectures = 1u << ARCHITECTURE_ARM64;
+	world.o.cpu_allocations = 1u << CPU_SHARED;
+	saving_asks(&asks, world.p.best, &world.o);
+	assert_int_equal(asks.len, 0);
+}
+
 /* A job that requests no architecture also gets servers of an unknown architecture. */
 static void an_unknown_architecture_hides_no_alternative(void **state)
 {
@@ -338,6 +359,13 @@ static void an_estimated_price_is_never_the_best(void **state)
 	world.o.include = (struct text_list){1, (const char *const[]){"hourly"}};
 	assert_string_equal(first("price"), "hourly");
 	assert_null(saving_best(world.c, &world.d, &world.o, &world.p, NULL).pick);
+	/* Today's server is not called the best beside one that seems cheaper, and is beside one that
+	 * costs more. */
+	world.now = world.p.pick[0];
+	world.now.price *= 2;
+	assert_null(saving_best(world.c, &world.d, &world.o, &world.p, &world.now).pick);
+	world.now.price /= 4;
+	assert_true(saving_best(world.c, &world.d, &world.o, &world.p, &world.now).is_current);
 	/* A server that also has a reliable price gets that price, although it is higher. */
 	const struct server *fast = catalogue_find(world.c, "s", "fast");
 
@@ -384,6 +412,7 @@ int main(void)
 		TEST(conditions_of_the_request_hold_for_the_current_server),
 		TEST(alternatives_save_against_the_current_server_if_it_is_the_best),
 		TEST(conditions_are_offered_where_they_save),
+		TEST(a_server_says_what_it_asks),
 		TEST(an_unknown_architecture_hides_no_alternative),
 		TEST(an_estimated_price_is_never_the_best),
 		TEST(storage_counts_when_a_region_is_chosen),

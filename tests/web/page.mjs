@@ -525,7 +525,7 @@ async function finder() {
 		const again = await open(kept, look);
 		await again.waitForSelector("[aria-label=servers] tbody tr");
 		if (look.phone)
-			check(/us-east-1, 2 vCPUs, 8 GiB, needs a build for arm64/.test(await again.innerText("[aria-label=servers]")), `${what}: sizes and conditions stand below the name`);
+			check(/us-east-1, 2 vCPUs, 8 GiB, needs programs built for arm64/.test(await again.innerText("[aria-label=servers]")), `${what}: sizes and conditions stand below the name`);
 		check(await again.isChecked("[name=spot]") && await again.inputValue("[name=memory]") === "8", `${what}: the address brings it back`);
 		await accessible(again, what);
 		await finish(again, what);
