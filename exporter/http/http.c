@@ -65,9 +65,11 @@ struct http {
 	struct app *app;
 	struct web_access *web;
 	struct slow_queues slow_queues;
-	struct connections connections; /* of all servers: they share descriptors and memory */
+	/* connections of all servers, which share one limit of descriptors and memory */
+	struct connections connections;
 	size_t n;
-	const char *unix_socket; /* path to remove at the end; NULL = no Unix socket */
+	/* path of the Unix socket, which is removed at the end; NULL = no Unix socket */
+	const char *unix_socket;
 	/* Configured addresses, sockets from systemd, and the Unix socket. */
 	struct http_server server[2 * HTTP_ADDRESSES_MAX + 1];
 };
@@ -154,7 +156,7 @@ static enum MHD_Result respond_if_allowed(struct http *h, struct MHD_Connection 
 	return http_send(connection, &a, config);
 }
 
-/* Checks access before the body of a change is read and kept. */
+/* Checks access before the body of a POST is read and kept. */
 static enum MHD_Result let_in_before_body(struct http *h, struct exchange *x, bool *refused)
 {
 	struct web_version *v AUTO(drop_version) = web_access_hold(h->web);
@@ -183,8 +185,8 @@ static void leave_visit(struct visit *v)
 }
 
 /* Returns true when a client certificate identifies a user. This requires that the configuration
- * names an authority or the allowed names. Otherwise every certificate of a public authority would
- * be accepted, and anybody can buy such a certificate. */
+ * names the accepted authority or the allowed names. Otherwise every certificate of a public
+ * authority would be accepted, and anybody can buy such a certificate. */
 static bool certifies(const struct web_config *c)
 {
 	return c->client_auth == CLIENT_AUTH_REQUIRE_AND_VERIFY &&
@@ -233,7 +235,7 @@ static enum MHD_Result refuse(struct http *h, struct MHD_Connection *connection,
 	return http_send(connection, &a, v ? web_access_config(v) : NULL);
 }
 
-/* Makes the checks that need no body. */
+/* Makes the checks for which the headers are enough, before a body is read. */
 static enum MHD_Result on_headers(struct http *h, struct exchange *x, const char *method,
 	const char *version, bool *refused)
 {

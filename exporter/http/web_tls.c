@@ -135,7 +135,8 @@ static void add_cipher(struct buf *out, const struct web_cipher *c, const char *
 }
 
 /* Returns true when the certificate's key can use a suite that the file lists, or when the file
- * lists no suites. Sets `*aead` when such a suite has a cipher of TLS 1.3.
+ * lists no suites. Sets `*aead` to true when such a suite has a cipher of TLS 1.3, or when the file
+ * lists no suites.
  *
  * Go always adds its own suites of TLS 1.3, but GnuTLS builds suites only from the listed ciphers.
  * If no listed cipher fits TLS 1.3, web_config_priorities drops TLS 1.3. If no older TLS version is
