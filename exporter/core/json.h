@@ -1,7 +1,7 @@
 /* Writes JSON for HTTP and for the command line. An unknown value becomes null. A number is written
  * with the fewest digits from which the same double can be read back. Times are RFC 3339 in UTC. A
- * value that fits into JSON_LINE bytes is written on one line, and numbers and texts share lines. These
- * functions never return NULL. */
+ * value that fits into JSON_LINE bytes is written on one line, and numbers and texts share lines.
+ * These functions never return NULL. */
 #ifndef EXPORTER_CORE_JSON_H
 #define EXPORTER_CORE_JSON_H
 

@@ -31,7 +31,8 @@ struct json_key {
 	 * error */
 	const char *name;
 	enum json_key_kind kind;
-	/* In a body: the key must be there, and must not be null. In an answer: the key is always there. */
+	/* In a body: the key must be there, and must not be null. In an answer: the key is always
+	 * there. */
 	bool required;
 	double least, most;
 	/* Offset of the member that gets the value. If the key is absent or null, the member is

@@ -52,8 +52,8 @@ int64_t loose_thread_cpu_ns(const struct loose_thread *t);
 void loose_thread_join(struct loose_thread *t);
 
 /* Ends the program by _exit(2) while loose threads still run. Closes pipes, sockets and terminals
- * first: a loose thread that hangs holds them open, and whoever reads from them would wait for their
- * end. Does not close files, because closing a file may hang. Call it on a thread that is not
+ * first: a loose thread that hangs holds them open, and whoever reads from them would wait for
+ * their end. Does not close files, because closing a file may hang. Call it on a thread that is not
  * loose. */
 _Noreturn void loose_threads_leave(int exit_code);
 

@@ -109,8 +109,9 @@ static double group_limit(const struct options *o)
 }
 
 /* Converts a resource limit into the memory limit that memory_budget_of expects, in bytes; NaN = no
- * limit. Subtracts the current use, `pages`, and the stacks of threads that start later, because the
- * limit counts their whole address space. Adds OWN_BYTES, because memory_budget_of subtracts it. */
+ * limit. Subtracts the current use, `pages`, and the stacks of threads that start later, because
+ * the limit counts their whole address space. Adds OWN_BYTES, because memory_budget_of subtracts
+ * it. */
 static double room_below(__rlimit_resource_t which, double pages)
 {
 	struct rlimit l;

@@ -10,8 +10,10 @@
 
 #include "collectors/base/clock.h"
 
-/* A smaller difference is not a jump. Slewing and late calls cause small differences. */
-#define AGE_CLOCK_JUMP_SECONDS  3600.0
+/* A difference below this is not a jump: slewing and late calls cause such differences. */
+#define AGE_CLOCK_JUMP_SECONDS 3600.0
+/* A new wall time is accepted after the clock has run steadily for this long. A machine that was
+ * off for a shorter time than this is no doubt either. */
 #define AGE_CLOCK_DOUBT_SECONDS 86400.0
 #define AGE_CLOCK_BOOT_ID_MAX   40
 

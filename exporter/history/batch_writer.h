@@ -1,6 +1,6 @@
-/* The historian's access to the history file. It opens the file, writes batches of events, enforces
- * limits, closes open runs whose exporter is gone, and recovers from failures. Only one thread may
- * use it. It writes log lines. */
+/* The historian's access to the history file. A batch writer opens the file, writes batches of
+ * events, enforces limits, closes open runs whose exporter is gone, and recovers from failures.
+ * Only one thread may use a batch writer. It writes log lines. */
 #ifndef EXPORTER_HISTORY_BATCH_WRITER_H
 #define EXPORTER_HISTORY_BATCH_WRITER_H
 
@@ -46,8 +46,8 @@ int batch_writer_do(struct batch_writer *w,
 	int (*function)(struct history *history, void *context, struct err *e), void *context,
 	struct err *e);
 
-/* Does one short step of the upkeep in `w->upkeep`. Sets `w->upkeep` to UPKEEP_NONE when nothing is
- * left to do. */
+/* Does one short step of the kind `w->upkeep`. Sets `w->upkeep` to the kind of the next step, or to
+ * UPKEEP_NONE when nothing is left to do. */
 int batch_writer_upkeep(struct batch_writer *w, struct err *e);
 
 /* Reads the whole file, at most once a minute. Returns -EBADMSG when the file is corrupt. */

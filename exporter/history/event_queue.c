@@ -135,7 +135,8 @@ static bool is_finish_of(const struct event *e, const char *run_id)
 	return e->kind == EVENT_FINISH && strcmp(e->finish.run_id, run_id) == 0;
 }
 
-/* Returns the next sample of the same run, or NULL. */
+/* Returns the next sample of the same run, or NULL. Subtracts the steps that the search takes from
+ * `*steps`, and stops at 0. */
 static struct event *next_of_run(const struct event *e, size_t *steps)
 {
 	const char *run_id = e->sample.run_id;

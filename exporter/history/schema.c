@@ -10,7 +10,8 @@
 #define SQL_MAX         (1u << 20)
 #define COLUMN_NAME_MAX 63
 
-/* Entry i brings the file from version i to i + 1. Never change a released entry; add a new one. */
+/* Entry i migrates the file from schema version i to version i + 1. Never change an entry that was
+ * released. Add a new entry instead. */
 static const char *const migrations[] = {
 	/* job.runs and job_outcome count all runs ever, including removed runs. */
 	"CREATE TABLE job(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, runs INTEGER NOT "

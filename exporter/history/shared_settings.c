@@ -23,8 +23,8 @@ static bool is_believed(double at, double now)
 	return at > now - BELIEVED_SECONDS;
 }
 
-/* Returns true when the setting must be written again: it is old, or `at` is in the future. A time
- * in the future would make the setting valid for too long. */
+/* Returns true when the setting, which was written at `at`, must be written again: it is old, or
+ * `at` is in the future, which would make the setting valid for too long. */
 static bool is_due(double at, double now)
 {
 	return !(fabs(now - at) < RENEWED_SECONDS);

@@ -108,8 +108,8 @@ static void drop_version(struct web_version **v)
 	web_access_drop(*v);
 }
 
-/* Returns true when the client authenticated itself by a certificate or a password. A token does not
- * count. */
+/* Returns true when the client authenticated itself by a certificate or a password. A token does
+ * not count. */
 static bool is_of_user(const struct exchange *x, const struct web_config *config)
 {
 	return exchange_visit(x->connection)->certified ||
