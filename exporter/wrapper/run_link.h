@@ -9,8 +9,8 @@
 /* Waits at most this long for the server to accept a connection. */
 #define RUN_LINK_MS 200
 
-/* Adds the URL of the run's page to `out`. Adds nothing unless the server's process is alive on
- * this machine and its address accepts a connection now. Returns a negative errno when the
+/* Adds the URL of the run's page to `out`, if the server's process is alive on this machine and its
+ * address accepts a connection now. Otherwise adds nothing. Returns a negative errno when the
  * history cannot be read. */
 int run_link_add(struct buf *out, struct history *h, const struct run_root *here,
 	const char *run_id, struct err *e);
