@@ -117,7 +117,8 @@ static void take_options(const struct options *o, struct recognised *r)
 		r->memory_bytes = (double)o->run_request_memory;
 }
 
-/* Writes the key of the job. */
+/* Completes the job name by the namespace and the cluster, and writes the key of the job to
+ * r->job. */
 static void place(const struct options *o, struct command_run *r)
 {
 	struct recognised *is = &r->is;

@@ -136,8 +136,8 @@ static void root_at(struct finder *f, pid_t pid, uint64_t start_ticks, struct na
 	}
 }
 
-/* Returns the real user of a process. The effective user is not used: for a set-user-ID program it
- * is another user, whose quota must not be charged. */
+/* Returns the real user of a process. The effective user of a set-user-ID program may be another
+ * user, to whose quota the run must not count. */
 static uint64_t user_of(const struct host *h, pid_t pid)
 {
 	char path[64], text[1024];

@@ -29,10 +29,10 @@ static uint64_t fingerprint(struct slice s)
 	return hash_bytes(s.data, s.len) | 1;
 }
 
-/* Counts a process whose environment may not be read, once. Logs once which rights are needed to
- * read the environments of other users' processes, or, if the exporter has these rights, why
- * they are not enough. Logs nothing in a pod, because the job name then comes from the pod and
- * not from an environment. */
+/* Counts each process whose environment may not be read once. Logs once which rights are needed to
+ * read the environments of other users' processes. If the exporter has these rights, logs why they
+ * are not enough. Logs nothing in a pod, because the job name then comes from the pod and not from
+ * an environment. */
 static void note_refused(struct finder *f, struct booked_process *p,
 	const struct process_facts *facts)
 {
@@ -253,8 +253,8 @@ static void complete_by_pod(const struct finder *f, const struct booked_process 
 
 /* A container may end before the next one of its pod starts. The kubelet needs a second or two
  * between an init container and the next container, and waits 10 s or more before it starts a
- * container that failed again (containerrestartpolicy of kubernetes.io). An init container
- * and the next container are therefore one run, and a restarted container is another attempt with its own
+ * container that failed again (containerrestartpolicy of kubernetes.io). An init container and the
+ * next container are therefore one run, and a restarted container is another attempt with its own
  * run. */
 #define BETWEEN_CONTAINERS_SECONDS 8
 

@@ -84,7 +84,7 @@ bool node_pods_uid(struct slice cgroup, char ret[POD_UID_MAX])
 	return found;
 }
 
-/* Namespaces that Kubernetes itself makes, other than "default"
+/* Returns true for the namespaces that Kubernetes itself makes, except "default"
  * (https://kubernetes.io/docs/concepts/overview/working-with-objects/namespaces). */
 static bool is_of_system(const char *space)
 {
@@ -132,8 +132,9 @@ static int add_folder(void *context, const char *folder)
 	return 0;
 }
 
-/* Makes the table anew when it is full, so that the pods without a folder leave room for new ones.
- * The caller's notes about the other pods stay. */
+/* Adds the pods that have a folder of logs to the table. If the table is full, empties it first, so
+ * that pods whose folders are gone make room. The member `recorded` of all other pods keeps its
+ * value. */
 static void list_folders(struct node_pods *p, const struct host *h)
 {
 	struct node_pods old = {0};

@@ -194,7 +194,7 @@ static int set_option(struct options *o, const struct option_row *row, const cha
 {
 	void *field = (char *)o + row->offset;
 
-	/* An empty size is the size of an empty input. */
+	/* An empty value of --input-bytes means an empty input. */
 	if (value[0] == '\0' && row->kind == KIND_BYTES && row->least <= 0)
 		value = "0";
 	bool ok = value[0] != '\0' && (!row->shape || row->shape->fits(value));
@@ -370,8 +370,8 @@ static int set_collector(struct options *o, const char *name, bool on, struct er
 	return -EINVAL;
 }
 
-/* Returns -ENOENT. A wrong value is -EINVAL, so callers can tell an unknown option from a wrong
- * value. */
+/* Sets the error for an unknown option. Returns -ENOENT, so that callers can distinguish it from a
+ * wrong value (-EINVAL). */
 static int unknown_option(const char *flag, enum command_bits command, struct err *e)
 {
 	const char *names[ARRAY_LEN(rows)], *slip, *word;
@@ -395,7 +395,7 @@ struct flag {
 	bool no;
 };
 
-/* Returns false for an unknown option. */
+/* Parses one argument. Returns false if it is an unknown option. */
 static bool find_flag(struct flag *ret, enum command_bits command, const char *argument)
 {
 	const char *name = argument + 2, *equals = strchr(argument, '=');

@@ -16,7 +16,7 @@
 #include "exporter/sampling/job_costs.h"
 #include "recommender/run.h"
 
-/* At most this many jobs are sized for one answer. Each takes 1 to 5 ms. */
+/* Maximum number of jobs for which one answer computes a recommendation. Each takes 1 to 5 ms. */
 #define ADVISED_MAX 100
 static_assert(ADVISED_MAX == 100 && JOBS_MAX == 1000, "the help of advise says so");
 
@@ -157,8 +157,8 @@ static double cost_of_job(const struct job_brief *j, struct overview_prices *p)
 	return NAN;
 }
 
-/* Returns a request of the newest run that has it; NaN = no run has. `offset` is the offset of a
- * double in struct run_brief. */
+/* Returns a request from the newest run that has this request; NaN = no run has it. `offset` is the
+ * offset of a double in struct run_brief. */
 static double newest_request(const struct job_brief *j, size_t offset)
 {
 	for (size_t i = 0; i < j->n; i++) {

@@ -53,6 +53,7 @@ static const struct chart {
 			{"network_sent_bytes_per_second", "sent", "second", false}}},
 };
 
+/* A value to which the samples are compared, such as the requested memory. */
 struct level {
 	const char *label, *class;
 	double value;
@@ -62,7 +63,8 @@ struct level {
 struct drawing {
 	const struct chart *chart;
 	const json_t *at, *columns;
-	double first, last, most; /* time of the first and of the last sample; top of the scale */
+	/* `first`, `last`: times of the first and the last sample; `most`: top of the scale */
+	double first, last, most;
 	struct level level[LEVELS_MAX];
 	size_t n_levels;
 };
@@ -178,7 +180,8 @@ static void add_times(struct buf *out, const struct drawing *d)
 	}
 }
 
-/* Draws the levels, and writes the name of each at its right end. No name covers another. */
+/* Draws the levels as horizontal lines, and writes the name of each at its right end. No name
+ * covers another. */
 static void add_levels(struct buf *out, const struct drawing *d)
 {
 	double free_y = -INFINITY;
