@@ -154,7 +154,7 @@ static struct endpoint_options store_endpoint(const struct options *o)
 		.headers = o->store_headers};
 }
 
-/* Starts the reader of the store of --history.url. */
+/* Starts the thread that reads runs from the store of --history.url. */
 static int start_reader(struct history_reader **ret, struct app *app, struct err *e)
 {
 	const struct options *o = app->options;
@@ -524,7 +524,7 @@ static int serve_main(bool named, int argc, char **argv)
 
 /* ---- run ---- */
 
-/* The parts of "run" besides the sampler. */
+/* The parts that the command run starts, besides the sampler. */
 struct run_parts {
 	struct http *http;
 	struct run_exchange exchange;

@@ -80,9 +80,10 @@ struct peer {
 /* The checked values of one request. Texts live as long as the request. */
 struct arguments {
 	const struct parameter *parameters; /* ends with name NULL */
-	bool flags;                         /* errors name parameters as flags: --job-name */
-	struct slice body;                  /* body of a POST request; valid until the reply */
-	char job[JOB_KEY_MAX];              /* see argument_job */
+	/* true = error messages name parameters as flags: --job-name */
+	bool flags;
+	struct slice body;     /* body of a POST request; valid until the reply */
+	char job[JOB_KEY_MAX]; /* see argument_job */
 	/* The client may see and post only jobs of this namespace; "" = all jobs. */
 	char only_space[JOB_SPACE_MAX];
 	struct peer peer;
@@ -196,8 +197,10 @@ struct route {
 	/* Returns the i-th content type of a route with several; NULL past the last. */
 	const char *(*content_types)(size_t i);
 	bool other_json; /* a value of the parameter "format" gives JSON with other keys */
-	const struct route_error *errors; /* errors besides those of every route; NULL = none */
-	bool creates;                     /* replies 201, not 200, if it has created something */
+	/* errors of this route besides the errors of every route; NULL = none */
+	const struct route_error *errors;
+	/* true = the route replies 201, not 200, if it has created something */
+	bool creates;
 	/* true = a client with the token of a namespace may use this route for changes. The route
 	 * must then obey arguments.only_space. */
 	bool of_space;

@@ -492,7 +492,7 @@ static int write_failed(const struct route *route, const char *why)
 	return EXIT_NO_ANSWER;
 }
 
-/* Replaces the JSON in `body` by the same answer in another form. */
+/* Replaces the JSON in `body` by the same answer in the format `as`. */
 static void transform(const struct route *route, enum output as, enum screen_colour colour,
 	bool explain, struct buf *body)
 {

@@ -26,7 +26,7 @@
 #define PROGRAM    "rightsize-exporter "
 #define EXPORT     "export"
 #define IMPORT     "import"
-#define PAGE       256 /* runs that export holds at once */
+#define PAGE       256 /* number of runs that export reads at once */
 #define WRONG_TOLD 100 /* number of wrong lines that are printed; the others are only counted */
 #define TOLD_MAX   ((size_t)1 << 20)
 

@@ -10,7 +10,7 @@
 int transfer_export(int argc, char **argv);
 int transfer_import(int argc, char **argv);
 
-/* Appends to --help of import: the sources. */
+/* Appends the list of sources, for --help of import. */
 void transfer_import_help(struct buf *out);
 
 #endif

@@ -37,7 +37,7 @@
 	X(curl_slist_append)                                                                       \
 	X(curl_slist_free_all)
 
-/* curl.h also defines macros with these two names. */
+/* curl.h also defines macros with these two names, which would get in the way here. */
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 

@@ -58,7 +58,7 @@ int download_get(struct download *d, const char *url, const char *etag, struct h
 int download_get_as(struct download *d, const char *url, const char *bearer, const char *accept,
 	struct http_response *ret, struct err *e);
 
-/* A POST. */
+/* A POST request. */
 struct download_post {
 	const char *url, *content_type;
 	const char *body;

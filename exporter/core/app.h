@@ -44,7 +44,7 @@ struct app {
 	/* The time when the last run began to be followed, in ns of CLOCK_BOOTTIME; 0 = no run yet.
 	 * Any thread. */
 	_Atomic int64_t run_begun_ns;
-	bool refreshes_catalogue; /* may fetch the catalogue in the background */
+	bool refreshes_catalogue; /* this process may fetch the catalogue in the background */
 	/* Only exporter/catalogue/in_use.c uses the members below. */
 	pthread_mutex_t catalogue_lock; /* guards the creation of current_catalogue */
 	struct current_catalogue *current_catalogue;

@@ -1,5 +1,5 @@
-/* Identity of this process: its boot and its pid namespace. The record of a run stores it with the
- * pids, so that another exporter can check whether the run goes on. */
+/* Identity of this process: its boot and its pid namespace. The history stores the identity and the
+ * pids of each run, so that another exporter can check whether the run still runs. */
 #ifndef EXPORTER_CORE_IDENTITY_H
 #define EXPORTER_CORE_IDENTITY_H
 

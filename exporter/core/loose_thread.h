@@ -36,7 +36,7 @@ struct loose_thread {
 	bool loose;
 	pid_t program;
 	sigset_t signals;        /* the signals that the caller of loose_thread_start blocks */
-	_Atomic clockid_t clock; /* CPU clock of the thread; 0 = it has not begun */
+	_Atomic clockid_t clock; /* CPU clock of the thread; 0 = the thread has not begun */
 };
 
 /* Starts a loose thread. `name` has at most 15 bytes. `*t` must stay valid until

@@ -13,7 +13,8 @@
 struct node_pods {
 	size_t n, room;
 	struct node_pod *pod;
-	/* when `here` was checked, and when the folders were listed, monotonic ns; 0 = never */
+	/* monotonic times in ns when `here` was last checked and when the folders were last listed;
+	 * 0 = never */
 	int64_t checked, listed;
 	bool here;
 };

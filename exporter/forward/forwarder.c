@@ -46,8 +46,8 @@ struct forwarder {
 	struct retry_list retry_list;
 	double longest_delay; /* seconds; a run that is set aside waits at most this long */
 	struct worker worker;
-	atomic_bool stop;  /* forward the remaining runs, then end */
-	atomic_bool abort; /* end now, even during a transfer */
+	atomic_bool stop;  /* true = forward the remaining runs, then end */
+	atomic_bool abort; /* true = end now, even during a transfer */
 };
 
 struct counters {

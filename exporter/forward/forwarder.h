@@ -56,11 +56,12 @@ struct forward_protocol {
 
 struct forwarder_options {
 	const struct forward_protocol *protocol;
-	const char *url;                  /* receiver, checked by its option */
-	const char *path;                 /* is appended to `url`: "/runs" */
-	struct endpoint_options endpoint; /* how to log in, and ca_option */
+	const char *url;  /* receiver, checked by its option */
+	const char *path; /* is appended to `url`: "/runs" */
+	/* how to log in, and ca_option; forwarder_start sets the other members */
+	struct endpoint_options endpoint;
 	const char *history_path;
-	struct historian *historian; /* marks runs as sent */
+	struct historian *historian; /* the historian that marks runs as sent */
 };
 
 /* The texts in `o` and the historian must live longer than the forwarder. */
@@ -89,7 +90,7 @@ struct forward_counts {
 };
 struct forward_counts forward_counts(enum history_receiver to);
 
-/* Returns `url` followed by `path`. The caller frees the text. */
+/* Returns `url`, without the slashes at its end, followed by `path`. The caller frees the text. */
 char *forward_url(const char *url, const char *path);
 
 /* Returns the beginning of the body of the answer, for the log. */

@@ -1,4 +1,4 @@
-/* The same table of keys is used to write and to read the message. */
+/* Messages are written and read by the same table of keys. */
 #include "exporter/forward/run_message.h"
 
 #include <errno.h>

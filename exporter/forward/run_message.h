@@ -48,7 +48,7 @@ int run_batch_read(struct run_batch *ret, const char *text, size_t len, struct a
  * outside the bounds of its key, or impossible (recommender/plausible.h). */
 int run_message_check_numbers(const struct run *r, struct err *e);
 
-/* The clock of the sender may be this much ahead of ours. */
+/* The clock of the sender may be this many seconds ahead of ours. */
 #define RUN_MESSAGE_EARLY_SECONDS 300
 
 /* Returns -EINVAL when the run begins or ends in the future, or when it is so old that the history

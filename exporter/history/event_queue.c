@@ -174,8 +174,8 @@ static void join(const struct columns *columns, const struct sample *earlier, st
 }
 
 /* Finds the oldest sample that has a later sample of the same run, and merges both. Returns false
- * when STEPS_MAX steps find no such pair. Samples before and after the finish of a run are no
- * pair. */
+ * when STEPS_MAX steps find no such pair. A sample before the finish of a run and a sample after it
+ * are no pair. */
 static bool join_oldest(struct event_queue *r)
 {
 	struct event *previous = NULL;

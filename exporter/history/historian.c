@@ -78,14 +78,16 @@ struct historian {
 	bool stop, hurry, gave_up, suspect, ended;
 	bool awaited;                   /* a caller waits until all events are on disk */
 	double paused_until, upkeep_at; /* times of batch_writer_clock() */
-	double upkept_at;               /* end of the last upkeep, in the same clock */
+	/* time of batch_writer_clock() when the last upkeep ended */
+	double upkept_at;
 	/* `full`: the file exceeds its limit by more than 1/HISTORIAN_FULL_PARTS. `near_limit`: the
 	 * file has come within 1/HISTORIAN_FULL_PARTS of its limit, or exceeds the limit. */
 	bool full, near_limit;
-	double stop_at, upkeep_until; /* deadlines of historian_stop, in the same clock */
-	double pause;                 /* current pause in seconds; 0 = no failure */
-	double attempt_at;            /* start of the current write; INFINITY = no write */
-	double failing_at;            /* time of the first failure in a row; INFINITY = none */
+	/* deadlines of historian_stop, as times of batch_writer_clock() */
+	double stop_at, upkeep_until;
+	double pause;      /* current pause in seconds; 0 = no failure */
+	double attempt_at; /* start of the current write; INFINITY = no write */
+	double failing_at; /* time of the first failure in a row; INFINITY = none */
 	/* time of the last call of is_patient, that is, the last time when the thread was seen
 	 * waiting for the file's lock */
 	double locked_at;
@@ -102,7 +104,8 @@ struct historian {
 
 	/* Only the historian's thread uses the members below. */
 	struct batch_writer writer;
-	uint64_t seen_dropped, seen_lost; /* samples_dropped, samples_lost at the last check */
+	/* samples_dropped and samples_lost of the queue at the last check */
+	uint64_t seen_dropped, seen_lost;
 	struct complaint joining, losing;
 };
 

@@ -264,8 +264,8 @@ int history_losses(struct history *h, struct history_losses *ret, struct err *e)
 
 /* The page of a server that records into the file. */
 struct history_page {
-	const char *url;        /* of the page, without a fragment: "http://127.0.0.1:9877/" */
-	const char *address;    /* where the server listens: "127.0.0.1:9877" */
+	const char *url;        /* URL of the page, without a fragment: "http://127.0.0.1:9877/" */
+	const char *address;    /* address on which the server listens: "127.0.0.1:9877" */
 	struct run_root server; /* the process of the server; the members reaper_* are 0 */
 };
 /* Stores the page in the place of an earlier one. Call it within a transaction. */
@@ -368,7 +368,7 @@ struct job_head {
 	uint64_t running;       /* number of open runs */
 	double last_started_at; /* NaN = no run is left */
 	enum outcome last_outcome;
-	bool requests; /* the newest run has a request of CPU or memory */
+	bool requests; /* true = the newest run has a request of CPU or memory */
 	double value;  /* see enum head_value; NaN = unknown */
 };
 

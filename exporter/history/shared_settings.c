@@ -13,7 +13,7 @@
 #define RENEWED_SECONDS 86400.0
 
 struct settings_notes {
-	/* Times of the last notes in the file; NaN = never. */
+	/* Times when these settings were last written to the file; NaN = never. */
 	double forwards_at, writes_at, serves_at;
 	struct history_limits limits; /* limits that the server has set */
 };

@@ -229,20 +229,21 @@ struct history {
 	struct sql_file file;
 	char *path;
 	bool memory;
-	const struct columns *columns; /* the columns that this program writes */
+	const struct columns *columns; /* the columns that this version of the program writes */
 	size_t n_columns;              /* number of columns in the file */
 	struct history_column *column;
 	struct arena names;
 	sqlite3_stmt *statement[STATEMENT_COUNT]; /* prepared at first use */
-	sqlite3_stmt *add_sample;                 /* inserts a sample with this program's columns */
-	struct known_form *form;                  /* forms of the file that were read so far */
+	/* the statement that inserts a sample with all of `columns` */
+	sqlite3_stmt *add_sample;
+	struct known_form *form; /* forms of the file that were read so far */
 	size_t n_forms, forms_room;
 	struct arena forms;
 	/* Progress of the two passes that remove samples (drop_oldest_samples in prune.c).
 	 * `older_samples` skips the newest run of each job. `newest_samples` does not. */
 	struct sample_pass {
 		int64_t next; /* id of the run from which the pass goes on */
-		bool any;     /* the pass has removed samples */
+		bool any;     /* true = the pass has removed samples */
 	} older_samples, newest_samples;
 	/* start of the newest run that this handle removed because of the size of the file, seconds
 	 * since 1970; 0 = none */

@@ -10,7 +10,7 @@
 /* Maximum number of runs that one transaction closes. It is small, because each run may have a day
  * of samples to sum up. */
 #define ORPHANS_AT_ONCE 8
-/* A run is stale only after it has missed this many samples. */
+/* A run counts as stale only if it has had no sample for this many of its intervals. */
 #define STALE_INTERVALS 3
 
 /* Runs a statement with one text parameter. */

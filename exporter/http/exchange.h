@@ -23,12 +23,14 @@ struct exchange {
 	struct site *site;
 	struct MHD_Connection *connection;
 	char *target;
-	bool headers_seen, entry_requested; /* entry_requested: counted by the rate limit */
-	bool decided;                       /* `entry` is final */
+	/* entry_requested: the rate limit has counted the request */
+	bool headers_seen, entry_requested;
+	bool decided; /* `entry` is final */
 	enum web_entry entry;
 	uint64_t scraped;
 	bool reads_body, keeps_body;
-	bool by_token;             /* the request has a token, and needs no user */
+	/* true = the request has a token, so it needs no user of --web.config.file */
+	bool by_token;
 	char space[JOB_SPACE_MAX]; /* see site_token_space; "" = none */
 	/* true = `body` was dropped, because the bodies of all requests together were too large */
 	bool body_dropped;

@@ -166,7 +166,7 @@ static enum MHD_Result let_in_before_body(struct http *h, struct exchange *x, bo
 	*refused = entry != WEB_ENTER && entry != WEB_WAIT;
 	if (entry == WEB_WAIT) {
 		/* When no response was queued, libmicrohttpd calls on_request again with the
-		 * headers. They must then be handled as new. */
+		 * headers. That call must handle the headers as new. */
 		x->headers_seen = false;
 		http_entry_wait(h->web, v, x);
 	}

@@ -32,8 +32,8 @@ bool slow_queue_take(struct slow_queue *q, struct slow_task *task);
 /* Adds the bytes of an answer to the unsent bytes. */
 void slow_queue_weigh(struct slow_queue *q, size_t bytes);
 
-/* Removes a taken task after its answer was sent or dropped. `bytes` is the same number as for
- * slow_queue_weigh. */
+/* Ends a task of slow_queue_take, after its answer was sent or dropped. `bytes` is the number that
+ * slow_queue_weigh got. */
 void slow_queue_leave(struct slow_queue *q, size_t bytes);
 
 /* Stops the queue: waits for the running task, and runs the waiting tasks with `wanted` false.

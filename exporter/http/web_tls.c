@@ -102,7 +102,7 @@ static const char *key_exchange(const struct web_tls *t)
 	if (gnutls_certificate_get_x509_key(t->credentials, 0, &key) < 0)
 		return ret;
 	if (gnutls_x509_privkey_get_pk_algorithm(key) != GNUTLS_PK_RSA)
-		ret = "ECDHE-ECDSA"; /* keys of Ed25519 use it, too (RFC 8422) */
+		ret = "ECDHE-ECDSA"; /* Ed25519 keys use this key exchange, too (RFC 8422) */
 	gnutls_x509_privkey_deinit(key);
 	return ret;
 }

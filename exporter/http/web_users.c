@@ -50,7 +50,7 @@ struct web_users {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	bool stopping;
-	unsigned holders; /* references of the thread and the owner */
+	unsigned holders; /* number of references: one of the thread, one of the owner */
 	unsigned char secret[KEY_SIZE];
 	struct known_passwords known[KINDS];
 	struct failure_limit failures;

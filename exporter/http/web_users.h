@@ -48,7 +48,7 @@ void web_users_stop(struct web_users *u);
 
 struct web_question {
 	const struct web_config *config;
-	const char *name, *password; /* NULL = not sent, so WEB_UNAUTHORIZED is returned */
+	const char *name, *password; /* NULL = the request has none, and gets WEB_UNAUTHORIZED */
 	uint64_t address;            /* identifies the client's address (peer_number) */
 	/* true = the request has a token, so it is allowed without a user */
 	bool trusted;

@@ -24,7 +24,7 @@ struct import_sink {
 	 * run, and returns 0 for it. A negative errno ends the import. The function never returns
 	 * -EINVAL, because a source returns -EINVAL for a wrong line. */
 	int (*run)(void *context, uint64_t line, const char *text, size_t len, struct err *e);
-	/* Notes that a line was wrong, and why. */
+	/* Notes that a line is wrong. `why` is the reason. */
 	void (*wrong)(void *context, uint64_t line, const char *why);
 	/* Counts a run that is left out because it has not ended yet or never began. */
 	void (*unfinished)(void *context);
@@ -34,13 +34,13 @@ struct import_sink {
 };
 
 struct import_input {
-	const char *path;  /* as the user gave it: a file, or a URL */
+	const char *path;  /* path of a file, or a URL, as the user gave it */
 	FILE *in;          /* NULL for a URL */
 	double written_at; /* when the file was written last, seconds since 1970; NaN = unknown */
 	struct import_key key;
 	/* outcome of runs whose input has none; NULL = such runs are left out */
 	const char *outcome;
-	double window_seconds; /* see --window */
+	double window_seconds; /* time before now that is read; see --window */
 	double now;            /* seconds since 1970 */
 	const char *token_file, *ca_file;
 	struct import_sink sink;
@@ -48,8 +48,8 @@ struct import_input {
 
 struct import_source {
 	const char *name; /* name in --from, and memory_source of the runs */
-	bool of_url;      /* `path` is a URL */
-	/* Reads the whole input. Returns 0 also if lines were wrong. */
+	bool of_url;      /* true = import_input.path is a URL */
+	/* Reads the whole input. Returns 0 even if some lines were wrong. */
 	int (*read)(const struct import_input *in, struct err *e);
 	const char *help; /* description of the input */
 };
@@ -58,7 +58,7 @@ struct import_source {
 extern const struct import_source import_sources[];
 const struct import_source *import_source_find(const char *name);
 
-/* The sources, one for each file. */
+/* The functions `read` of the sources. Each is in a file of its own. */
 int import_run_lines(const struct import_input *in, struct err *e);
 int import_sacct(const struct import_input *in, struct err *e);
 int import_nextflow(const struct import_input *in, struct err *e);

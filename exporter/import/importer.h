@@ -30,7 +30,7 @@ struct importer {
 	size_t n, taken;
 };
 
-/* Returns the sink that adds to `i`. */
+/* Returns a sink that passes all runs to the importer `i`. */
 struct import_sink importer_sink(struct importer *i);
 
 /* Adds the runs that still wait in `run` to the history, and frees the memory of the importer.

@@ -50,7 +50,7 @@ enum pod_fact {
 	FACTS,
 };
 
-/* A pod or a group of processes. */
+/* The thing that a run is read from: a pod, or a group of processes. */
 struct subject {
 	const char *name, *place; /* place: namespace of a pod, instance of a group */
 	const char *owner_kind, *owner_name;
@@ -98,7 +98,7 @@ static const struct query pod_queries[] = {
 		OF_POD("kube_pod_container_status_last_terminated_reason{reason=\"OOMKilled\"}") " > 0"},
 };
 
-/* The owner's name and kind are labels. */
+/* Asks for the owners of pods. The name and the kind of the owner are labels of the results. */
 static const char owner_query[] = "max by (namespace, pod, owner_kind, owner_name) (max_over_time(kube_pod_owner[$W]))";
 
 #define BY_GROUP "by (instance, groupname) "
@@ -425,7 +425,8 @@ static int give(const struct asking *a, const struct subject *s, struct err *e)
 
 	if (code)
 		return code;
-	/* A group has one run in each window. */
+	/* The id of a pod's run comes from the pod. A group of processes has one run in each
+	 * window, so its id also contains the window. */
 	const struct slice same[] = {{s->name, strlen(s->name)}, {s->place, strlen(s->place)},
 		{window, a->exporter->of_window ?
 				 double_text(window, floor(a->now / in->window_seconds)) :

@@ -157,7 +157,7 @@ static void summarize(struct tracked *k, struct run *r)
 	r->n_stats = stats_of_series(&s, &k->arena, &r->stats);
 }
 
-/* Gives the run to the sink. */
+/* Completes the run and passes it to the sink. */
 static int give(struct tracked *k, struct made_run *m, const struct import_input *in, struct err *e)
 {
 	const char *slash = strrchr(in->path, '/'), *name = slash ? slash + 1 : in->path;

@@ -145,7 +145,7 @@ static void read_outcome(struct made_run *m, const struct text_table *t, const s
 	read_exit(m, table_field(t, "ExitCode"));
 }
 
-/* Gives the job to the sink, if it has ended. */
+/* Passes the job to the sink as a run, if the job has ended. */
 static int finish(struct slurm_job *job, const struct import_input *in, struct err *e)
 {
 	bool ended = job->id[0] && job->ended;

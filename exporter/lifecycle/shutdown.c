@@ -181,7 +181,7 @@ void shutdown_linger(struct app *app, const sigset_t *signals)
 
 struct run_closing {
 	const struct identity *self;
-	bool more; /* true = more runs may need closing; call again */
+	bool more; /* true = more runs may need to be closed: call close_runs again */
 };
 
 static int close_runs(struct history *h, void *context, struct err *e)

@@ -20,7 +20,8 @@
 #define COLLECTOR_PREFIX "collector."
 #define OPTION_NAME_MAX  64
 #define VARIABLE_MAX     (OPTION_NAME_MAX + 16)
-#define VALUE_SHOWN      80 /* bytes of a wrong value in an error */
+/* maximum number of bytes of a wrong value that an error message shows */
+#define VALUE_SHOWN 80
 
 enum option_kind {
 	KIND_TEXT,
@@ -390,7 +391,7 @@ static int unknown_option(const char *flag, enum command_bits command, struct er
 
 /* A parsed argument of the form "--NAME", "--no-NAME" or "--NAME=VALUE". */
 struct flag {
-	const struct option_row *row; /* NULL = a collector */
+	const struct option_row *row; /* the option; NULL = the flag switches a collector */
 	const char *collector, *value;
 	bool no;
 };

@@ -245,10 +245,11 @@ enum flag_question option_question(const char *argument);
 
 struct options {
 	OPTIONS(OPTION_FIELD)
-	bool given[OPTION_COUNT];       /* set by a flag or the environment, not by default */
+	bool given[OPTION_COUNT];       /* true = a flag or the environment sets the option */
 	const char *text[OPTION_COUNT]; /* the given value as text; NULL = no value */
-	bool by_flag[OPTION_COUNT];     /* set by a flag, which replaces the environment's list */
-	bool *collector_on;             /* one for each collector of all_collectors */
+	/* true = a flag sets the option, and replaces the list that the environment gave */
+	bool by_flag[OPTION_COUNT];
+	bool *collector_on; /* one for each collector of all_collectors */
 	/* in "run": a flag that asks a question, such as --help, is in front of the job's
 	 * command */
 	bool help;

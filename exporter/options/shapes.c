@@ -104,7 +104,8 @@ const struct text_shape shape_store_url = {.fits = is_url,
 	.accepted = URL_ACCEPTED "; put a secret into the file of --store.token-file",
 	.may_hold_secret = true};
 
-/* Accepts the characters of a token for the name (RFC 9110). */
+/* Returns true for "NAME: VALUE". The name must consist of letters, digits and "-_.", which are
+ * some of the characters that RFC 9110 allows. */
 static bool is_header(const char *text)
 {
 	size_t name = strspn(text, LETTERS "0123456789-_.");

@@ -18,16 +18,17 @@
 #define CONNECT_SECONDS 5.0
 #define QUERY_SECONDS   60.0
 #define ANSWER_MAX      (48u << 20)
-#define RUNS_OF_QUERY   500 /* runs that one query asks for, if no job has more */
+/* maximum number of runs that one query asks for, unless a single job has more */
+#define RUNS_OF_QUERY   500
 #define JOBS_OF_QUERY   100
 #define FIRST_DELAY     1.0
 #define LONGEST_DELAY   60.0
-#define SHORTEST_WINDOW 2.0 /* seconds; a shorter one is not divided */
+#define SHORTEST_WINDOW 2.0 /* seconds; a shorter window is not divided */
 #define ROOM_SECONDS    0.2 /* seconds between two checks whether a full history has room again */
 
 /* The number of runs of a job that were in the store when all of them were last read. */
 struct known_job {
-	uint64_t hash; /* of the key; 0 = free */
+	uint64_t hash; /* hash of the job's key; 0 = the place is free */
 	double runs;
 };
 

@@ -25,9 +25,9 @@ struct historian;
 struct history_reader;
 
 struct history_reader_options {
-	const char *url;                  /* of the API; /api/v1/query is appended */
+	const char *url;                  /* URL of the API, to which /api/v1/query is appended */
 	struct endpoint_options endpoint; /* how to log in, and ca_option */
-	struct historian *historian;      /* adds the runs */
+	struct historian *historian;      /* the historian that adds the runs to the history */
 	double retention_seconds;         /* older runs are not read */
 	/* of one job, only about this many newest runs are read */
 	uint64_t runs_per_job;
@@ -36,7 +36,7 @@ struct history_reader_options {
 /* The texts in `o` and the historian must live longer than the reader. */
 int history_reader_start(struct history_reader **ret, const struct history_reader_options *o,
 	struct err *e);
-/* Ends a transfer at once. `r` may be NULL. */
+/* Stops the thread, and aborts a transfer at once. `r` may be NULL. */
 void history_reader_stop(struct history_reader *r);
 
 /* Counts of the reader of this program. Any thread. */

@@ -21,7 +21,7 @@
 
 /* A series for one number of a run: a member of struct run, or a statistic of a column. */
 struct run_series {
-	const char *name;         /* without RUN_SERIES_PREFIX */
+	const char *name;         /* name of the series without RUN_SERIES_PREFIX */
 	size_t offset;            /* offset of the member of struct run; used if `column` is NULL */
 	bool is_count;            /* true = the member is a uint64_t, else a double */
 	const char *column;       /* column of run.stats; NULL = the number is a member */

@@ -17,7 +17,8 @@
 
 struct sample_times {
 	struct taken_time {
-		uint64_t series_and_time, run; /* hashes; 0 = free */
+		/* two hashes; `series_and_time` 0 = the place is free */
+		uint64_t series_and_time, run;
 	} * taken;
 };
 

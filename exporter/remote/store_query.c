@@ -149,7 +149,7 @@ static const char *text_of(const json_t *labels, const char *name)
 	return text && *text && strlen(text) < TEXT_MAX && utf8_plain(text) ? text : NULL;
 }
 
-/* Returns NULL when the labels name no job. */
+/* Makes the key of the job that the labels name. Returns NULL when they name no job. */
 static const char *key_of(const json_t *labels, struct arena *arena)
 {
 	const char *name = text_of(labels, "job_name");

@@ -21,7 +21,7 @@ struct store {
 /* A job in the store. */
 struct store_job {
 	const char *key; /* see collectors/base/job_key.h */
-	double runs;     /* runs that ended in the window */
+	double runs;     /* number of runs that ended in the window */
 };
 
 /* Lists the jobs with runs in the window, sorted by cluster, namespace and name. */

@@ -7,7 +7,7 @@
 #include "exporter/remote/snappy.h"
 #include "exporter/remote/write_request.h"
 
-#define REQUEST_MAX (4u << 20) /* bytes before compression */
+#define REQUEST_MAX (4u << 20) /* maximum size of a request before compression, bytes */
 
 /* Only the thread that sends runs uses `times`. */
 static struct sample_times times;

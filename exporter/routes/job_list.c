@@ -9,7 +9,7 @@
 
 #include "collectors/base/mem.h"
 
-/* A job of the list, and what it is sorted by. */
+/* A job of the list, and the value by which it is sorted. */
 struct listed {
 	struct job_head *head;
 	const struct job_advice *advice; /* NULL = not known */

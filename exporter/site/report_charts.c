@@ -18,7 +18,7 @@
 #define LEVEL_NEAR 2.0
 #define SERIES_MAX 3
 #define LEVELS_MAX 3
-#define TIMES      5 /* labels below a chart */
+#define TIMES      5 /* number of times that are written below a chart */
 
 struct chart_series {
 	const char *key, *label, *class;

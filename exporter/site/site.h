@@ -18,8 +18,9 @@ struct http_request {
 	const char *accept, *accept_encoding, *scrape_timeout, *if_none_match, *last_event_id;
 	const char *host, *origin, *fetch_site, *content_type, *authorization;
 	struct peer peer;
-	bool loopback;     /* received at an address that only this machine can reach */
-	bool vouched;      /* came with TLS, a password or a token: no DNS rebinding */
+	bool loopback; /* received at an address that only this machine can reach */
+	/* the request came with TLS, a password or a token, so it is no DNS rebinding */
+	bool vouched;
 	bool user;         /* authenticated by password or client certificate (--web.config.file) */
 	const char *space; /* result of site_token_space; NULL = the token of no namespace */
 	struct slice body; /* only with POST */

@@ -1,4 +1,4 @@
-/* Finds the link to the page of a run that a server of the same history shows. */
+/* Finds the link to the page of a run. A server with the same history shows the page. */
 #ifndef EXPORTER_WRAPPER_RUN_LINK_H
 #define EXPORTER_WRAPPER_RUN_LINK_H
 

@@ -156,13 +156,14 @@ static void add_advice(struct buf *b, const struct runs *runs, const struct neig
 	for (size_t i = 0; i < s.warnings.n; i++) {
 		const struct warning *w = &s.warnings.at[i];
 
-		if (w->code != WARNING_FEW_RUNS) /* the sentence above counts the runs */
+		/* the first sentence of the summary already tells the number of runs */
+		if (w->code != WARNING_FEW_RUNS)
 			buf_addf(b, "  %s: %s\n", severity_name(warning_rows[w->code].severity),
 				w->text);
 	}
 }
 
-/* Ends the summary with the link. */
+/* Ends the summary with the link to the page of the run. */
 static int add_link(struct buf *b, struct history *h, const struct run_root *here,
 	const char *run_id, struct err *e)
 {
