@@ -430,7 +430,7 @@ bool manual_wanted(int argc, char **argv)
 
 #define OTHERS_MAX 2
 
-/* The command line: its first word, and the questions that its flags ask. */
+/* The parsed command line: its first word, and the questions that its flags ask, such as --help. */
 struct asked {
 	const char *word, *other[OTHERS_MAX]; /* `other`: the arguments that ask no question */
 	bool help, all, version;

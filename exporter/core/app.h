@@ -41,8 +41,8 @@ struct app {
 	/* Number of listening sockets that systemd passed to this process
 	 * (exporter/lifecycle/systemd.h). */
 	size_t n_sockets;
-	/* The time when the last run began to be followed, in ns of CLOCK_BOOTTIME; 0 = no run yet.
-	 * Any thread. */
+	/* The time when the program last began to follow a run, in ns of CLOCK_BOOTTIME; 0 = it has
+	 * followed no run yet. Any thread. */
 	_Atomic int64_t run_begun_ns;
 	bool refreshes_catalogue; /* this process may fetch the catalogue in the background */
 	/* Only exporter/catalogue/in_use.c uses the members below. */

@@ -97,8 +97,9 @@ static void join_run(struct booked_process *p, struct named_process *n)
 	n->processes++;
 }
 
-/* An earlier exporter may have given this run of a pod another name, because it knew more or
- * less about the owner of the pod. A continued run keeps its name. */
+/* If the process has a run that an earlier exporter left open, continues this run under its name.
+ * The earlier exporter may have chosen another name, because it knew more or less about the owner
+ * of the pod. */
 static void keep_name(struct finder *f, pid_t pid, uint64_t start_ticks, struct named_process *n)
 {
 	n->left_open = left_open_find(f->left_open, NULL, pid, start_ticks);

@@ -361,7 +361,8 @@ static struct node_pod *pod_of(const struct finder *f, const struct process_fact
 	return watches_node(f) ? node_pods_find(f->node_pods, f->host, facts->cgroup) : NULL;
 }
 
-/* An exporter in a pod, as a sidecar or as a wrapper, records the pod's run. */
+/* Notes that the pod of this process has an exporter of its own, a sidecar or a wrapper, which
+ * records the pod's run. */
 static void note_exporter(const struct finder *f, const struct process_facts *facts)
 {
 	struct node_pod *pod = pod_of(f, facts);
@@ -481,8 +482,8 @@ static bool is_helper(const struct finder *f, const struct booked_process *p,
 	       helpers_declared(f->host->helpers, p->pid, p->start_ticks);
 }
 
-/* Sets the namespace of the job. On a Kubernetes node, the process's pod has it, and not the pod of
- * the exporter. */
+/* Sets the namespace of the job. On a Kubernetes node, this is the namespace of the process's pod,
+ * not that of the exporter's pod. */
 static void take_space(const struct finder *f, const struct process_facts *facts,
 	struct recognised *r)
 {

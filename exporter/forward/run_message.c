@@ -341,7 +341,8 @@ static int read_outcome(struct run *r, const json_t *v, struct arena *arena, str
 
 	if (!name || !run_outcome_told(name, &r->outcome, &reason))
 		return refuse(key_of("outcome"), v, e);
-	/* `reason` may point into the message, which is freed before the run is used. */
+	/* Copy `reason`, because it may point into the message, which is freed before the run is
+	 * used. */
 	if (reason && !r->end_reason)
 		r->end_reason = arena_text(arena, reason, strlen(reason));
 	return 0;

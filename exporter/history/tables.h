@@ -54,7 +54,8 @@ enum circumstance { CIRCUMSTANCES(CIRCUMSTANCE_ID) CIRCUMSTANCES_COUNT };
 #define NEWEST_ENDED(column, job) "(SELECT n." column " FROM run n WHERE n.job = " job " AND n.outcome <> 'running'" \
   " ORDER BY n.started_at DESC, n.id DESC LIMIT 1)"
 
-/* Selects a column of the index from the newest successful run of a job j. */
+/* Selects a column that the index run_by_job contains, from the newest successful run of a job
+ * j. */
 #define NEWEST_SUCCESS(column) "(SELECT n." column " FROM run n INDEXED BY run_by_job WHERE n.job = j.id" \
   " AND n.outcome = 'succeeded' ORDER BY n.started_at DESC, n.id DESC LIMIT 1)"
 
@@ -143,12 +144,14 @@ X(JOBS, "SELECT j.id, j.name, j.runs, r.started_at, r.outcome," \
   " ORDER BY r.started_at DESC, j.name") \
 X(NAMES_NEAR, "SELECT name FROM (SELECT name FROM job WHERE name < ?1 ORDER BY name DESC LIMIT ?2)" \
   " UNION ALL SELECT name FROM (SELECT name FROM job WHERE name > ?1 ORDER BY name LIMIT ?2)") \
-/* Finds the job with the key ?1, and jobs whose keys continue ?1 with U+001F. Two rows are enough to see whether there are several. */ \
+/* Finds the job with the key ?1, and jobs whose keys continue ?1 with U+001F. Two rows are enough
+ * to see whether there are several. */ \
 X(KEYS_LIKE, "SELECT name FROM job WHERE name >= ?1 AND name < ?1 || char(32) ORDER BY name LIMIT 2") \
 X(JOB_HEADS, "SELECT j.id, j.name, j.runs, (SELECT count(*) FROM run o WHERE o.job = j.id AND o.outcome = 'running')," \
   " r.started_at, r.outcome, r.requested_cpu_cores NOTNULL OR r.requested_memory_bytes NOTNULL FROM job j LEFT JOIN run r ON r.id =" \
   " (SELECT n.id FROM run n WHERE n.job = j.id ORDER BY n.started_at DESC, n.id DESC LIMIT 1) ORDER BY j.id") \
-/* The index has all columns, so no row is read, apart from the peaks of older files. */ \
+/* The index has all columns that the next three statements read. Only the peaks of runs of older
+ * files are read from run_stat. */ \
 X(HEADS_FAILURES, "SELECT j.id, (SELECT total(outcome IN ('failed', 'oom_killed')) FROM (SELECT n.outcome FROM run n" \
   " INDEXED BY run_by_job WHERE n.job = j.id AND n.outcome <> 'running' ORDER BY n.started_at DESC, n.id DESC LIMIT 12))" \
   " FROM job j ORDER BY j.id") \
@@ -169,7 +172,8 @@ X(RECENT_JOBS, "SELECT l.job, (SELECT j.name FROM job j WHERE j.id = l.job), coa
   " (SELECT n.job, n.id, n.started_at FROM run n WHERE n.outcome <> 'running' ORDER BY n.started_at DESC, n.id DESC LIMIT ?) w" \
   " GROUP BY w.job ORDER BY last DESC, w.job LIMIT ?) l JOIN run r ON r.id = l.id LEFT JOIN circumstances c ON c.id = r.circumstances" \
   " ORDER BY l.last DESC, l.job") \
-/* The index has all columns, so no row is read, apart from runs of older files. */ \
+/* The index has all columns that are read here. Only the peaks of runs of older files are read from
+ * run_stat. */ \
 X(MEMORY_RUNS, "SELECT r.outcome, r.duration_seconds, r.memory_limit_bytes, r.input_bytes, coalesce(r.memory_peak_bytes," \
   " (SELECT p.max FROM run_stat p WHERE p.run = r.id AND p.\"column\" = 'memory_peak_bytes'))" \
   " FROM run r INDEXED BY run_by_job WHERE r.job = ? AND r.outcome IN ('succeeded', 'oom_killed') AND r.not_measured IS NULL" \

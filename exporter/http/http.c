@@ -262,7 +262,7 @@ static enum MHD_Result on_headers(struct http *h, struct exchange *x, const char
 }
 
 /* libmicrohttpd calls this function after the headers, for each piece of the body, and at the end
- * of the request. The body of a GET or HEAD is read and dropped. The body of a change is kept up to
+ * of the request. The body of a GET or HEAD is read and dropped. The body of a POST is kept up to
  * CHANGE_BODY_MAX. A longer body is read up to BODY_READ_MAX, so that the client receives the
  * answer. After BODY_READ_MAX bytes the connection is closed. A request with another method is
  * answered at once, and the connection then ends. */

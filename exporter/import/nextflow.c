@@ -1,5 +1,5 @@
-/* A trace file of Nextflow: a row for each attempt of a task. Numbers have units, or have none with
- * trace.raw: bytes and milliseconds. The units of sizes are powers of 1024. */
+/* Reads a trace file of Nextflow: a row for each attempt of a task. Numbers have units, or have
+ * none with trace.raw: bytes and milliseconds. The units of sizes are powers of 1024. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>

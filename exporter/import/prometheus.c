@@ -1,5 +1,5 @@
-/* Runs from a Prometheus that scrapes cAdvisor (and kube-state-metrics, where it is there), or
- * process-exporter. A table of queries asks for one number of each pod, or of each group of
+/* Reads runs from a Prometheus that scrapes process-exporter, or cAdvisor and perhaps
+ * kube-state-metrics. A table of queries asks for one number of each pod, or of each group of
  * processes, over the window. */
 #include <ctype.h>
 #include <errno.h>

@@ -236,7 +236,7 @@ static int read_csv(struct tracked *k, const struct import_input *in, struct err
 
 /* ---- JSON ---- */
 
-/* Returns a text of the cloud. resource-tracker writes "unknown" where it does not know. */
+/* Returns a text about the cloud. NULL = unknown, for which resource-tracker writes "unknown". */
 static const char *text_of(const json_t *o, const char *key)
 {
 	const char *text = json_string_value(json_object_get(o, key));

@@ -31,7 +31,7 @@ struct snakemake_row {
 	struct slice rule, all; /* `all`: the whole row */
 };
 
-/* Returns the name of the file without its folder and from its first dot on. */
+/* Returns the name of the file without its folder, and only up to its first dot. */
 static struct slice stem_of(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;

@@ -22,8 +22,8 @@
 
 struct chart_series {
 	const char *key, *label, *class;
-	/* Draws each step up first, then to the right. The line of the highest value so far is then
-	 * never below the line of the value. */
+	/* true = the line goes up first and then to the right, in steps. The line of the highest
+	 * value so far is then never below the line of the value. */
 	bool steps;
 };
 
