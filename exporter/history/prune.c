@@ -296,8 +296,8 @@ int history_losses(struct history *h, struct history_losses *ret, struct err *e)
 }
 
 /* 1/WAL_PARTS of the file's limit is for the -wal file, and the rest is for the data. When the -wal
- * file has reached half of its part, SQLite copies it into the database. This half counts as at
- * least WAL_PAGES_MIN pages and at most WAL_PAGES_MAX pages. */
+ * file has reached half of its part, SQLite copies it into the database. The size at which it does
+ * this is at least WAL_PAGES_MIN pages and at most WAL_PAGES_MAX pages. */
 #define WAL_PARTS     32
 #define WAL_PAGES_MAX 512
 #define WAL_PAGES_MIN 16
