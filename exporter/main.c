@@ -57,8 +57,8 @@
 #include "exporter/answers/app_caches.h"
 
 #define SERVE "serve"
-/* After the exit deadline has passed, the senders may go on for this many seconds more, or for
- * --forward.timeout if that is shorter. */
+/* After the exit deadline has passed, the threads that send runs may go on for this many seconds
+ * more, or for --forward.timeout if that is shorter. */
 #define LAST_SECONDS 2.0
 
 /* Log lines are held back for at most this many seconds, so that the line with the URL comes
@@ -138,7 +138,8 @@ static int start_historian(struct app *app, const struct identity *self, struct 
 	return historian_start(&app->historian, &c, e);
 }
 
-/* The threads that exchange ended runs with others. NULL = the options name no other. */
+/* The threads that send ended runs to other programs, or read runs from them. NULL = the option of
+ * the thread is not given. */
 struct run_exchange {
 	struct forwarder *to_exporter, *to_store;
 	struct history_reader *from_store;
@@ -153,7 +154,7 @@ static struct endpoint_options store_endpoint(const struct options *o)
 		.headers = o->store_headers};
 }
 
-/* Starts the reader of the store of --history.url. */
+/* Starts the thread that reads runs from the store of --history.url. */
 static int start_reader(struct history_reader **ret, struct app *app, struct err *e)
 {
 	const struct options *o = app->options;
@@ -168,7 +169,7 @@ static int start_reader(struct history_reader **ret, struct app *app, struct err
 	return history_reader_start(ret, &r, e);
 }
 
-/* Starts those whose options are given: --forward.url, --remote-write.url, --history.url. */
+/* Starts each thread whose option is given: --forward.url, --remote-write.url, --history.url. */
 static int start_exchange(struct run_exchange *ret, struct app *app, struct err *e)
 {
 	const struct options *o = app->options;
@@ -193,8 +194,8 @@ static int start_exchange(struct run_exchange *ret, struct app *app, struct err 
 	return code || !o->history_url ? code : start_reader(&ret->from_store, app, e);
 }
 
-/* Stops the senders. Waits first until the newest ended runs are on disk, because they read runs only
- * from there. */
+/* Stops the threads that send runs. First waits until the newest ended runs are on disk, because
+ * these threads read runs only from the disk. */
 static int stop_senders(const struct run_exchange *s, struct app *app, double seconds)
 {
 	struct mono begun;
@@ -209,7 +210,8 @@ static int stop_senders(const struct run_exchange *s, struct app *app, double se
 	return code ? code : forwarder_stop(s->to_store, seconds);
 }
 
-/* Does the last work of exit_deadline_leave, while the sampler may still run. */
+/* Does the last work before exit_deadline_leave ends the program (exit_plan.last). The sampler may
+ * still run. */
 static void do_last(const struct exit_plan *l)
 {
 	if (l->app->self)
@@ -217,8 +219,8 @@ static void do_last(const struct exit_plan *l)
 	stop_senders(l->context, l->app, fmin(l->app->options->forward_timeout, LAST_SECONDS));
 }
 
-/* Stops the senders and the historian. If one of them hangs in disk I/O, ends the program by
- * _exit(2). */
+/* Stops the threads that send runs, and the historian. If one of them hangs in disk I/O, ends the
+ * program by _exit(2). */
 static void stop_history(const struct exit_plan *l)
 {
 	int stuck = stop_senders(l->context, l->app, l->app->options->forward_timeout);
@@ -248,8 +250,8 @@ static void stop_watching(struct http *h, struct exit_deadline *begun, const str
 
 /* ---- serve ---- */
 
-/* Takes the first sample, and then starts the upkeep. The first sample takes over the jobs that
- * still run. Earlier upkeep would close the runs of these jobs. */
+/* Takes the first sample, and then starts the upkeep of the history. With the first sample, the
+ * exporter takes over the runs whose jobs still run. Upkeep before that would close these runs. */
 static int begin_upkeep(struct app *app, struct err *e)
 {
 	int code = sampler_look(app->sampler, SAMPLER_PATIENCE_SECONDS, e);
@@ -265,7 +267,7 @@ static int cannot_serve(int code, const struct err *e)
 	return code;
 }
 
-/* The start of the server. health_of needs its time until the first sample is taken. */
+/* The time when the server started. health_of uses it until the first sample is taken. */
 struct begun {
 	struct app *app;
 	struct mono at;
@@ -394,8 +396,9 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	return code;
 }
 
-/* Warns about token files. An unreadable token is not an error, because the file is read again for
- * each change. */
+/* Warns about token files that cannot be read, and about options that have no effect without
+ * another option. An unreadable file is not an error, because it is read again for each request
+ * that needs it. */
 static void warn_of_tokens(const struct options *o)
 {
 	char token[TOKEN_MAX], space[JOB_SPACE_MAX];
@@ -441,8 +444,9 @@ static void hold_signals(sigset_t *set)
 	signal(SIGXFSZ, SIG_IGN);
 }
 
-/* With --history.url the history is a cache. The runs that this exporter records itself would come back from
- * the store a second time. */
+/* Refuses --history.url together with --remote-write.url. The exporter would read back the runs
+ * that it has written to the store, and have them twice. With --history.url the history is only a
+ * cache, in memory by default. */
 static int check_store(struct options *o, struct err *e)
 {
 	if (!o->history_url)
@@ -456,7 +460,8 @@ static int check_store(struct options *o, struct err *e)
 	return 0;
 }
 
-/* `named` is false without the word "serve". A word among the arguments is then a wrong command. */
+/* `named` is true if the command line contains the word "serve". If it is false, an argument that
+ * is no flag is an unknown command. */
 static int serve_main(bool named, int argc, char **argv)
 {
 	struct options o;
@@ -499,8 +504,8 @@ static int serve_main(bool named, int argc, char **argv)
 
 	code = path_default_history(&path, o.history_path, &e);
 	app.history_path = path;
-	/* The default path depends on the user, so find it before privileges_drop changes the
-	 * user. */
+	/* Find the default path of the cache before privileges_drop changes the user, because the
+	 * path depends on the user. */
 	if (o.security_user && o.catalogue_refresh &&
 		path_default_cache(&cache, o.catalogue_cache, NULL) == 0)
 		o.catalogue_cache = cache;
@@ -519,7 +524,7 @@ static int serve_main(bool named, int argc, char **argv)
 
 /* ---- run ---- */
 
-/* The parts of "run" besides the sampler. */
+/* The parts that the command run starts, besides the sampler. */
 struct run_parts {
 	struct http *http;
 	struct run_exchange exchange;
@@ -532,8 +537,9 @@ static void note_wrong(struct run_parts *p, const char *message, const struct er
 	p->wrong = true;
 }
 
-/* Notes that the history cannot be opened. The wrapper reports this at the end of the run, together
- * with the run's id. With --strict the job does not start, so this is logged at once. */
+/* Stores the reason why the history cannot be opened. The wrapper reports the reason at the end of
+ * the run, together with the run's id. With --strict the job does not start, so the reason is
+ * logged at once. */
 static void note_no_history(struct app *app, struct run_parts *p, const struct err *e)
 {
 	app->not_in_history = *e;

@@ -21,8 +21,8 @@
 /* An error lists the known parameters if all names together fit into this number of bytes. */
 #define KNOWN_SHOWN 160
 
-/* Returns true when `name` means the parameter key `key`. `name` may have "-" in place of "_". If
- * the parameter repeats, `name` may end with "[]". */
+/* Returns true when `name`, as a request gives it, equals `key`, a name of the parameter. `name`
+ * may have "-" in place of "_". If the parameter repeats, `name` may end with "[]". */
 static bool is_key(const struct parameter *p, const char *key, const char *name)
 {
 	for (; *key && (*name == *key || (*name == '-' && *key == '_')); name++)
@@ -30,7 +30,8 @@ static bool is_key(const struct parameter *p, const char *key, const char *name)
 	return *key == '\0' && (*name == '\0' || (p->repeats && strcmp(name, "[]") == 0));
 }
 
-/* Returns the key of the parameter, or the alternative one, that `name` means. NULL = none. */
+/* Returns the main or alternative name of the parameter that equals `name`. NULL = `name` does not
+ * mean this parameter. */
 static const char *key_meant(const struct parameter *p, const char *name)
 {
 	if (is_key(p, p->name, name))
@@ -267,8 +268,8 @@ int arguments_add(struct arguments *a, const char *name, const char *value, stru
 	return store(a, p, value, e);
 }
 
-/* Writes the key of the job into a->job. A namespace or a cluster without a job name is an error,
- * because it would be ignored. */
+/* Writes the key of the job into a->job. A request with a namespace or a cluster but without a job
+ * name is an error, because it would have no effect. */
 static int make_key(struct arguments *a, struct err *e)
 {
 	const char *name, *space, *cluster;

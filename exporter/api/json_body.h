@@ -1,6 +1,6 @@
 /* Reads JSON request bodies strictly, by a table of keys. An unknown key, a missing required key or
- * a wrong value is an error. The error message lists what is accepted. The table has none of
- * KEY_COUNT, KEY_LIST, KEY_TIME, KEY_UNREAD and KEY_ANY. */
+ * a wrong value is an error. The error message lists what is accepted. The table must not contain
+ * KEY_COUNT, KEY_LIST, KEY_TIME, KEY_UNREAD or KEY_ANY. */
 #ifndef EXPORTER_API_JSON_BODY_H
 #define EXPORTER_API_JSON_BODY_H
 

@@ -100,8 +100,9 @@ static void put_range(json_t *o, double least, double most)
 		json_put(o, "maximum", json_num(most));
 }
 
-/* `least` and `most` are bytes; `most` 0 = any text. A schema counts characters, so it also accepts
- * a text with more than `most` bytes, which a route refuses. */
+/* Makes the schema of a text of `least` to `most` bytes; `most` 0 = any text. A schema counts
+ * characters, not bytes, so it may accept a text with more than `most` bytes, which a route
+ * refuses. */
 static json_t *text_schema(double least, double most, bool or_null)
 {
 	json_t *o = typed("string", or_null);
@@ -123,7 +124,7 @@ static json_t *number_schema(const char *type, double least, double most, bool o
 	return o;
 }
 
-/* A number, or a text with a unit. */
+/* Makes the schema of a number, or of a text with a unit. */
 static json_t *quantity_schema(const char *type, double least, double most, const char *pattern,
 	bool or_null)
 {
@@ -197,7 +198,8 @@ static json_t *parameter_schema(const struct parameter *p)
 
 static json_t *keys_schema(const struct json_key *keys, bool of_body, bool or_null);
 
-/* The readers of bodies treat null like an absent key, so an optional value may be null. */
+/* Makes the schema of one key. An optional value may be null, because the functions that read
+ * bodies treat null like an absent key. */
 static json_t *bare_key_schema(const struct json_key *k, bool of_body)
 {
 	double least = of_body ? k->least : -INFINITY, most = of_body ? k->most : INFINITY;
@@ -372,7 +374,8 @@ static void put_answer(json_t *responses, int status, const struct route *route)
 	json_put(responses, key, o);
 }
 
-/* Returns the list of codes of an error response. Makes the list if the response has none yet. */
+/* Returns the list of error codes in `content`, which describes an error response. Adds an empty
+ * list if there is none yet. */
 static json_t *error_codes(json_t *content)
 {
 	json_t *media = json_object_get(content, "application/json"), *codes = json_array();
@@ -442,7 +445,7 @@ static json_t *responses_json(const char *method, const struct route *route)
 
 /* ---- the document ---- */
 
-/* "get_series_csv" for GET /series.csv. */
+/* Makes the id of an operation: "get_series_csv" for GET /series.csv. */
 static json_t *operation_id(const char *method, const char *path)
 {
 	struct buf id AUTO(buf_done) = BUF_MAX(TEXT_MAX);

@@ -10,8 +10,9 @@
 /* Returns a description without routes. The caller calls json_decref. */
 json_t *openapi_new(void);
 
-/* Adds a route. The route is served at `path`, which may differ from route->path. A parameter whose
- * name stands in the path as {name} is a part of the path. `method` is "get" or "post". */
+/* Adds a route. The route is served at `path`, which may differ from route->path. If `path`
+ * contains {name}, the parameter `name` is described as a part of the path. `method` is "get" or
+ * "post". */
 void openapi_add(json_t *document, const char *method, const char *path, const struct route *route);
 
 #endif

@@ -1,6 +1,6 @@
-/* A route describes a query. It can be sent over HTTP (GET path?parameters) and on the command
- * line, with the same parameters as flags. exporter/CMakeLists.txt lists the routes. Each route is
- * a file exporter/routes/get_NAME.c that ends in
+/* A route describes a query. A client can send the query over HTTP (GET path?parameters), or run it
+ * on the command line, with the same parameters as flags. exporter/CMakeLists.txt lists the routes.
+ * Each route is a file exporter/routes/get_NAME.c that ends in
  *
  * const struct route route_NAME = { .path = "/name", ... };
  *
@@ -27,7 +27,9 @@ enum parameter_kind {
 	PARAMETER_COUNT,  /* whole number, least..most */
 	PARAMETER_NUMBER, /* finite decimal number, least..most */
 	PARAMETER_CORES,  /* number of CPUs: 1.5, or 500m for 0.5 (collectors/base/quantity.h) */
-	PARAMETER_SIZE, /* a number of `unit`, or a size such as 4Gi or 8GB; the value is in `unit` */
+	/* a number in the unit `unit`, or a size such as 4Gi or 8GB; the value is converted to
+	 * `unit` */
+	PARAMETER_SIZE,
 	PARAMETER_CHOICE, /* a word of `choice` in any case; stored as spelled in `choice` */
 	PARAMETER_FLAG,   /* true, false, 1, 0; empty means true */
 };
@@ -39,16 +41,16 @@ struct parameter {
 	bool required, repeats; /* `repeats`: may be given several times, as name= or name[]= */
 	const char *fallback;   /* value of an absent parameter; NULL = no value */
 	double least, most;
-	/* The unit of a number, in the plural. A text has a description of the accepted words instead,
-	 * such as "two letters of ISO 3166". NULL = there is none. */
+	/* The unit of a number, in the plural. A text has a description of the accepted words
+	 * instead, such as "two letters of ISO 3166". NULL = there is none. */
 	const char *unit;
 	double unit_bytes;               /* PARAMETER_SIZE: number of bytes in one `unit` */
-	const char *(*choice)(size_t i); /* the i-th accepted word; NULL past the last */
+	const char *(*choice)(size_t i); /* returns the i-th accepted word; NULL past the last */
 	const char *help;                /* one sentence without a full stop */
 };
 
-/* The parameters that name a job; most parameter tables begin with them. OF_JOB_PARAMETERS are for a
- * route that answers without a job, too. */
+/* The parameters that name a job; most parameter tables begin with them. Use OF_JOB_PARAMETERS for
+ * a route that also answers without a job. `what` is the help text of job_name. */
 /* clang-format off */
 #define JOB_PLACE_PARAMETERS \
 	{.name = "namespace", .kind = PARAMETER_TEXT, .least = 1, .most = JOB_SPACE_MAX - 1, \
@@ -78,16 +80,19 @@ struct peer {
 /* The checked values of one request. Texts live as long as the request. */
 struct arguments {
 	const struct parameter *parameters; /* ends with name NULL */
-	bool flags;                         /* errors name parameters as flags: --job-name */
-	struct slice body;                  /* body of a POST request; valid until the reply */
-	char job[JOB_KEY_MAX];              /* see argument_job */
+	/* true = error messages name parameters as flags: --job-name */
+	bool flags;
+	struct slice body;     /* body of a POST request; valid until the reply */
+	char job[JOB_KEY_MAX]; /* see argument_job */
 	/* The client may see and post only jobs of this namespace; "" = all jobs. */
 	char only_space[JOB_SPACE_MAX];
 	struct peer peer;
 	struct {
 		size_t n;
 		const char
-			*key; /* the name or the alternative one that was given last; NULL = none */
+			/* the name that the request used last for this parameter, which may be an
+			 * alternative name; NULL = not given */
+			*key;
 		const char *text[PARAMETER_VALUES_MAX];
 		double number;
 		bool flag;
@@ -126,7 +131,7 @@ void arguments_begin(struct arguments *a, const struct parameter *parameters);
 int arguments_add(struct arguments *a, const char *name, const char *value, struct err *e);
 int arguments_finish(struct arguments *a, struct err *e); /* sets defaults, checks required ones */
 /* Limits the arguments to jobs of the namespace `space`. Call it after arguments_finish. If the
- * request names a job without a namespace, the job of this name in `space` is meant. Returns
+ * request names a job without a namespace, it means the job of this name in `space`. Returns
  * -EACCES if the request names another namespace. */
 int arguments_limit(struct arguments *a, const char *space, struct err *e);
 /* Returns true if the client may see this job. */
@@ -162,7 +167,7 @@ int reply_error_list(struct reply *r, int status, const char *code, const char *
 struct json_key; /* exporter/core/json_key.h */
 
 #define ROUTE_ERROR_TEXT "text/plain" /* stands for the code of a reply in plain text */
-/* An error that a route replies with (reply_error). A NULL `code` ends a table. */
+/* An error with which a route may reply (reply_error). A NULL `code` ends a table. */
 struct route_error {
 	int status;
 	const char *code;
@@ -192,16 +197,18 @@ struct route {
 	/* Returns the i-th content type of a route with several; NULL past the last. */
 	const char *(*content_types)(size_t i);
 	bool other_json; /* a value of the parameter "format" gives JSON with other keys */
-	const struct route_error *errors; /* errors besides those of every route; NULL = none */
-	bool creates;                     /* replies 201, not 200, if it has created something */
-	/* A change that a client with the token of a namespace may make; it obeys only_space of struct
-	 * arguments. */
+	/* errors of this route besides the errors of every route; NULL = none */
+	const struct route_error *errors;
+	/* true = the route replies 201, not 200, if it has created something */
+	bool creates;
+	/* true = a client with the token of a namespace may use this route for changes. The route
+	 * must then obey arguments.only_space. */
 	bool of_space;
 };
 
-/* Answers a request that the program itself makes. `pairs` has names and values of parameters, and
- * ends with a NULL name; an empty value stands for an absent parameter. The pairs and their texts may be
- * freed after the call. */
+/* Calls a route for the program itself, without a client. `pairs` has names and values of
+ * parameters, and ends with a NULL name; an empty value stands for an absent parameter. The pairs
+ * and their texts may be freed after the call. */
 int route_ask(struct app *app, const struct route *route, const char *const pairs[][2],
 	struct reply *r, struct err *e);
 

@@ -22,8 +22,8 @@
 #define PROGRAM      "rightsize-exporter " COMMAND
 #define SEARCH_LINES 50
 #define TEXT_MAX     (16u << 20)
-/* In seconds. If stderr is not a terminal, a line is printed only for a new step and for a wait
- * of at least this time. */
+/* Seconds. If stderr is not a terminal, progress is printed only when a new step begins, and before
+ * a wait of at least this time. */
 #define LONG_WAIT 10.0
 
 enum { EXIT_OK, EXIT_FAILED };
@@ -96,7 +96,8 @@ static void add_currency(struct buf *out, const struct currency *of)
 }
 
 /* Prints for how many regions and vendors the catalogue has the data that filters need. A filter
- * for regions, countries or frameworks finds no servers of the others. */
+ * for regions, countries or frameworks finds no servers of regions and vendors without this
+ * data. */
 static void add_known(struct buf *out, const struct catalogue *c)
 {
 	size_t regions = 0, vendors = 0;

@@ -194,8 +194,8 @@ static void bash_words(struct buf *out)
 	buf_addf(out, "\t*) list='--help --version %s' ;;\n\tesac\n", buf_text(&words));
 }
 
-/* No word from the history is given to compgen -W, which executes $(...) in its words. Each word ends
- * with its own space, because zsh has no compopt. */
+/* No word from the history is given to compgen -W, which executes $(...) in its words. Each word
+ * ends with its own space, because zsh has no compopt. */
 static const char bash_begin[] =
 	"# Names come from outside, so they are quoted and never expanded. bash would split the word at\n"
 	"# \":\" and \"=\".\n"
@@ -275,8 +275,8 @@ void completion_bash(struct buf *out)
 
 /* ---- zsh and fish ---- */
 
-/* zsh reads completions of bash (bashcompinit). The file is executed at the first completion, which
- * the last line answers. */
+/* zsh uses the completions of bash (bashcompinit). zsh executes this script only when a person
+ * completes for the first time. The last line of the script answers this first completion. */
 void completion_zsh(struct buf *out)
 {
 	buf_adds(out, "#compdef " PROGRAM "\n"

@@ -1,5 +1,6 @@
-/* Prints the completions of shells. All words come from the tables of options, routes and
- * commands; the names of jobs and runs come from the history, when a person presses Tab. */
+/* Appends the completion scripts of the shells. The words in them come from the tables of options,
+ * routes and commands. The names of jobs and runs are read from the history whenever a person
+ * presses Tab. */
 #ifndef EXPORTER_CLI_COMPLETION_H
 #define EXPORTER_CLI_COMPLETION_H
 

@@ -14,7 +14,7 @@
 #include "exporter/text/line_wrap.h"
 #include "exporter/text/suggest.h"
 
-#define WORDS_MAX 64 /* more than there are commands */
+#define WORDS_MAX 64 /* larger than the number of commands */
 
 static const char *manual_word(size_t i)
 {
@@ -224,7 +224,7 @@ static void help_of_program(struct buf *out, bool all)
 		      "--sample.interval as RIGHTSIZE_SAMPLE_INTERVAL.\n");
 	if (!all)
 		return;
-	/* Without a command the program serves. */
+	/* If the command line has no command, the program runs the command serve. */
 	buf_adds(out, "\nOptions of serve, the command that runs if none is named:\n");
 	options_help(out, COMMAND_SERVE, NULL);
 }

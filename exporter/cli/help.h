@@ -14,7 +14,8 @@ struct help_command {
 	/* Returns the i-th word that may follow the command, and NULL past the last. NULL = no word
 	 * may follow. */
 	const char *(*follower)(size_t i);
-	const char *placeholder;          /* --help lists the followers under it; NULL = no list */
+	/* the heading under which --help lists the words that may follow; NULL = no list */
+	const char *placeholder;
 	void (*explain)(struct buf *out); /* writes text above the options of --help; NULL = none */
 };
 extern const struct help_command help_commands[];
@@ -25,8 +26,8 @@ const struct help_command *help_command_find(const char *word);
 /* Returns the i-th command, routes included. NULL = there are no more. */
 const char *help_command_word(size_t i);
 
-/* The names of the options and parameters that --help of a command shows. --help=all shows all,
- * and so does --help of a command that is not in the table. A NULL `word` ends the table. */
+/* The names of the options and parameters that --help of a command shows. All names are shown by
+ * --help=all, and by --help of a command that is not in the table. A NULL `word` ends the table. */
 #define HELP_USUAL_MOST 10
 struct help_usual {
 	const char *word, *names[HELP_USUAL_MOST + 1];

@@ -58,7 +58,8 @@ static void metrics_markdown(struct buf *out)
 	metrics_of(out, exposition_health, HEALTH_N_METRICS);
 }
 
-/* Adds a row for each key of a body. `parent` is "" or the path of the object with a dot. */
+/* Adds a row for each key of a body. `parent` is the path of the object that has the keys, with a
+ * dot at the end, or "" for the body itself. */
 static void body_markdown(struct buf *out, const struct json_key *keys, const char *parent)
 {
 	for (const struct json_key *k = keys; k->name; k++) {
@@ -300,8 +301,9 @@ void manual_man(struct buf *out)
 
 /* ---- man page of the routes ---- */
 
-/* Adds an entry for each key of a body or an answer. `parent` is "" or the path of the object
- * with a dot. Writes what a key accepts only for a body. */
+/* Adds an entry for each key of a body or an answer. `parent` is the path of the object that has
+ * the keys, with a dot at the end, or "" for the whole document. Only for a body, also writes what
+ * a key accepts. */
 static void man_keys(struct buf *out, const struct json_key *keys, const char *parent, bool of_body)
 {
 	for (const struct json_key *k = keys; k->name; k++) {
@@ -428,7 +430,7 @@ bool manual_wanted(int argc, char **argv)
 
 #define OTHERS_MAX 2
 
-/* The command line: its first word, and the questions that its flags ask. */
+/* The parsed command line: its first word, and the questions that its flags ask, such as --help. */
 struct asked {
 	const char *word, *other[OTHERS_MAX]; /* `other`: the arguments that ask no question */
 	bool help, all, version;

@@ -1,5 +1,5 @@
-/* Prints the man pages, the shell completions and the tables of deploy/manual/. The program makes these
- * texts from its own tables: options, routes, metrics, and the others in MANUAL_TABLES. */
+/* Prints the man pages, the shell completions and the tables of deploy/manual/. The program makes
+ * these texts from its own tables: options, routes, metrics, and the others in MANUAL_TABLES. */
 #ifndef EXPORTER_CLI_MANUAL_H
 #define EXPORTER_CLI_MANUAL_H
 
@@ -7,11 +7,13 @@
 
 #include "collectors/base/buf.h"
 
-/* These functions append the man page of the program and that of its routes (man(7)). */
+/* manual_man appends the man page of the program, and manual_man_routes that of its routes
+ * (man(7)). */
 void manual_man(struct buf *out);
 void manual_man_routes(struct buf *out);
 
-/* X(word, function): the words that may follow "manual", and the function that prints what they name. */
+/* X(word, function): a word that may follow "manual", and the function that appends the text for
+ * this word. */
 /* clang-format off */
 #define MANUAL_TABLES(X) \
 X("metrics", metrics_markdown) \

@@ -65,9 +65,11 @@ struct query_output {
 static const struct {
 	const char *name;
 	bool needs_value;
-	size_t offset;       /* offset of a text in struct query_output */
-	bool of_any;         /* every command has it, also one whose answer has no tables */
-	const char *command; /* the only command that has it; NULL = several */
+	size_t offset; /* offset of a text in struct query_output */
+	/* every command has this flag, even one whose answer is not shown as tables */
+	bool of_any;
+	/* the only command that has this flag; NULL = several commands have it */
+	const char *command;
 	const char *const *words;
 	size_t n_words;
 } output_flags[] = {
@@ -100,7 +102,7 @@ bool query_flag_at(const struct route *route, size_t i, struct query_flag *ret)
 	return false;
 }
 
-/* An answer without a list cannot be written as CSV. */
+/* Returns false for CSV if the answer of the route has no list, because then there are no rows. */
 static bool can_be_written(const struct route *route, const char *output)
 {
 	return output != output_name[OUTPUT_CSV] || show_find(route->command)->list;
@@ -362,7 +364,8 @@ int query_refuse(const struct route *route, const char *word)
 	return usage_error(route->command, e.text);
 }
 
-/* Reads one of output_flags. *i is the index of the argument, and becomes that of its value. */
+/* Reads one of output_flags. `*i` is the index of the argument. If its value is the next argument,
+ * moves `*i` to the value. */
 static int read_output_flag(size_t flag, const char *value, int argc, char **argv, int *i,
 	struct query_output *output, struct err *e)
 {
@@ -476,7 +479,7 @@ static int choose_output(const struct route *route, struct arguments *a,
 	*as = show_find(route->command) && (read || o->explain) ? OUTPUT_TEXT : OUTPUT_JSON;
 	int code = o->format ? read_format(route, a, o, as, e) : 0;
 
-	/* Only an answer with details has all reasons. */
+	/* Request the details, because an answer without them lacks some of the reasons. */
 	if (code == 0 && *as == OUTPUT_TEXT && o->explain &&
 		route_parameter_find(route->parameters, "details") && !argument_flag(a, "details"))
 		code = arguments_add(a, "details", "true", e);
@@ -489,7 +492,7 @@ static int write_failed(const struct route *route, const char *why)
 	return EXIT_NO_ANSWER;
 }
 
-/* Replaces the JSON in `body` by the same answer in another form. */
+/* Replaces the JSON in `body` by the same answer in the format `as`. */
 static void transform(const struct route *route, enum output as, enum screen_colour colour,
 	bool explain, struct buf *body)
 {
@@ -524,8 +527,8 @@ static int print_answer(const struct route *route, const struct reply *r, const 
 	return write_failed(route, "cannot write the answer to stdout");
 }
 
-/* Asks the route. For a table, asks the route that has the data of the table, with the arguments that
- * both routes have. */
+/* Asks the route. For a table, asks the route that has the data of the table, with the arguments
+ * that both routes have. */
 static int ask(struct app *app, const struct route *route, const struct arguments *a,
 	enum output as, struct reply *r, struct err *e)
 {

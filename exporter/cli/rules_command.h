@@ -9,8 +9,8 @@
 
 #include <stddef.h>
 
-/* `argv` holds the arguments after the word rules. Returns the exit code: 0 = done, 1 = failed, 2 =
- * bad usage. */
+/* `argv` contains the arguments after the word "rules". Returns the exit code: 0 = done, 1 =
+ * failed, 2 = bad usage. */
 int rules_command_main(int argc, char **argv);
 
 /* Returns word `i` that may follow "rules". NULL = there are no more. */

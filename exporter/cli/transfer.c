@@ -26,7 +26,7 @@
 #define PROGRAM    "rightsize-exporter "
 #define EXPORT     "export"
 #define IMPORT     "import"
-#define PAGE       256 /* runs that export holds at once */
+#define PAGE       256 /* number of runs that export reads at once */
 #define WRONG_TOLD 100 /* number of wrong lines that are printed; the others are only counted */
 #define TOLD_MAX   ((size_t)1 << 20)
 
@@ -107,7 +107,7 @@ static int write_runs(struct history *h, const struct options *o, FILE *out,
 	return code == -EIO && !e->text[0] ? err_set(e, code, "cannot write the runs") : code;
 }
 
-/* Writes to stdout, or to the file of -o, which is whole or is not there. */
+/* Writes the runs to stdout, or to the file of -o, which is written completely or not at all. */
 static int export_to(const struct options *o, struct history *h, struct progress *progress,
 	struct err *e)
 {
@@ -209,7 +209,8 @@ static void tell(void *context, uint64_t line, const char *why)
 	buf_addf(&t->text, ": %s\n", reason);
 }
 
-/* Opens a file. Returns its time of the last change in `*written_at`; NaN = it is no regular file. */
+/* Opens a file. Sets `*written_at` to the time when the file was last changed; NaN = it is no
+ * regular file. */
 static int open_input(const char *path, FILE **ret, double *written_at, struct err *e)
 {
 	struct stat st;
@@ -227,8 +228,8 @@ static int open_input(const char *path, FILE **ret, double *written_at, struct e
 	return 0;
 }
 
-/* Refuses a URL where files are read, and a file where a URL is. The text of the URL may hold a password,
- * so it is not printed. */
+/* Refuses a URL if the source reads files, and a file if the source reads a URL. Does not print the
+ * URL, because it may contain a password. */
 static int check_input(const struct import_source *source, const char *path, struct err *e)
 {
 	bool url = strstr(path, "://");
@@ -318,7 +319,8 @@ static int import_all(const struct options *o, const struct import_source *sourc
 	return code;
 }
 
-/* Returns true for --NAME without "=" if the option NAME has a value, which is then the next argument. */
+/* Returns true if `argument` is --NAME without "=", and the option NAME needs a value. The value is
+ * then the next argument. */
 static bool has_value_behind(const char *argument)
 {
 	struct option_view o;
@@ -331,8 +333,9 @@ static bool has_value_behind(const char *argument)
 	return option_at(i, &o) && o.placeholder;
 }
 
-/* Moves the options in front of the files, which may stand among them. Reads "-" as a file. Returns the
- * option whose value is missing at the end; NULL = none. */
+/* Moves all options in front of the files, because a user may write them in any order. Replaces "-"
+ * by `standard_input`. If the last argument is an option that needs a value, returns this option.
+ * Otherwise returns NULL. */
 static const char *order_arguments(int argc, char **argv)
 {
 	int front = 0;

@@ -1,16 +1,16 @@
-/* "rightsize-exporter export" prints the runs of a history, and "rightsize-exporter import" adds the
- * runs of another history or of another program. */
+/* "rightsize-exporter export" prints the runs of a history, and "rightsize-exporter import" adds
+ * the runs of another history or of another program. */
 #ifndef EXPORTER_CLI_TRANSFER_H
 #define EXPORTER_CLI_TRANSFER_H
 
 #include "collectors/base/buf.h"
 
-/* `argv` holds the arguments after the word. Return the exit code: 0 = done, 1 = failed, or a run
- * was left out, 2 = bad usage. */
+/* Run the commands "export" and "import". `argv` contains the arguments after the command word.
+ * Both return the exit code: 0 = done, 1 = failed, or a run was left out, 2 = bad usage. */
 int transfer_export(int argc, char **argv);
 int transfer_import(int argc, char **argv);
 
-/* Appends to --help of import: the sources. */
+/* Appends the list of sources, for --help of import. */
 void transfer_import_help(struct buf *out);
 
 #endif

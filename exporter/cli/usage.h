@@ -9,8 +9,9 @@
 
 #define EXIT_USAGE 2
 
-/* Prints a text on stderr as utf8_clean_plain cleans it. Words of the command line and names of the
- * history may contain control characters, which could change the state of the terminal. */
+/* Prints a text on stderr, without its control characters (utf8_clean_plain), which could change
+ * the state of the terminal. Words of the command line and names in the history may contain
+ * them. */
 void usage_print(const char *text);
 
 /* Appends "a, b or c". `word` returns the i-th word, and NULL past the last. */

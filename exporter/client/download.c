@@ -37,7 +37,7 @@
 	X(curl_slist_append)                                                                       \
 	X(curl_slist_free_all)
 
-/* curl.h also defines macros with these two names. */
+/* curl.h also defines macros with these two names, which would get in the way here. */
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 
@@ -56,7 +56,7 @@ struct download {
 	char reason[CURL_ERROR_SIZE];
 };
 
-#ifdef CURL_INSIDE /* the build links libcurl: the program of a Python wheel */
+#ifdef CURL_INSIDE /* the build contains libcurl, as for the program in a Python wheel */
 static int load(struct download *d, struct err *e)
 {
 	(void)e;
@@ -91,7 +91,8 @@ static size_t on_body(char *data, size_t size, size_t n, void *context)
 	struct download *d = context;
 
 	buf_add(&d->answer->body, data, size * n);
-	return d->answer->body.full ? 0 : size * n; /* a short count aborts the transfer */
+	/* a smaller number than size * n aborts the transfer */
+	return d->answer->body.full ? 0 : size * n;
 }
 
 static size_t on_header(char *line, size_t size, size_t n, void *context)
@@ -225,8 +226,8 @@ static struct curl_slist *headers_with(struct download *d, const char *etag)
 	return d->call.curl_slist_append(headers, line);
 }
 
-/* Returns true if the file is a pipe. libcurl must not read it, because libcurl blocks on a pipe
- * that has no writer. */
+/* Returns true if the file is a pipe. libcurl must not open a pipe, because it would block if the
+ * pipe has no writer. */
 static bool is_pipe(const char *path)
 {
 	struct stat st;
@@ -305,7 +306,8 @@ static struct curl_slist *post_headers(struct download *d, const struct download
 
 	buf_addf(&type, "Content-Type: %s", p->content_type);
 	headers = d->call.curl_slist_append(headers, buf_text(&type));
-	/* A server that does not know this header would let libcurl wait for a second. */
+	/* Remove the header Expect, which libcurl adds to large requests. If the server does not
+	 * know it, libcurl would wait for a second. */
 	headers = d->call.curl_slist_append(headers, "Expect:");
 	for (size_t i = 0; p->header && p->header[i]; i++)
 		headers = d->call.curl_slist_append(headers, p->header[i]);

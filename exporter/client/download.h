@@ -14,11 +14,13 @@ struct download;
 
 struct download_options {
 	const char *user_agent;
-	const char *ca_file;   /* path of all trusted certificates; NULL = the system's */
-	const char *ca_option; /* option that sets ca_file, for messages: "--x.ca-file" */
+	const char *ca_file; /* path of all trusted certificates; NULL = the system's */
+	/* name of the option that sets ca_file, for messages: "--x.ca-file" */
+	const char *ca_option;
 	double connect_seconds, total_seconds;
-	double idle_seconds; /* ends a transfer in which no byte came for so long; 0 = no such limit */
-	size_t max_bytes;    /* largest size of a decompressed body */
+	/* a transfer in which no byte came for this long is ended; 0 = no such limit */
+	double idle_seconds;
+	size_t max_bytes; /* largest size of a decompressed body */
 	/* Any thread may set it to true, to abort a transfer within 1 s. May be NULL. */
 	const atomic_bool *stop;
 };
@@ -45,8 +47,8 @@ void response_headers_read(struct http_response *a, const char *line, size_t len
 
 /* Returns 0 when a complete response was received, whatever its status. If `etag` is NULL or "",
  * sends no If-None-Match. Returns -ECANCELED when the transfer was stopped, and -E2BIG when the
- * body is longer than max_bytes. Returns a code of failure_set (exporter/client/failure.h) when there
- * was no complete response. */
+ * body is longer than max_bytes. Returns a code of failure_set (exporter/client/failure.h) when
+ * there was no complete response. */
 int download_get(struct download *d, const char *url, const char *etag, struct http_response *ret,
 	struct err *e);
 
@@ -56,7 +58,7 @@ int download_get(struct download *d, const char *url, const char *etag, struct h
 int download_get_as(struct download *d, const char *url, const char *bearer, const char *accept,
 	struct http_response *ret, struct err *e);
 
-/* A POST. */
+/* A POST request. */
 struct download_post {
 	const char *url, *content_type;
 	const char *body;

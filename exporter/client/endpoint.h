@@ -1,5 +1,6 @@
-/* A server to which documents are posted: how to reach it, and how to log in there. Opens its download
- * handle before the first request; until then, the 5 MB that libcurl takes are saved. One thread. */
+/* A server to which documents are posted: how to reach it, and how to log in there. The download
+ * handle is opened only before the first request, which saves the 5 MB that libcurl takes until
+ * then. One thread. */
 #ifndef EXPORTER_CLIENT_ENDPOINT_H
 #define EXPORTER_CLIENT_ENDPOINT_H
 
@@ -30,8 +31,8 @@ struct endpoint {
 void endpoint_init(struct endpoint *ret, const struct endpoint_options *o);
 void endpoint_done(struct endpoint *p);
 
-/* The body of a POST. `header`: further headers of this kind of request, at most ENDPOINT_HEADERS_MAX, with NULL
- * at the end; NULL = none. */
+/* The body of a POST. `header`: further headers of this kind of request, at most
+ * ENDPOINT_HEADERS_MAX, with NULL at the end; NULL = none. */
 struct endpoint_document {
 	const char *content_type;
 	const char *const *header;

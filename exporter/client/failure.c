@@ -9,15 +9,15 @@
 
 #include "collectors/base/mem.h"
 
-/* Numbers that older headers lack or name differently. libcurl before 7.62 has another code for a
- * certificate that is not trusted. */
+/* Values of CURLcode that older headers lack or name differently. libcurl before 7.62 returns
+ * OLD_PEER_FAILED for a certificate that is not trusted. */
 #define OLD_PEER_FAILED 51
 #define PROXY_FAILED    97
 
 #define PROXY_UNAUTHORISED 407
 
-/* The first row with the curl code is used. `remedy` may have one %s, for the option that names
- * certificates. */
+/* The code, the reason and the remedy for a CURLcode. The first row with the CURLcode is used.
+ * `remedy` may have one %s, for the option that names the trusted certificates. */
 static const struct row {
 	int curl, code;
 	const char *what, *remedy;
@@ -105,7 +105,8 @@ static const struct row *row_of(const struct failure *f, const char *host)
 	 * the URL, that host is the proxy. */
 	if (f->curl == CURLE_COULDNT_CONNECT && has_proxy(f->url) && !strstr(f->reason, name))
 		return &proxy_unreachable;
-	/* "Received HTTP/0.9 when not allowed": bytes that are no header. */
+	/* libcurl's text is "Received HTTP/0.9 when not allowed": the server did not begin with an
+	 * HTTP header. */
 	if (f->curl == CURLE_UNSUPPORTED_PROTOCOL && strstr(f->reason, "HTTP/"))
 		return &no_http;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)

@@ -1,6 +1,6 @@
-/* The objects that all parts of the running program share. main() fills the struct before it starts
- * threads. After that the pointers do not change. Query commands (recommend, stats, ...) fill only
- * `columns`, `history_path` and `options`. */
+/* The objects that all parts of the running program share. main() sets the pointers before it
+ * starts threads, and they do not change afterwards. Query commands (recommend, stats, ...) fill
+ * only `columns`, `history_path` and `options`. */
 #ifndef EXPORTER_CORE_APP_H
 #define EXPORTER_CORE_APP_H
 
@@ -38,12 +38,13 @@ struct app {
 	struct result_cache *results;          /* NULL = no cache; freed by app_caches_done */
 	struct progress *progress;             /* shown by a command; NULL = not shown */
 	struct neighbourhoods *neighbourhoods; /* NULL = no cache; freed by app_caches_done */
-	/* Number of listening sockets from systemd (exporter/lifecycle/systemd.h). */
+	/* Number of listening sockets that systemd passed to this process
+	 * (exporter/lifecycle/systemd.h). */
 	size_t n_sockets;
-	/* The time when the last run began to be followed, in ns of CLOCK_BOOTTIME; 0 = no run yet.
-	 * Any thread. */
+	/* The time when the program last began to follow a run, in ns of CLOCK_BOOTTIME; 0 = it has
+	 * followed no run yet. Any thread. */
 	_Atomic int64_t run_begun_ns;
-	bool refreshes_catalogue; /* may fetch the catalogue in the background */
+	bool refreshes_catalogue; /* this process may fetch the catalogue in the background */
 	/* Only exporter/catalogue/in_use.c uses the members below. */
 	pthread_mutex_t catalogue_lock; /* guards the creation of current_catalogue */
 	struct current_catalogue *current_catalogue;

@@ -13,7 +13,8 @@ void counters_http_each(void (*each)(void *context, const char *handler, const c
 				uint64_t n),
 	void *context);
 
-/* Counts runs with an impossible number. All numbers of such a run are dropped. */
+/* Adds `n` to the count of runs that had an impossible number. The history drops all numbers of
+ * such a run. */
 void counters_not_plausible_add(uint64_t n);
 uint64_t counters_not_plausible(void);
 

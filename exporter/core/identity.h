@@ -1,5 +1,5 @@
-/* Identity of this process: its boot and its pid namespace. The record of a run stores it with the
- * pids, so that another exporter can check whether the run goes on. */
+/* Identity of this process: its boot and its pid namespace. The history stores the identity and the
+ * pids of each run, so that another exporter can check whether the run still runs. */
 #ifndef EXPORTER_CORE_IDENTITY_H
 #define EXPORTER_CORE_IDENTITY_H
 
@@ -20,14 +20,16 @@ struct run_root {
 	char boot_id[40];       /* /proc/sys/kernel/random/boot_id, "" = unknown */
 };
 
-/* The server of a run; NULL = unknown. It is recorded at the start and again at the end of a run.
- * If the two differ, the values from the end are used. */
+/* The server that a run runs on. A member is NULL if it is unknown. The server is recorded at the
+ * start and again at the end of a run. If the two records differ, the record from the end is
+ * used. */
 struct run_server {
 	const char *vendor_id, *instance_type, *region, *zone, *allocation;
 };
 
 struct identity {
-	struct run_root here; /* namespace and boot of this process; the two pids in it are 0 */
+	/* PID namespace and boot of this process; here.pid and here.reaper_pid are 0 */
+	struct run_root here;
 	pid_t pid;
 	uint64_t start_ticks; /* field 22 of /proc/PID/stat */
 	char host[256];       /* node name: uname(2) */
@@ -35,8 +37,8 @@ struct identity {
 
 void identity_read(struct identity *ret);
 
-/* Returns the start time of a process in our PID namespace. 0 = no such process, or /proc belongs
- * to another PID namespace. */
+/* Returns the start time of a process in our PID namespace, in clock ticks since the boot (field 22
+ * of /proc/PID/stat). 0 = no such process, or /proc belongs to another PID namespace. */
 uint64_t identity_start_ticks(pid_t pid);
 
 /* Returns true while the process with this start time exists. If /proc belongs to another PID

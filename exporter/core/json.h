@@ -1,7 +1,7 @@
 /* Writes JSON for HTTP and for the command line. An unknown value becomes null. A number is written
  * with the fewest digits from which the same double can be read back. Times are RFC 3339 in UTC. A
- * value that fits into JSON_LINE bytes is written on one line, and numbers and texts share lines. These
- * functions never return NULL. */
+ * value that fits into JSON_LINE bytes is written on one line, and numbers and texts share lines.
+ * These functions never return NULL. */
 #ifndef EXPORTER_CORE_JSON_H
 #define EXPORTER_CORE_JSON_H
 
@@ -14,9 +14,9 @@
 
 json_t *json_num(double v); /* NaN and infinity become null; whole numbers get no point */
 
-/* These functions round a number in a unit, because more digits are noise. If two roundings are
- * named, the finer one is used. json_money is for prices, costs and savings. json_ratio is for
- * shares, percentages, factors and mean counts. */
+/* Each function rounds a number that has a certain unit, because more digits are noise. If two
+ * roundings are named, the finer one is used. json_money is for prices, costs and savings.
+ * json_ratio is for shares, percentages, factors and mean counts. */
 json_t *json_bytes(double v);   /* to whole bytes */
 json_t *json_seconds(double v); /* to milliseconds, or to 4 significant digits */
 json_t *json_cores(double v);   /* to thousandths, or to 3 significant digits */
@@ -29,8 +29,8 @@ json_t *json_by_key(const char *key, double v);
 json_t *json_text(const char *s);       /* NULL becomes null; invalid UTF-8 becomes U+FFFD */
 json_t *json_time(double unix_seconds); /* "2026-11-21T08:45:12.123Z"; NaN becomes null */
 
-/* Returns a value as a number, and a member of an object as a number. NaN = it is absent, null or of
- * another type. */
+/* json_number returns the number `v`. json_number_of returns the number with this key in `object`.
+ * Both return NaN if the value is absent, null or of another type. */
 double json_number(const json_t *v);
 double json_number_of(const json_t *object, const char *key);
 
@@ -38,13 +38,14 @@ double json_number_of(const json_t *object, const char *key);
  * as an integer, because a double cannot hold every integer above 2^53. */
 bool json_is_in_range(const json_t *v, double least, double most);
 
-/* Add `take` to an object or an array, which becomes the owner of `take`. If memory is short
- * (memory_budget_is_over), json_push frees `take` and adds nothing. */
+/* json_put adds `take` to an object, json_push adds it to an array. The object or array then owns
+ * `take`. If memory is short (memory_budget_is_over), json_push frees `take` and adds nothing. */
 void json_put(json_t *object, const char *key, json_t *take);
 void json_push(json_t *array, json_t *take);
 
-/* Puts the name of a job, and its namespace and its cluster if it has them. `key`: see
- * collectors/base/job_key.h; NULL = no job, and job_name becomes null. */
+/* Adds job_name, namespace and cluster to the object. Leaves out namespace and cluster if the job
+ * has none. `key` is the key of the job (collectors/base/job_key.h). If `key` is NULL, adds only
+ * job_name, with the value null. */
 void json_put_job(json_t *object, const char *key);
 
 /* Writes the document and a newline. */

@@ -1,7 +1,7 @@
 /* A table of the keys of a JSON object: the body of a POST request, or the top level of an answer.
- * Readers of bodies (exporter/api/json_body.h, exporter/forward/run_message.h) read by these tables.
- * The manual and /openapi.json (exporter/api/openapi.h) are made from them. A table is constant and
- * ends with name NULL. */
+ * exporter/api/json_body.h and exporter/forward/run_message.h read bodies by these tables. The
+ * manual and /openapi.json (exporter/api/openapi.h) are made from the same tables. A table is
+ * constant and ends with name NULL. */
 #ifndef EXPORTER_CORE_JSON_KEY_H
 #define EXPORTER_CORE_JSON_KEY_H
 
@@ -10,7 +10,7 @@
 
 #include "collectors/base/buf.h"
 
-/* The type after each kind is that of the member at `offset`. */
+/* The comment after each kind begins with the type of the member at `offset`. */
 enum json_key_kind {
 	KEY_TEXT,   /* const char *: UTF-8 without control characters, least..most bytes */
 	KEY_WHOLE,  /* double without a fraction, least..most */
@@ -27,16 +27,19 @@ enum json_key_kind {
 };
 
 struct json_key {
-	const char *name; /* KEY_ANY = any other name; without it other names are errors */
+	/* KEY_ANY = every name without a row of its own; if no row has KEY_ANY, such a name is an
+	 * error */
+	const char *name;
 	enum json_key_kind kind;
-	/* In a body: the key must be there, and must not be null. In an answer: the key is always there. */
+	/* In a body: the key must be there, and must not be null. In an answer: the key is always
+	 * there. */
 	bool required;
 	double least, most;
 	/* Offset of the member that gets the value. If the key is absent or null, the member is
 	 * unchanged. */
 	size_t offset;
 	const char *unit;                /* in the plural, such as "seconds"; NULL = no unit */
-	const char *(*choice)(size_t i); /* the i-th accepted word; NULL past the last */
+	const char *(*choice)(size_t i); /* returns the i-th accepted word; NULL past the last */
 	const struct json_key *members;  /* keys of the object; NULL = not described */
 	const char *help;                /* one sentence without a full stop */
 };

@@ -1,8 +1,8 @@
-/* Writes log lines to stderr, each with a single write. Only a line of more than PIPE_BUF bytes
- * takes several writes to a pipe. The format is logfmt (ts=... level=... msg="..." key=value) or
- * JSON. Any thread may log. Libraries do not log; they return errors, and the main loops log them.
- * Never log a secret, an argv or an environment value. When stderr blocks, lines are dropped, and a
- * later line reports how many. */
+/* Writes log lines to stderr, each with a single write. Only a line of more than PIPE_BUF bytes is
+ * written to a pipe in several writes. The format is logfmt (ts=... level=... msg="..." key=value)
+ * or JSON. Any thread may log. Libraries do not log; they return errors, and the main loops log
+ * them. Never log a secret, an argv or an environment value. When stderr blocks, lines are dropped,
+ * and a later line reports how many. */
 #ifndef EXPORTER_CORE_LOG_H
 #define EXPORTER_CORE_LOG_H
 
@@ -18,10 +18,10 @@ void log_setup(const char *level, const char *format);
  * "address", a, NULL). A pair with a NULL value is left out. */
 void log_line(enum log_level level, const char *message, ...) __attribute__((sentinel));
 
-/* Lets lines wait for log_release, so that a person who starts the server reads first where its
- * page is. An error ends the wait, and so do more than 64 KiB of lines. With --log.level=debug no
- * line waits. log_first writes an INFO line ahead of the waiting lines. The caller must call
- * log_release even if the start hangs. */
+/* After log_hold, lines wait until log_release writes them. log_first writes an INFO line ahead of
+ * the waiting lines, so that a person who starts the server first reads the URL of its page. An
+ * error, or more than 64 KiB of waiting lines, ends the wait early. With --log.level=debug no line
+ * waits. The caller of log_hold must call log_release even if the start hangs. */
 void log_hold(void);
 void log_release(void);
 void log_first(const char *message, ...) __attribute__((sentinel));

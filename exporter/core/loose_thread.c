@@ -17,11 +17,12 @@
 #include "collectors/base/scan.h"
 #include "collectors/base/thread.h"
 
-/* The stack of a loose thread is the unused part of the stack of its host. The host keeps this many
- * bytes below its own frame. */
+/* The host is the usual thread that starts a loose thread and waits for its end. The loose thread
+ * uses the unused part of the host's stack. The host keeps this many bytes below its own frame. */
 #define HOST_BYTES 16384
 
-/* clone(2) of glibc before 2.25 overwrites the thread id that pthread_join needs. */
+/* Returns false if loose threads do not work. clone(2) of glibc before 2.25 overwrites the thread
+ * id that pthread_join needs. */
 static bool is_possible(void)
 {
 #ifdef _CS_GNU_LIBC_VERSION
@@ -34,15 +35,15 @@ static bool is_possible(void)
 	return LOOSE_THREADS;
 }
 
-/* The first function of the loose thread. It has the thread-local storage of its host, which does
- * not use it meanwhile. */
+/* The first function of the loose thread. The loose thread uses the thread-local storage of its
+ * host. The host does not use this storage meanwhile. */
 static int begin(void *context)
 {
 	struct loose_thread *t = context;
 	clockid_t clock;
 
-	/* The host ends with the program. The kernel then ends this thread as soon as it can. The
-	 * program may have ended before the call. */
+	/* Let the kernel kill this thread when its parent ends, which is the program. If the
+	 * program has already ended, the parent is another process: return at once. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if ((pid_t)syscall(SYS_getppid) != t->program)
 		return 0;
@@ -54,8 +55,9 @@ static int begin(void *context)
 	return 0;
 }
 
-/* Waits for the end of the loose thread. This thread uses no thread-local storage meanwhile: no
- * signal interrupts it, and a system call that succeeds does not set errno. */
+/* The function of the host: starts the loose thread and waits for its end. Meanwhile the host uses
+ * no thread-local storage: no signal interrupts it, and a system call that succeeds does not set
+ * errno. If no loose thread can be started, the host itself calls t->function. */
 static void *host(void *context)
 {
 	struct loose_thread *t = context;
@@ -104,8 +106,8 @@ void loose_thread_join(struct loose_thread *t)
 	pthread_join(t->thread, NULL);
 }
 
-/* Pipes, sockets and terminals have no position. lseek(2) does not ask the file system for this
- * position. */
+/* Returns true for a pipe, a socket or a terminal: these have no position. lseek(2) finds this out
+ * without the file system, so it cannot hang. */
 static bool has_reader(int fd)
 {
 	return lseek(fd, 0, SEEK_CUR) < 0 && errno == ESPIPE;
@@ -117,8 +119,8 @@ _Noreturn void loose_threads_leave(int exit_code)
 	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	fflush(stdout);
-	/* Replace the descriptors instead of closing them, because another thread could get the
-	 * number of a closed one, and then write to it what was meant for stderr. */
+	/* Replace each descriptor instead of closing it. If descriptor 2 were closed, a file that
+	 * another thread opens could become descriptor 2 and get the text for stderr. */
 	for (struct dirent *f; d && nothing >= 0 && (f = readdir(d));) {
 		struct scan s = SCAN(f->d_name, strlen(f->d_name));
 		uint64_t fd;

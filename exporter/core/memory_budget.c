@@ -21,9 +21,10 @@
  * twice OWN_BYTES, malloc may use a quarter of it. */
 #define OWN_BYTES ((uint64_t)(16 * MIB))
 
+/* Address space for the stacks of threads that start later (room_below). */
 #define STACKS_BYTES ((uint64_t)(24 * MIB))
 
-/* Most answers from the history do not fit into a memory limit below this value. */
+/* Below this memory limit, there is not enough memory for most answers from the history. */
 #define ENOUGH_BYTES ((uint64_t)(32 * MIB))
 
 /* The buffers are sized so that SOCKETS_USUAL connections take at most 1/SOCKETS_PART of the memory
@@ -45,7 +46,8 @@
 #define MEMORY_BUDGET_MOST(field, most, parts, unit, log_name) .field = (most),
 static struct memory_budget current = {.heap = SIZE_MAX, MEMORY_BUDGETS(MEMORY_BUDGET_MOST)};
 
-/* RLIMIT_AS or RLIMIT_DATA is the lowest limit. Both count unused memory, too. */
+/* True if RLIMIT_AS or RLIMIT_DATA is the lowest of all limits. These two limits count allocated
+ * memory even if it was never used. */
 static bool of_addresses;
 
 static size_t share_of_heap(size_t heap, size_t most, size_t parts, size_t unit)
@@ -107,8 +109,9 @@ static double group_limit(const struct options *o)
 }
 
 /* Converts a resource limit into the memory limit that memory_budget_of expects, in bytes; NaN = no
- * limit. Subtracts the current use, `pages`, and the stacks of threads that start later, because the
- * limit counts their whole address space. Adds OWN_BYTES, because memory_budget_of subtracts it. */
+ * limit. Subtracts the current use, `pages`, and the stacks of threads that start later, because
+ * the limit counts their whole address space. Adds OWN_BYTES, because memory_budget_of subtracts
+ * it. */
 static double room_below(__rlimit_resource_t which, double pages)
 {
 	struct rlimit l;
@@ -119,8 +122,9 @@ static double room_below(__rlimit_resource_t which, double pages)
 	       OWN_BYTES;
 }
 
-/* Reads /proc/self/statm. Its field 1 is the size of the address space. Its field 6 is the size of
- * data and stacks. Both fields count pages. */
+/* Returns the memory limit that follows from RLIMIT_AS and RLIMIT_DATA, in bytes; NaN = no limit.
+ * The current use is in /proc/self/statm, in pages: field 1 is the address space, and field 6 is
+ * data and stacks. */
 static double process_limit(void)
 {
 	uint64_t number[6] = {0};

@@ -24,7 +24,7 @@
 X(answer, (size_t)64 << 20, 5, 1, "an answer") /* maximum size of the body of one answer, in bytes */ \
 X(of_samples, (size_t)64 << 20, 8, 1, "unread samples") /* bytes of all unsent answers with samples; when the bound is reached, new answers with samples are refused */ \
 X(of_history, (size_t)16 << 20, 16, 1, "other unread answers from the history") /* bytes of all unsent answers from the history without samples; when the bound is reached, new answers of this kind are refused */ \
-X(answers, (size_t)192 << 20, 2, 1, "all unread answers") /* bytes of all unsent answers; at 3/4 of the bound, the connection with the oldest request is closed */ \
+X(answers, (size_t)192 << 20, 2, 1, "all unread answers") /* bytes of all unsent answers; when 3/4 of the bound are used, the connection with the oldest request is closed */ \
 X(changes, (size_t)16 << 20, 16, 1, "bodies of changes") /* bytes of all buffered request bodies */ \
 X(making, (size_t)128 << 20, 3, 1, "for making an answer") /* bytes used while one answer is made (see exporter/answers/series_passes.c) */ \
 X(page, (size_t)64 << 20, 16, 1, "a page of a catalogue") /* bytes of one fetched page; its parsed JSON takes ten times as much memory */ \
@@ -46,8 +46,9 @@ struct memory_budget memory_budget_of(uint64_t limit);
 /* Reads the limits, sets the bounds and logs them. Call it once, before threads start. */
 void memory_budget_begin(const struct options *o);
 
-/* Raises the soft limit of open files. The usual limit of 1024 exists for programs that use
- * select(2). Do not call it in a process that starts jobs, because jobs inherit the limit. */
+/* Raises the soft limit of open files. It is usually 1024, for programs that use select(2), which
+ * this program does not use. Do not call this function in a process that starts jobs, because jobs
+ * inherit the limit. */
 void memory_budget_descriptors(void);
 
 /* Returns the current bounds. Before memory_budget_begin, the bounds have their maximum values. Any

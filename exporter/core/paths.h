@@ -22,15 +22,15 @@ int path_default_cache(char **ret, const char *given, struct err *e);
  * root creates gets the owner of its parent. ":memory:" needs no folder. */
 int path_make_folder(const char *path, struct err *e);
 
-/* Returns true when another machine or another program serves the file system of the file at `path`,
- * as NFS and FUSE do, or when this is unknown: calls on such a file system may never return. Asks the
- * mount table and not the file system, so this call returns at once. Does not follow symbolic links.
- * Returns false if `path` is not absolute. */
+/* Returns true when another machine or another program serves the file system of the file at
+ * `path`, as NFS and FUSE do, or when this is unknown: calls on such a file system may never
+ * return. Asks the mount table and not the file system, so this call returns at once. Does not
+ * follow symbolic links. Returns false if `path` is not absolute. */
 bool path_is_remote(const char *path);
 
-/* Does nothing unless root runs this process and another user owns the folder of the file. If the
- * file is missing, creates it and makes the owner of its folder the owner of the file. Otherwise a
- * command that root runs could create a history that a service of another user cannot open. */
+/* Creates a missing file for the owner of its folder. Otherwise a command that root runs could
+ * create a history that a service of another user cannot open. Does nothing if the file exists, if
+ * this process does not run as root, or if root owns the folder. */
 void path_give_to_owner(const char *path);
 
 #endif

@@ -1,5 +1,5 @@
-/* Random numbers, and retry delays that they vary. With random delays, clients that fail together
- * do not retry together. */
+/* Random numbers, and random delays before retries. The delays are random so that clients that fail
+ * together do not retry together. */
 #ifndef EXPORTER_CORE_RANDOM_SHARE_H
 #define EXPORTER_CORE_RANDOM_SHARE_H
 

@@ -1,5 +1,6 @@
-/* SIGTERM, SIGINT and SIGQUIT end the program. All threads block these signals. If a second signal
- * arrives during the shutdown, the shutdown stops waiting for anything. */
+/* The signals that end the program: SIGTERM, SIGINT and SIGQUIT. All threads block them. If a
+ * second signal arrives during the shutdown, the shutdown stops waiting for anything. signals_end
+ * fills `ret` with these signals. */
 #ifndef EXPORTER_CORE_SIGNALS_H
 #define EXPORTER_CORE_SIGNALS_H
 

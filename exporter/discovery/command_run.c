@@ -117,7 +117,8 @@ static void take_options(const struct options *o, struct recognised *r)
 		r->memory_bytes = (double)o->run_request_memory;
 }
 
-/* Writes the key of the job. */
+/* Completes the job name by the namespace and the cluster, and writes the key of the job to
+ * r->job. */
 static void place(const struct options *o, struct command_run *r)
 {
 	struct recognised *is = &r->is;
@@ -146,9 +147,9 @@ int command_run_identify(struct command_run *ret, const struct options *o, char 
 		ret->is = found.is;
 		known = true;
 	}
-	/* RIGHTSIZE_JOB_NAME is also the variable of the option for the job name. If the variable
-	 * is set and the option is not, the check of the option has refused the name of the
-	 * variable. Such a name must not come back from `is`. */
+	/* RIGHTSIZE_JOB_NAME is a variable that jobs set, and also the variable of the option
+	 * --job-name. If `is` got its name from the variable but the option is not set, the check
+	 * of the option has refused this name. Remove the name from `is`, too. */
 	if (!o->run_job_name && ret->is.own_name)
 		ret->is.job_name[0] = '\0';
 	identify_bound_numbers(&ret->is);

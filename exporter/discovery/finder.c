@@ -97,8 +97,9 @@ static void join_run(struct booked_process *p, struct named_process *n)
 	n->processes++;
 }
 
-/* An earlier exporter may have given this run of a pod another name, because it knew more or
- * less about the owner of the pod. A continued run keeps its name. */
+/* If the process has a run that an earlier exporter left open, continues this run under its name.
+ * The earlier exporter may have chosen another name, because it knew more or less about the owner
+ * of the pod. */
 static void keep_name(struct finder *f, pid_t pid, uint64_t start_ticks, struct named_process *n)
 {
 	n->left_open = left_open_find(f->left_open, NULL, pid, start_ticks);
@@ -136,8 +137,8 @@ static void root_at(struct finder *f, pid_t pid, uint64_t start_ticks, struct na
 	}
 }
 
-/* Returns the real user of a process. The effective user is not used: for a set-user-ID program it
- * is another user, whose quota must not be charged. */
+/* Returns the real user of a process. The effective user of a set-user-ID program may be another
+ * user, to whose quota the run must not count. */
 static uint64_t user_of(const struct host *h, pid_t pid)
 {
 	char path[64], text[1024];

@@ -43,7 +43,9 @@ void finder_settle(struct finder *f, const struct host *host, const struct snaps
 
 struct announcement {
 	pid_t pid;
-	bool helper; /* only declare a helper (finder_declare_helper), begin no run; only `pid` is read */
+	/* true = declares the process `pid` as a helper (finder_declare_helper) and begins no run;
+	 * all other members are ignored */
+	bool helper;
 	bool from_now; /* the run begins now, and not with its process; a later exporter does not
 			* continue it */
 	char job[JOB_KEY_MAX];          /* collectors/base/job_key.h */
@@ -55,7 +57,7 @@ struct announcement {
 
 struct announced_run {
 	char run_id[RUN_ID_MAX];
-	bool known; /* the run was announced before */
+	bool known; /* true = the run was announced before */
 };
 
 /* Begins a run at a process, even if the process names another job. Announcing the same job at the

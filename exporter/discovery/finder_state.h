@@ -20,7 +20,7 @@ struct named_process {
 	char job[JOB_KEY_MAX];
 	bool from_now;    /* the run begins in the middle of its process's life */
 	size_t processes; /* number of processes in the process book that belong to this run */
-	bool begun;       /* the history has a record of the run */
+	bool begun;       /* true = the start of the run is recorded in the history */
 	/* True while this finder follows the run. False = the run has ended, was refused, or is
 	 * followed by its wrapper. */
 	bool open;
@@ -45,7 +45,7 @@ struct finder {
 	struct named_process **named;
 	struct facts_reader *reader;
 	struct job_rules *rules; /* rules of --jobs.rules; NULL = none */
-	const struct host *host; /* the host that the caller passed */
+	const struct host *host; /* the host that the caller of the current call passed */
 	struct complaint not_followed, patterns_given_up;
 	bool refused_logged;
 	struct name_quota quota;

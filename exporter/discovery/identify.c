@@ -29,10 +29,10 @@ static uint64_t fingerprint(struct slice s)
 	return hash_bytes(s.data, s.len) | 1;
 }
 
-/* Counts a process whose environment may not be read, once. Logs once which rights are needed to
- * read the environments of other users' processes, or, if the exporter has these rights, why
- * they are not enough. Logs nothing in a pod, because the job name then comes from the pod and
- * not from an environment. */
+/* Counts each process whose environment may not be read once. Logs once which rights are needed to
+ * read the environments of other users' processes. If the exporter has these rights, logs why they
+ * are not enough. Logs nothing in a pod, because the job name then comes from the pod and not from
+ * an environment. */
 static void note_refused(struct finder *f, struct booked_process *p,
 	const struct process_facts *facts)
 {
@@ -253,8 +253,8 @@ static void complete_by_pod(const struct finder *f, const struct booked_process 
 
 /* A container may end before the next one of its pod starts. The kubelet needs a second or two
  * between an init container and the next container, and waits 10 s or more before it starts a
- * container that failed again (containerrestartpolicy of kubernetes.io). An init container
- * and the next container are therefore one run, and a restarted container is another attempt with its own
+ * container that failed again (containerrestartpolicy of kubernetes.io). An init container and the
+ * next container are therefore one run, and a restarted container is another attempt with its own
  * run. */
 #define BETWEEN_CONTAINERS_SECONDS 8
 
@@ -361,7 +361,8 @@ static struct node_pod *pod_of(const struct finder *f, const struct process_fact
 	return watches_node(f) ? node_pods_find(f->node_pods, f->host, facts->cgroup) : NULL;
 }
 
-/* An exporter in a pod, as a sidecar or as a wrapper, records the pod's run. */
+/* Notes that the pod of this process has an exporter of its own, a sidecar or a wrapper, which
+ * records the pod's run. */
 static void note_exporter(const struct finder *f, const struct process_facts *facts)
 {
 	struct node_pod *pod = pod_of(f, facts);
@@ -481,8 +482,8 @@ static bool is_helper(const struct finder *f, const struct booked_process *p,
 	       helpers_declared(f->host->helpers, p->pid, p->start_ticks);
 }
 
-/* Sets the namespace of the job. On a Kubernetes node, the process's pod has it, and not the pod of
- * the exporter. */
+/* Sets the namespace of the job. On a Kubernetes node, this is the namespace of the process's pod,
+ * not that of the exporter's pod. */
 static void take_space(const struct finder *f, const struct process_facts *facts,
 	struct recognised *r)
 {

@@ -522,8 +522,9 @@ static struct slice group(const struct rule_groups *g, struct slice name)
 	return (struct slice){"", 0};
 }
 
-/* Writes `template`, and replaces each {name} by the text of the group with this name. If `steady`
- * is true, drops dates and ids from the texts of the groups. Control characters become "_". */
+/* Writes `template` to `out`, with each {name} replaced by the text of the group with this name. If
+ * `steady` is true, drops dates and ids from the texts of the groups. Control characters become
+ * "_". */
 static void fill(const struct rule_groups *g, const char *template, bool steady, char *out,
 	size_t size)
 {

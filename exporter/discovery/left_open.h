@@ -17,8 +17,9 @@ struct left_open_run {
 	double recorded_seconds; /* time covered by the run's samples */
 	struct run_root root;
 	double total[RUN_N_METRICS]; /* counters up to the last sample; 0 when unknown */
-	bool recorded_elsewhere;     /* another exporter that is still alive records this run */
-	bool continued;              /* this exporter continues the run; left_open_find skips it */
+	/* true = another exporter, which still runs, records this run */
+	bool recorded_elsewhere;
+	bool continued; /* this exporter continues the run; left_open_find skips it */
 	char job_name[JOB_KEY_MAX];
 };
 

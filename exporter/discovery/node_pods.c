@@ -13,7 +13,8 @@
 struct node_pods {
 	size_t n, room;
 	struct node_pod *pod;
-	/* when `here` was checked, and when the folders were listed, monotonic ns; 0 = never */
+	/* monotonic times in ns when `here` was last checked and when the folders were last listed;
+	 * 0 = never */
 	int64_t checked, listed;
 	bool here;
 };
@@ -84,7 +85,7 @@ bool node_pods_uid(struct slice cgroup, char ret[POD_UID_MAX])
 	return found;
 }
 
-/* Namespaces that Kubernetes itself makes, other than "default"
+/* Returns true for the namespaces that Kubernetes itself makes, except "default"
  * (https://kubernetes.io/docs/concepts/overview/working-with-objects/namespaces). */
 static bool is_of_system(const char *space)
 {
@@ -132,8 +133,9 @@ static int add_folder(void *context, const char *folder)
 	return 0;
 }
 
-/* Makes the table anew when it is full, so that the pods without a folder leave room for new ones.
- * The caller's notes about the other pods stay. */
+/* Adds the pods that have a folder of logs to the table. If the table is full, empties it first, so
+ * that pods whose folders are gone make room. The member `recorded` of all other pods keeps its
+ * value. */
 static void list_folders(struct node_pods *p, const struct host *h)
 {
 	struct node_pods old = {0};

@@ -1,12 +1,13 @@
 /* Finds the pod of a process on a Kubernetes node, for an exporter that sees the processes of all
  * pods. Asks neither the Kubernetes API nor the container runtime, so it needs no rights there
- * (exporter/kubernetes/pod_owners.h asks the API who owns the pod). Two facts of the node are enough:
+ * (exporter/kubernetes/pod_owners.h asks the API who owns the pod). Two facts of the node are
+ * enough:
  *
  * - The path of a process's control group has the UID of its pod: "/pod" UID with the driver
  *   cgroupfs, "-pod" UID ".slice" with "_" for "-" with the driver systemd.
  * - The kubelet names the folder of a pod's logs NAMESPACE_NAME_UID, in var/log/pods below
- *   --path.rootfs. It creates the folder before it starts the first container
- *   (kubernetes 1.36: BuildPodLogsDirectory in pkg/kubelet/kuberuntime/helpers.go).
+ *   --path.rootfs. It creates the folder before it starts the first container (kubernetes 1.36:
+ *   BuildPodLogsDirectory in pkg/kubelet/kuberuntime/helpers.go).
  *
  * Sampler thread only. */
 #ifndef EXPORTER_DISCOVERY_NODE_PODS_H
@@ -19,9 +20,9 @@
 #include "collectors/host.h"
 #include "exporter/kubernetes/object_meta.h"
 
-/* Maximum number of pods that are known at a time, those that ended included. The kubelet's own
- * limit for pods that run is 110 by default. When the table is full, the pods whose
- * folders are gone are forgotten. If there are more folders than this, some pods are not found. */
+/* Maximum number of pods that are known at a time, including pods that have ended. By default, the
+ * kubelet runs at most 110 pods at a time. When the table is full, the pods whose folders are gone
+ * are forgotten. If there are more folders than this, some pods are not found. */
 #define NODE_PODS_MAX 2000
 
 struct node_pod {
@@ -30,10 +31,12 @@ struct node_pod {
 	 * same form of name as the pod of a plain Job. Therefore a pod in a namespace of Kubernetes
 	 * itself, such as kube-system, counts only if its name is that of a CronJob's pod. */
 	bool of_job;
-	/* True if the pod's name shows that a CronJob made it. A pod of a DaemonSet cannot have such
-	 * a name. */
+	/* True if the pod's name shows that a CronJob made it. A pod of a DaemonSet cannot have
+	 * such a name. */
 	bool of_cron_job;
-	bool recorded; /* an exporter in the pod records it; only the caller uses this member */
+	/* an exporter in the pod records the pod's run; only the caller of node_pods_find uses this
+	 * member */
+	bool recorded;
 };
 
 struct node_pods;

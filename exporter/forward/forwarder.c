@@ -39,14 +39,15 @@ struct forwarder {
 	struct endpoint endpoint;
 	struct http_response answer;
 	struct history *history;
-	int64_t version;   /* history_version() before the last round without an error; -1 = none */
+	/* history_version() before the last round without an error; -1 = there was none */
+	int64_t version;
 	unsigned failures; /* number of failed rounds in a row */
 	struct complaint complaint, refusals;
 	struct retry_list retry_list;
 	double longest_delay; /* seconds; a run that is set aside waits at most this long */
 	struct worker worker;
-	atomic_bool stop;  /* forward the remaining runs, then end */
-	atomic_bool abort; /* end now, even during a transfer */
+	atomic_bool stop;  /* true = forward the remaining runs, then end */
+	atomic_bool abort; /* true = end now, even during a transfer */
 };
 
 struct counters {
@@ -87,7 +88,7 @@ const char *forward_answer_text(const struct http_response *a, struct arena *are
 
 /* ---- one request ---- */
 
-/* Runs of one request, and what the answer says about them. */
+/* The runs of one request, and the receiver's decision about each. */
 struct delivery {
 	enum history_receiver to;
 	const struct run *run[FORWARD_RUNS_MAX];
@@ -108,7 +109,8 @@ static int mark_sent(struct history *h, void *context, struct err *e)
 	return code;
 }
 
-/* Logs only the 1st, 10th, 100th ... of the runs that are refused in a row. */
+/* Counts a refused run. Logs only the 1st, 10th, 100th ... of the runs that are refused in a
+ * row. */
 static void note_refused(struct forwarder *f, const char *run_id, const char *why)
 {
 	if (log_complaint_due(&f->refusals))
@@ -137,15 +139,16 @@ static int post(struct forwarder *f, struct delivery *d, struct err *e)
 	return endpoint_post(&f->endpoint, f->url, &document, &f->answer, e);
 }
 
-/* Returns true for an answer that says nothing about the runs: the receiver, or a proxy before it, is busy or
- * down. */
+/* Returns true for an answer that says nothing about the runs: the receiver, or a proxy before it,
+ * is busy or down. */
 static bool is_busy(const struct http_response *a)
 {
 	return a->status == 429 || a->status > 500;
 }
 
-/* Sends runs in one request. Marks the runs that the receiver took or refused for good. Returns 1 when the
- * receiver has answered and none is, unless it is busy; `e` then says what it answered. */
+/* Sends runs in one request. Marks the runs that the receiver took or refused for good as sent.
+ * Returns 1 when the receiver neither took nor refused any of them and is not busy; `e` then
+ * contains its answer. A busy receiver is an error. */
 static int deliver(struct forwarder *f, struct delivery *d, struct err *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
@@ -250,9 +253,10 @@ static int gather_batch(struct forwarder *f, const struct waiting_runs *w, struc
 	return code;
 }
 
-/* Sends the first waiting runs in one request. Returns 1 when they must go one by one: there are too few
- * of them, or the receiver settles none of several runs. Adds the number of settled runs to `*settled`:
- * a request has a largest size, so the last of the runs may not be in it. */
+/* Sends the first waiting runs in one request. Adds the number of runs that the receiver took or
+ * refused to `*settled`. This may be fewer than all, because the size of a request is limited.
+ * Returns 1 when the runs must be sent one by one: fewer than two runs wait, or the receiver
+ * neither took nor refused any of them. */
 static int forward_batch(struct forwarder *f, const struct waiting_runs *w, struct arena *arena,
 	size_t *settled, struct err *e)
 {
@@ -273,7 +277,8 @@ static int forward_batch(struct forwarder *f, const struct waiting_runs *w, stru
 }
 
 /* Forwards the runs that are not set aside. Stops when the receiver seems to be down, that is,
- * after two failures in a row, or after one failure other than status 500. */
+ * after two failures in a row, or after one failure that was not about the run
+ * (is_about_the_run). */
 static int forward_fresh(struct forwarder *f, const struct waiting_runs *w, struct arena *arena,
 	struct err *e)
 {

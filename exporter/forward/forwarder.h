@@ -1,7 +1,8 @@
-/* The threads that send ended runs to a receiver: to another exporter (exporter/forward/to_exporter.h), or to
- * a store (exporter/remote/to_store.h). A thread posts several runs in one request, and one run at a time
- * to a receiver that does not settle all runs of a request. Each run is posted at least once. If the
- * receiver already has a run, it recognises the run.
+/* The threads that send ended runs to a receiver: to another exporter
+ * (exporter/forward/to_exporter.h), or to a store (exporter/remote/to_store.h). A thread posts
+ * several runs in one request. If the receiver neither takes nor refuses any of them, the thread
+ * posts them one at a time. Each run is posted at least once. If the receiver already has a run, it
+ * recognises the run.
  *
  * The history is the queue. A run that any process has written waits there until it is marked as
  * forwarded, so a forwarder that was killed continues after a restart. The limits of the history
@@ -26,25 +27,28 @@ struct historian;
 
 /* The receiver's decision about a run of the request. */
 enum run_verdict {
-	VERDICT_OPEN, /* nothing: the run must be sent again */
+	VERDICT_OPEN, /* not decided: the run must be sent again */
 	VERDICT_TAKEN,
 	VERDICT_REFUSED, /* the receiver will never take it */
 };
 
-/* How runs are sent to a kind of receiver. */
+/* How runs are sent to one kind of receiver. */
 struct forward_protocol {
 	enum history_receiver to;
 	const char *thread; /* name of the thread, at most 15 bytes */
 	const char *content_type;
 	const char *const *header; /* further headers, as in struct endpoint_document */
-	size_t runs_at_once;       /* most runs of a request, at most FORWARD_RUNS_MAX */
-	int status_of_run; /* says that the receiver could not take this very run, but others perhaps */
-	/* Appends a request with the first of these runs to `body`. Returns the number of runs in it, at
-	 * least 1. */
+	/* largest number of runs in a request, at most FORWARD_RUNS_MAX */
+	size_t runs_at_once;
+	/* HTTP status of an answer which means that the receiver could not store the one run of the
+	 * request, but may store others */
+	int status_of_run;
+	/* Appends a request to `body`, with as many of these runs, from the first on, as fit into
+	 * one request. Returns their number, at least 1. */
 	size_t (*write)(struct buf *body, const struct run *const *run, size_t n);
-	/* Reads the answer to a request with these runs. ret[i] is about run[i], and VERDICT_OPEN before
-	 * the call. Returns the text that says why runs were refused, or why none was taken: it is in the
-	 * arena, or a constant. */
+	/* Reads the answer to a request with these runs. Sets ret[i] to the decision about run[i];
+	 * it is VERDICT_OPEN before the call. Returns the reason why runs were refused, or why none
+	 * was taken, as a text in the arena or a constant. */
 	const char *(*read)(const struct http_response *a, const struct run *const *run, size_t n,
 		enum run_verdict *ret, struct arena *arena);
 };
@@ -52,11 +56,12 @@ struct forward_protocol {
 
 struct forwarder_options {
 	const struct forward_protocol *protocol;
-	const char *url;                  /* receiver, checked by its option */
-	const char *path;                 /* is appended to `url`: "/runs" */
-	struct endpoint_options endpoint; /* how to log in, and ca_option */
+	const char *url;  /* receiver, checked by its option */
+	const char *path; /* is appended to `url`: "/runs" */
+	/* how to log in, and ca_option; forwarder_start sets the other members */
+	struct endpoint_options endpoint;
 	const char *history_path;
-	struct historian *historian; /* marks runs as sent */
+	struct historian *historian; /* the historian that marks runs as sent */
 };
 
 /* The texts in `o` and the historian must live longer than the forwarder. */
@@ -74,17 +79,18 @@ int forwarder_start(struct forwarder **ret, const struct forwarder_options *o, s
  * _exit(2). */
 int forwarder_stop(struct forwarder *f, double timeout_seconds);
 
-/* Counts of all threads of this program that send to this kind of receiver. The program's own metrics
- * show them. Any thread may call forward_counts. */
+/* Counts of all threads of this program that send to this kind of receiver. The program's own
+ * metrics show them. Any thread may call forward_counts. */
 struct forward_counts {
 	bool active;
 	uint64_t delivered, refused, failures; /* `failures` = failed attempts, which are retried */
-	/* numbers of runs after the last round; `stuck` = set aside */
+	/* numbers of runs that were not sent after the last round; `stuck` of the `waiting` are set
+	 * aside */
 	uint64_t waiting, stuck;
 };
 struct forward_counts forward_counts(enum history_receiver to);
 
-/* Returns the URL with the path behind it. The caller frees it. */
+/* Returns `url`, without the slashes at its end, followed by `path`. The caller frees the text. */
 char *forward_url(const char *url, const char *path);
 
 /* Returns the beginning of the body of the answer, for the log. */

@@ -1,4 +1,4 @@
-/* The same table of keys is used to write and to read the message. */
+/* Messages are written and read by the same table of keys. */
 #include "exporter/forward/run_message.h"
 
 #include <errno.h>
@@ -27,8 +27,8 @@
 #define LARGEST_COUNT      9007199254740992.0 /* 2^53: a double holds all whole numbers below */
 #define LARGEST_LIMIT      0x1p63             /* the largest memory limit that the kernel accepts */
 
-/* Offset of a key whose member of struct run has a type of its own. read_run reads it, and run_message
- * writes it. */
+/* Stands for the offset of a key whose member in struct run needs its own code: read_run reads it,
+ * and run_message writes it. */
 #define READ_APART SIZE_MAX
 
 /* clang-format off */
@@ -206,7 +206,8 @@ json_t *run_message(const struct run *r)
 
 #define SHOWN 64 /* an error shows at most this number of bytes of a wrong text */
 
-/* Says which values the key accepts. `v` is the value that is not one of them; NULL = it is absent. */
+/* Sets the error for a wrong value `v` of a key, with the accepted values; NULL = the key is
+ * absent. Returns -EINVAL. */
 static int refuse(const struct json_key *k, const json_t *v, struct err *e)
 {
 	AUTO(buf_done) struct buf accepts = BUF_MAX(sizeof e->text);
@@ -340,7 +341,8 @@ static int read_outcome(struct run *r, const json_t *v, struct arena *arena, str
 
 	if (!name || !run_outcome_told(name, &r->outcome, &reason))
 		return refuse(key_of("outcome"), v, e);
-	/* `reason` may point into the message, which is freed before the run is used. */
+	/* Copy `reason`, because it may point into the message, which is freed before the run is
+	 * used. */
 	if (reason && !r->end_reason)
 		r->end_reason = arena_text(arena, reason, strlen(reason));
 	return 0;
@@ -357,7 +359,8 @@ static const char *labelled_space(const char *labels, struct arena *arena)
 		       NULL;
 }
 
-/* Reads the three parts of the job's key. */
+/* Reads the name, the namespace and the cluster of the job, and sets r->job_name to the key of the
+ * job. */
 static int read_job(struct run *r, const json_t *o, struct arena *arena, struct err *e)
 {
 	static const char *const names[] = {"job_name", "namespace", "cluster"};
@@ -377,7 +380,7 @@ static int read_job(struct run *r, const json_t *o, struct arena *arena, struct 
 		if (code)
 			return code;
 	}
-	/* An older sender tells the namespace of a pod only in the labels. */
+	/* An older sender sends the namespace of a pod only as a label. */
 	if (!part[1])
 		part[1] = labelled_space(r->labels, arena);
 	job_key_write(part[0], part[1], part[2], key);
@@ -472,7 +475,9 @@ static const char *told_id(const json_t *o, struct arena *arena)
 								 NULL;
 }
 
-/* Says that the body is not one run or an array of runs. `o` is NULL if it is no object or array. */
+/* Sets the error for a body that is neither a run nor an array of 1 to RUN_BATCH_MAX runs. `o` is
+ * the parsed body. If it is NULL, the body is no JSON, and `syntax` is the reason. Returns
+ * -EINVAL. */
 static int refuse_body(const json_t *o, size_t len, const char *syntax, struct err *e)
 {
 	const char *why = o ? "the array is empty" : syntax;

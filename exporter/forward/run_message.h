@@ -26,7 +26,7 @@ json_t *run_message(const struct run *r);
 int run_message_read(struct run *ret, const char *text, size_t len, struct arena *arena,
 	struct err *e);
 
-/* A run of a batch. */
+/* One run of a batch, and the error if it could not be read. */
 struct told_run {
 	struct run run;     /* valid when wrong.code is 0 */
 	const char *run_id; /* as in the message; NULL = the message has no valid id */
@@ -39,8 +39,8 @@ struct run_batch {
 };
 #define RUN_BATCH_MAX 1024 /* runs */
 
-/* Reads one run, or an array of up to RUN_BATCH_MAX runs. Returns -EINVAL when the text is neither; a
- * wrong run in an array has its error in told[i].wrong. `*ret` points into `arena`. */
+/* Reads one run, or an array of up to RUN_BATCH_MAX runs. Returns -EINVAL when the text is neither;
+ * a wrong run in an array has its error in told[i].wrong. `*ret` points into `arena`. */
 int run_batch_read(struct run_batch *ret, const char *text, size_t len, struct arena *arena,
 	struct err *e);
 
@@ -48,7 +48,7 @@ int run_batch_read(struct run_batch *ret, const char *text, size_t len, struct a
  * outside the bounds of its key, or impossible (recommender/plausible.h). */
 int run_message_check_numbers(const struct run *r, struct err *e);
 
-/* The clock of the sender may be this much ahead of ours. */
+/* The clock of the sender may be this many seconds ahead of ours. */
 #define RUN_MESSAGE_EARLY_SECONDS 300
 
 /* Returns -EINVAL when the run begins or ends in the future, or when it is so old that the history

@@ -23,7 +23,7 @@ static double agree(struct age_clock *c, struct age_clock_reading now)
 }
 
 /* Handles a reboot. Accepts the new wall time if the machine was off for less than a day. Converts
- * the monotonic times of `agreed` and `doubted` to the clock of the new boot. */
+ * the monotonic times of `agreed` and `doubted` to the monotonic clock of the new boot. */
 static void note_boot(struct age_clock *c, struct age_clock_reading now, const char *boot_id)
 {
 	double off = now.wall - c->agreed.wall, doubted = now.wall - c->doubted.wall;
@@ -32,7 +32,8 @@ static void note_boot(struct age_clock *c, struct age_clock_reading now, const c
 	if (off > 0 && off < AGE_CLOCK_DOUBT_SECONDS)
 		c->agreed = now;
 	c->agreed.mono = now.mono;
-	/* Keep a jump from before the reboot, so that it can still be accepted after the reboot. */
+	/* Keep a jump that was found before the reboot, so that the new time is still accepted a
+	 * day after the jump. */
 	if (doubted >= 0)
 		c->doubted.mono = now.mono - doubted;
 	else

@@ -10,8 +10,10 @@
 
 #include "collectors/base/clock.h"
 
-/* A smaller difference is not a jump. Slewing and late calls cause small differences. */
-#define AGE_CLOCK_JUMP_SECONDS  3600.0
+/* A difference below this is not a jump: slewing and late calls cause such differences. */
+#define AGE_CLOCK_JUMP_SECONDS 3600.0
+/* After a jump ahead, the new time is accepted when the wall clock has run steadily for this many
+ * seconds. After a reboot, a gap of up to this many seconds is accepted at once. */
 #define AGE_CLOCK_DOUBT_SECONDS 86400.0
 #define AGE_CLOCK_BOOT_ID_MAX   40
 

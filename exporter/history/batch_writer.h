@@ -1,6 +1,6 @@
-/* The historian's access to the history file. It opens the file, writes batches of events, enforces
- * limits, closes open runs whose exporter is gone, and recovers from failures. Only one thread may
- * use it. It writes log lines. */
+/* The historian's access to the history file. A batch writer opens the file, writes batches of
+ * events, enforces limits, closes open runs whose exporter is gone, and recovers from failures.
+ * Only one thread may use a batch writer. It writes log lines. */
 #ifndef EXPORTER_HISTORY_BATCH_WRITER_H
 #define EXPORTER_HISTORY_BATCH_WRITER_H
 
@@ -16,9 +16,10 @@ struct batch_writer {
 	bool (*patient)(void *context, double stuck_seconds);
 	void *patient_context;
 	struct history *history; /* NULL = not open */
-	struct event_queue open; /* begin events of open runs, to repeat in a fresh file */
-	bool begin_again;        /* true = write the events in `open` before all others */
-	enum upkeep upkeep;      /* next step of upkeep */
+	/* begin events of open runs, to be written again into a fresh file */
+	struct event_queue open;
+	bool begin_again;   /* true = write the events in `open` before all others */
+	enum upkeep upkeep; /* next step of upkeep */
 	double set_aside_at, checked_at;
 	struct history_losses losses; /* counts of removed data, as last read from the file */
 	struct complaint complaint, refusals, forgetting, losing;
@@ -32,7 +33,7 @@ int batch_writer_open(struct batch_writer *w, struct err *e); /* does nothing wh
 struct batch_written {
 	uint64_t samples, refused; /* `refused` = samples that can never be written */
 	double seconds;            /* seconds from BEGIN to the end of COMMIT */
-	double disk_seconds;       /* the same without the wait for the lock */
+	double disk_seconds;       /* `seconds` without the wait for the lock of the file */
 };
 
 /* Writes the batch in one transaction. After success the batch is empty; after a failure it is
@@ -46,8 +47,8 @@ int batch_writer_do(struct batch_writer *w,
 	int (*function)(struct history *history, void *context, struct err *e), void *context,
 	struct err *e);
 
-/* Does one short step of the upkeep in `w->upkeep`. Sets `w->upkeep` to UPKEEP_NONE when nothing is
- * left to do. */
+/* Does one short step of the kind `w->upkeep`. Sets `w->upkeep` to the kind of the next step, or to
+ * UPKEEP_NONE when nothing is left to do. */
 int batch_writer_upkeep(struct batch_writer *w, struct err *e);
 
 /* Reads the whole file, at most once a minute. Returns -EBADMSG when the file is corrupt. */

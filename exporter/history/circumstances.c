@@ -11,8 +11,8 @@ static int64_t hash_of(const struct circumstances *c)
 {
 	uint64_t hash = 0;
 
-	/* Because of the factor, the same texts in another order have another hash. Any large odd
-	 * number does. */
+	/* The factor gives the same texts in another order a different hash. Any large odd number
+	 * would do. */
 	for (size_t i = 0; i < CIRCUMSTANCES_COUNT; i++)
 		hash = (hash + (c->text[i] ? hash_text(c->text[i]) : 0)) * 0x9e3779b97f4a7c15;
 	return (int64_t)hash;

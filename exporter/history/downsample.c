@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* After this many rows, one step begins no other bucket. A bucket has at most as many rows. This
- * bounds the time for which one step locks the file: about 20 ms. */
+/* A step begins no new bucket after it has read this many rows, and no bucket has more rows than
+ * this. A step therefore locks the file for only about 20 ms. */
 #define ROWS_AT_ONCE 2000
 
-/* Each run keeps this many of its newest samples at full rate. A sample that is older than
- * full_rate_seconds is thinned even if it is among them. At one sample a second, this many samples
- * cover more than a day. */
+/* While a run is open, a sample is also thinned when this many newer samples of the run exist, even
+ * if it is not full_rate_seconds old. At one sample a second, this many samples cover more than a
+ * day. */
 #define FULL_RATE_SAMPLES 100000
 
 /* `width` is the length of a bucket in seconds. Samples are thinned when they are older than
@@ -67,8 +67,8 @@ static double higher(double a, double b)
 	return isnan(a) || b > a ? b : a;
 }
 
-/* Adds a value to one column of the bucket. If a sample is shorter than `shortest` seconds, its
- * growth per second is ignored as an extreme (see recommender/stats.c). */
+/* Adds a value to one column of the bucket. The growth per second of a sample shorter than
+ * `shortest` seconds does not count as the lowest or highest value (see recommender/stats.c). */
 static void add_value(struct thinned_value *c, enum metric_fold fold, int64_t kind, double v,
 	double duration, double shortest)
 {
@@ -192,8 +192,9 @@ struct history_thinning {
 	struct history *history;
 	const struct thinning_level *level;
 	double cutoff; /* seconds since 1970; older samples are thinned */
-	int64_t keep;  /* number of newest samples of a run that are thinned only by age */
-	size_t rows;   /* rows read so far */
+	/* this many newest samples of a run are thinned only when they are older than `cutoff` */
+	int64_t keep;
+	size_t rows; /* rows read so far */
 	struct sql select, insert;
 	struct thinning_bucket bucket;
 };
@@ -211,9 +212,9 @@ static bool is_due(const struct history_thinning *t, const struct thinned_row *r
 	       (r->id <= newest && (uint64_t)newest - (uint64_t)r->id >= (uint64_t)t->keep);
 }
 
-/* Reads the next bucket of the run. Returns 1 when all its rows may be thinned. Returns 0 when a
- * row may not be thinned yet, or when there are no more rows. If the clock stood still, very many
- * rows can fall into one bucket. A bucket with more than ROWS_AT_ONCE rows is split. */
+/* Reads the next bucket of the run. Returns 1 when all its rows may be thinned. Returns 0 when one
+ * of its rows must not be thinned yet, or when there are no more rows. A bucket with more than
+ * ROWS_AT_ONCE rows is split: if the wall clock stood still, a bucket can have very many rows. */
 static int read_bucket(struct history_thinning *t, const struct run_to_thin *r, int64_t newest,
 	struct err *e)
 {
@@ -299,7 +300,7 @@ static int note_progress(struct history_thinning *t, int64_t run, int64_t until,
 }
 
 /* Looks at the first row of the run after r->from. Returns 1 when this row may be thinned. Returns
- * 0 when it may not be thinned yet, or when there is none. */
+ * 0 when it must not be thinned yet, or when there is no such row. */
 static int has_due(struct history_thinning *t, const struct run_to_thin *r, int64_t newest,
 	struct err *e)
 {

@@ -135,7 +135,8 @@ static bool is_finish_of(const struct event *e, const char *run_id)
 	return e->kind == EVENT_FINISH && strcmp(e->finish.run_id, run_id) == 0;
 }
 
-/* Returns the next sample of the same run, or NULL. */
+/* Returns the next sample of the same run, or NULL. Subtracts the steps that the search takes from
+ * `*steps`, and stops at 0. */
 static struct event *next_of_run(const struct event *e, size_t *steps)
 {
 	const char *run_id = e->sample.run_id;
@@ -173,8 +174,8 @@ static void join(const struct columns *columns, const struct sample *earlier, st
 }
 
 /* Finds the oldest sample that has a later sample of the same run, and merges both. Returns false
- * when STEPS_MAX steps find no such pair. Samples before and after the finish of a run are no
- * pair. */
+ * when STEPS_MAX steps find no such pair. A sample before the finish of a run and a sample after it
+ * are no pair. */
 static bool join_oldest(struct event_queue *r)
 {
 	struct event *previous = NULL;

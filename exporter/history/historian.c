@@ -40,7 +40,7 @@
 #define FULL_UPKEEP_SECONDS 1.0
 
 /* While the thread waits for another process's lock of the file, it sets `locked_at` every 1 to 20
- * ms. If `locked_at` is older than this many seconds, the thread does not wait for a lock now. */
+ * ms. If `locked_at` is older than this many seconds, the thread is not waiting for the lock. */
 #define LOCKED_SECONDS 0.1
 
 /* While the thread opens the file, it counts as working only if it uses more than this share of a
@@ -78,28 +78,34 @@ struct historian {
 	bool stop, hurry, gave_up, suspect, ended;
 	bool awaited;                   /* a caller waits until all events are on disk */
 	double paused_until, upkeep_at; /* times of batch_writer_clock() */
-	double upkept_at;               /* end of the last upkeep, in the same clock */
+	/* time of batch_writer_clock() when the last upkeep ended */
+	double upkept_at;
 	/* `full`: the file exceeds its limit by more than 1/HISTORIAN_FULL_PARTS. `near_limit`: the
 	 * file has come within 1/HISTORIAN_FULL_PARTS of its limit, or exceeds the limit. */
 	bool full, near_limit;
-	double stop_at, upkeep_until; /* deadlines of historian_stop, in the same clock */
-	double pause;                 /* current pause in seconds; 0 = no failure */
-	double attempt_at;            /* start of the current write; INFINITY = no write */
-	double failing_at;            /* time of the first failure in a row; INFINITY = none */
-	double locked_at;             /* time of the last call of is_patient */
-	double stuck_at;              /* time when the holder of the lock last wrote */
-	double slowest;               /* longest write so far, in seconds */
-	int opened;                   /* result of opening the file; -EINPROGRESS = none yet */
-	bool starting;                /* historian_start still waits for the first attempt */
-	bool remote;                  /* the file is on a disk that another machine serves */
-	struct err failure;           /* the last failure */
+	/* deadlines of historian_stop, as times of batch_writer_clock() */
+	double stop_at, upkeep_until;
+	double pause;      /* current pause in seconds; 0 = no failure */
+	double attempt_at; /* start of the current write; INFINITY = no write */
+	double failing_at; /* time of the first failure in a row; INFINITY = none */
+	/* time of the last call of is_patient, that is, the last time when the thread was seen
+	 * waiting for the file's lock */
+	double locked_at;
+	/* time when the process that holds the file's lock last wrote */
+	double stuck_at;
+	double slowest;     /* longest write so far, in seconds */
+	int opened;         /* result of opening the file; -EINPROGRESS = none yet */
+	bool starting;      /* historian_start still waits for the first attempt */
+	bool remote;        /* the file is on a disk that another machine serves */
+	struct err failure; /* the last failure */
 	struct historian_health health;
 	int64_t used_ns; /* CPU time of the thread when silent_seconds was last called */
-	double used_at;  /* when it had last changed */
+	double used_at;  /* time when `used_ns` last changed */
 
 	/* Only the historian's thread uses the members below. */
 	struct batch_writer writer;
-	uint64_t seen_dropped, seen_lost; /* samples_dropped, samples_lost at the last check */
+	/* samples_dropped and samples_lost of the queue at the last check */
+	uint64_t seen_dropped, seen_lost;
 	struct complaint joining, losing;
 };
 
@@ -143,7 +149,8 @@ static int do_work(struct historian *h, struct historian_work *work, struct err 
 	return code;
 }
 
-/* Returns true when there is work other than the waiting calls (struct historian_call). */
+/* Returns true when there is work now besides the calls of other threads (struct
+ * historian_call). */
 static bool has_turn(const struct historian *h, double now)
 {
 	if (h->hurry || h->suspect)
@@ -223,15 +230,16 @@ static double next_pause(const struct historian *h, bool failed)
 	return fmin(longer, h->stop || h->awaited ? PAUSE_FIRST_SECONDS : PAUSE_LAST_SECONDS);
 }
 
-/* Returns true while the history waits for a lock. The caller holds the lock of `h`. */
+/* Returns true while the historian's thread waits for another process's lock of the file. The
+ * caller holds the lock of `h`. */
 static bool waits_for_lock(const struct historian *h, double now)
 {
 	return now - h->locked_at < LOCKED_SECONDS;
 }
 
 /* The callback of history_wait_while: runs on the historian's thread while another process has the
- * lock of the file. Returns false when the thread must stop waiting: a `hasty` historian has given
- * up. */
+ * lock of the file. Returns false when the thread must stop waiting, because a `hasty` historian
+ * has given up. */
 static bool is_patient(void *context, double stuck_seconds)
 {
 	struct historian *h = context;
@@ -250,8 +258,8 @@ static void note_failure(struct historian *h, const struct historian_work *work,
 	const struct err *e)
 {
 	double now = batch_writer_clock();
-	/* Many processes write in turn, and the lock passes from one to the next quickly. The disk
-	 * works, so this is no failure. */
+	/* True if many processes write in turn, so that the lock passes quickly from one to the
+	 * next. The disk works, so the timeout for the lock is no failure. */
 	bool crowded = failed && e->code == -EBUSY && waits_for_lock(h, now) &&
 		       now - h->stuck_at < HISTORIAN_GRACE_SECONDS;
 
@@ -294,7 +302,7 @@ static void note_outcome(struct historian *h, struct historian_work *work, bool 
 	}
 	if (work->bytes)
 		note_size(h, work->bytes, now);
-	/* The last upkeep is not retried after a failure. It does not pause between its steps. */
+	/* During stop, upkeep ends at the first failure, and does not pause between its steps. */
 	if (work->last && (failed || h->writer.upkeep == UPKEEP_NONE))
 		h->upkeep_until = 0;
 	else if (h->stop)
@@ -319,8 +327,9 @@ static void log_dropped(struct historian *h, const struct historian_work *work)
 			NULL);
 }
 
-/* Makes one of the waiting calls (struct historian_call), and then further ones until other work is
- * due. The caller holds the lock. The lock is released during each call. */
+/* Makes the calls that other threads wait for (struct historian_call): at least one, and further
+ * ones until other work is due. The caller holds the lock. The lock is released during each
+ * call. */
 static void run_calls(struct historian *h)
 {
 	for (bool first = true; h->calls && (first || !has_turn(h, batch_writer_clock()));
@@ -345,16 +354,16 @@ static void run_calls(struct historian *h)
 	}
 }
 
-/* Returns true when historian_start succeeds although the file is not open, because the thread
- * tries again. With `hasty`, this is so when the file is locked or the disk does not answer.
- * Without `hasty`, this is so when the disk is full. */
+/* Returns true when historian_start may succeed although opening the file failed with `code`,
+ * because the thread tries again. With `hasty`, these are a locked file and a disk that does not
+ * answer. Without `hasty`, it is a full disk. */
 static bool may_open_later(const struct historian *h, int code)
 {
 	return h->config.hasty ? code == -EINPROGRESS || code == -EBUSY : code == -ENOSPC;
 }
 
-/* Opens the file for the first time. Returns false when the thread must end, because
- * historian_start reports the error. The caller holds the lock. */
+/* Opens the file for the first time. Returns false when the thread must end because historian_start
+ * returns an error. The caller holds the lock. */
 static bool open_first(struct historian *h)
 {
 	struct err e = {0};
@@ -546,12 +555,13 @@ void historian_page(struct historian *h, const struct history_page *p)
 	hand_over(h, event_queue_new_page(p));
 }
 
-/* The state of a wait until all events are on disk; see historian_settle. */
+/* The state of a caller that waits until all events are on disk; see historian_settle. */
 struct settling {
 	double begun;
 	double looked_at; /* time of the last check */
-	double worked_at; /* when the thread last worked; -INFINITY = not since `begun` */
-	int64_t used;     /* CPU time of the thread in nanoseconds */
+	/* when the historian's thread was last seen to work; -INFINITY = not since `begun` */
+	double worked_at;
+	int64_t used; /* CPU time of the thread in nanoseconds */
 };
 
 /* The caller holds the lock. */
@@ -570,8 +580,8 @@ static struct settling settling_begin(const struct historian *h)
 		.used = loose_thread_cpu_ns(&h->thread)};
 }
 
-/* Returns the time at which a wait gives up because the disk seems not to work. Without `hasty`,
- * returns INFINITY: the wait never gives up. The caller holds the lock. */
+/* Returns the time at which a waiting caller gives up because the disk seems not to work. Returns
+ * INFINITY without `hasty`, because the caller then never gives up. The caller holds the lock. */
 static double hope_ends(const struct historian *h, struct settling *s, double now)
 {
 	double slow = h->settled < h->handed ? 2 * h->slowest : 0;
@@ -685,8 +695,8 @@ void historian_why(struct historian *h, struct err *e)
 	pthread_mutex_unlock(&h->lock);
 }
 
-/* Returns the pointer in the list that points to `c`. If `c` is NULL, returns the pointer at the
- * end of the list. The caller holds the lock. */
+/* Returns the address of the pointer in the list of calls that points to `c`, or of the last
+ * pointer if `c` is NULL. The caller holds the lock. */
 static struct historian_call **place_of(struct historian *h, const struct historian_call *c)
 {
 	struct historian_call **at = &h->calls;
@@ -847,7 +857,8 @@ int historian_stop(struct historian *h)
 
 	while (now = batch_writer_clock(), end = fmin(leave_at, hope_ends(h, &s, now)),
 		!h->ended && now < end)
-		/* Look often, because CPU time counts as used at the time of the look. */
+		/* Check often: hope_ends takes the time of its check for the time when the thread
+		 * last worked. */
 		wait_until(&h->progress, &h->lock, fmin(end, now + HURRY_SECONDS));
 	bool ended = h->ended;
 

@@ -43,7 +43,7 @@ struct historian_config {
 	double stop_seconds, leave_seconds; /* 0 = the two defaults above */
 	double last_upkeep_seconds;         /* 0 = the default of 0.5 s */
 	bool upkeep_waits;                  /* true = no upkeep before historian_upkeep is called */
-	bool hasty;                         /* see historian_settle */
+	bool hasty;                         /* see historian_start and historian_settle */
 };
 
 /* Starts the thread, which opens the file. Waits until the file is open, so that a bad path is
@@ -81,8 +81,7 @@ bool historian_flush(struct historian *h, double timeout_seconds);
  *   far, or if another machine serves its file system, the limit is HISTORIAN_GRACE_SECONDS: a
  *   local disk that stalls usually works again, but a server may be gone.
  *
- * If the slowest write so far took long, the last two cases wait for twice the duration of that
- * write instead.
+ * In the last two cases, the wait is at least twice as long as the slowest write so far.
  *
  * After a `hasty` historian has given up, end the program with loose_threads_leave. */
 bool historian_settle(struct historian *h, double timeout_seconds);
@@ -91,13 +90,14 @@ bool historian_settle(struct historian *h, double timeout_seconds);
 
 bool historian_gave_up(struct historian *h);
 
-/* Returns true when threads that read or write the history are to be loose ones (loose_thread.h): the
- * historian is `hasty`, and another machine or another program serves the disk. On a disk of this
- * machine, calls return in the end, and the kernel has one process to account for. Any thread. */
+/* Returns true when threads that read or write the history should be loose ones (loose_thread.h):
+ * the historian is `hasty`, and another machine or another program serves the disk. On a disk of
+ * this machine, usual threads are better: calls return in the end, and the kernel counts all
+ * threads as one process. Any thread. */
 bool historian_is_loose(const struct historian *h);
 
-/* Makes the historian give up, as after a failed wait. Call it when the disk does not answer a
- * read. */
+/* Makes the historian give up, as after a failed historian_settle. Call it when the disk does not
+ * answer a read. */
 void historian_give_up(struct historian *h);
 
 /* Returns how many seconds a thread may wait for the disk without using CPU time, before the disk
@@ -133,10 +133,11 @@ void historian_suspect(struct historian *h);
 
 /* Returns 0 while runs of other exporters may be added (history_run_add). Returns -EDQUOT while the
  * file exceeds limits.max_bytes by more than 1/HISTORIAN_FULL_PARTS. The -wal file counts as part
- * of the file. Upkeep removes old runs before that: it begins when the file has come within
- * 1/HISTORIAN_FULL_PARTS of the limit. Returns -ENOSPC while the disk is full. Returns -ETIMEDOUT
- * when the thread has waited for the disk for HISTORIAN_HANG_SECONDS, counted from the first call
- * that finds it waiting. `e` gives the reason without the path, because any client may read it. Any thread. */
+ * of the file. The file seldom gets so large, because upkeep removes old runs as soon as the file
+ * has come within 1/HISTORIAN_FULL_PARTS of the limit. Returns -ENOSPC while the disk is full.
+ * Returns -ETIMEDOUT when the thread has waited for the disk for HISTORIAN_HANG_SECONDS, counted
+ * from the first call that finds it waiting. `e` gives the reason without the path, because any
+ * client may read it. Any thread. */
 #define HISTORIAN_FULL_PARTS 32
 int historian_takes_runs(struct historian *h, struct err *e);
 
@@ -152,9 +153,9 @@ struct historian_health historian_health(struct historian *h);
  * how many events were lost. Failed writes are not retried after stop_seconds. `h` may be NULL.
  *
  * Returns -ETIMEDOUT when the thread has not ended after leave_seconds. If the historian has given
- * up before (historian_settle), returns -ETIMEDOUT after stop_seconds already. With `hasty`, returns
- * -ETIMEDOUT as early as historian_settle gives up. The thread then still waits for the disk, and
- * nothing is freed. The caller must call historian_stop again, or end the program by
+ * up before (historian_settle), returns -ETIMEDOUT after stop_seconds already. With `hasty`,
+ * returns -ETIMEDOUT as early as historian_settle gives up. The thread then still waits for the
+ * disk, and nothing is freed. The caller must call historian_stop again, or end the program by
  * loose_threads_leave. */
 int historian_stop(struct historian *h);
 

@@ -46,8 +46,8 @@ enum history_mode {
  * was not closed properly and no other process uses it. Damage in a larger file is found later: the
  * call that reads the damaged page returns -EBADMSG (see history_set_aside). Three kinds of files
  * give -ENOTSUP and stay unchanged: a newer schema, a database of another program, and a file that
- * is not a database, does not end in .db, .sqlite or .sqlite3, and has no -wal file. `notice` may be
- * NULL. `columns` may be NULL for reading.
+ * is not a database, does not end in .db, .sqlite or .sqlite3, and has no -wal file. `notice` may
+ * be NULL. `columns` may be NULL for reading.
  *
  * Every call may return:
  * - -EBADMSG: the file is corrupt.
@@ -72,7 +72,8 @@ void history_checkpoint(struct history *h);
  * handle. Frees the handle even on failure. */
 int history_set_aside(struct history *take, const char *why, struct err *notice, struct err *e);
 
-uint64_t history_bytes(struct history *h); /* bytes of file and -wal, or of the memory database */
+/* bytes of the file and its -wal file, or of the database in memory */
+uint64_t history_bytes(struct history *h);
 
 struct run_begin {
 	const char *run_id;
@@ -84,8 +85,8 @@ struct run_begin {
 		attempt;
 	const char *system, *system_run, *labels; /* see struct run */
 	struct run_server server;
-	/* The process of the exporter that records the run. If this process is gone, the run is
-	 * interrupted. */
+	/* The process of the exporter that records the run. If this process is gone while the run
+	 * is open, the run is marked as interrupted. */
 	pid_t owner_pid;
 	uint64_t owner_start_ticks;
 };
@@ -151,10 +152,11 @@ int history_run_finish(struct history *h, const struct run_finish *f, struct err
  * the history already has the run. */
 int history_run_add(struct history *h, const struct run *r, struct err *e);
 
-/* Finds the runs that the limits remove at once when they are added again. They would be counted a
- * second time. Runs of this job that began at `*ret` or earlier are such runs, unless the history has
- * them. `*ret` is 0 if the job has no such runs. Forgets at history_close which runs were removed
- * because of the size. */
+/* Finds out which ended runs of a job must not be added, because the limits have removed them
+ * before, or would remove them at once. If such a run were added, it would be counted again. Only
+ * runs that began after `*ret`, in seconds since 1970, may be added. `*ret` is 0 if all may be
+ * added. `runs_per_job` is that of struct history_limits. Which runs this handle removed because of
+ * the size of the file is known only until history_close. */
 int history_removed_until(struct history *h, const char *job_name, uint64_t runs_per_job,
 	double *ret, struct err *e);
 
@@ -164,9 +166,9 @@ enum history_receiver {
 	RECEIVER_STORE = 2,   /* a Prometheus-compatible store (--remote-write.url) */
 };
 
-/* Lists the ended runs that were not sent yet to the receiver, sorted by the time of their end. A run whose
- * record was corrected is sent again. The limits of the history may remove runs before they are
- * sent. */
+/* Lists the ended runs that were not sent yet to the receiver, sorted by the time of their end. A
+ * run whose record was corrected is sent again. The limits of the history may remove runs before
+ * they are sent. */
 int history_unsent(struct history *h, enum history_receiver to, size_t limit, struct arena *arena,
 	const char ***ret, size_t *ret_n, struct err *e);
 int history_count_unsent(struct history *h, enum history_receiver to, uint64_t *ret, struct err *e);
@@ -217,14 +219,14 @@ enum history_limit { /* bits */
  * of them should enforce the same limits. The file therefore stores the limits of the server, and
  * whether an exporter forwards runs. Stored settings are valid for 30 days. */
 struct history_limits {
-	/* Maximum number of ended runs of a job. The oldest runs above it are removed, except one: the
-	 * newest successful run with a memory limit that differs clearly (RUN_LIMITS_DIFFER) from
-	 * that of the newest run. If all kept runs had the same limit, it would not be known that
-	 * the job's memory follows its limit. */
+	/* Maximum number of ended runs of a job. The oldest runs above it are removed, except one:
+	 * the newest successful run with a memory limit that differs clearly (RUN_LIMITS_DIFFER)
+	 * from that of the newest run. If all kept runs had the same limit, it would not be known
+	 * that the job's memory follows its limit. */
 	size_t runs_per_job;
 	double retention_seconds; /* maximum age of a run, counted from its end */
 	uint64_t max_bytes;       /* maximum size of the file; see history_prune */
-	double full_rate_seconds; /* older samples are merged into buckets of a minute */
+	double full_rate_seconds; /* samples older than this are merged into buckets of a minute */
 	/* Keep runs that were not sent yet to these receivers (bits of enum history_receiver),
 	 * unless the file exceeds max_bytes. The file stores this setting, so that all exporters
 	 * obey it. */
@@ -262,8 +264,8 @@ int history_losses(struct history *h, struct history_losses *ret, struct err *e)
 
 /* The page of a server that records into the file. */
 struct history_page {
-	const char *url;        /* of the page, without a fragment: "http://127.0.0.1:9877/" */
-	const char *address;    /* where the server listens: "127.0.0.1:9877" */
+	const char *url;        /* URL of the page, without a fragment: "http://127.0.0.1:9877/" */
+	const char *address;    /* address on which the server listens: "127.0.0.1:9877" */
 	struct run_root server; /* the process of the server; the members reaper_* are 0 */
 };
 /* Stores the page in the place of an earlier one. Call it within a transaction. */
@@ -285,21 +287,22 @@ struct run_query {
 	/* End the list when it contains this many runs that succeeded and were measured. 0 = do not
 	 * end it early. */
 	size_t enough_measured;
-	/* Only ended runs whose memory limit differs clearly from this one (RUN_LIMITS_DIFFER),
-	 * bytes. 0 = any. */
+	/* Only ended runs whose memory limit differs clearly (RUN_LIMITS_DIFFER) from this number
+	 * of bytes. 0 = runs with any limit. */
 	double other_limit_than;
 };
 /* Returns the newest run first. */
 int history_runs(struct history *h, const struct run_query *q, struct arena *arena,
 	struct runs *ret, struct err *e);
 
-/* Reads ended runs in the order in which the file got them: the `limit` runs after `*position`, which is 0
- * before the first call and is moved to the last run that was read. ret->n is 0 at the end. */
+/* Reads ended runs in the order in which the file got them: the `limit` runs after `*position`,
+ * which is 0 before the first call and is moved to the last run that was read. ret->n is 0 at the
+ * end. */
 int history_runs_after(struct history *h, int64_t *position, size_t limit, struct arena *arena,
 	struct runs *ret, struct err *e);
 
 /* A summary of a job's runs that shows changes. Two summaries differ if a run of the job began,
- * ended, was corrected or was removed between them. */
+ * ended, was corrected or was removed after the first and before the second. */
 struct job_mark {
 	uint64_t runs, running, succeeded;
 	double ids, ended; /* sum of the runs' ids; sum of their end times */
@@ -327,14 +330,15 @@ struct job_row {
 int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, size_t *ret_n,
 	struct err *e);
 
-/* Finds the job that a key means, which may lack the cluster, or the namespace and the cluster: the job
- * with exactly this key, or else the only job that has the key's parts. Returns 1 and writes the key of
- * the job. Returns 0 if there is no such job, or if there are several. */
+/* Finds the job for a key that may lack the cluster, or both the namespace and the cluster. A job
+ * with exactly this key is preferred. Otherwise the only job that agrees with all parts of the key
+ * is found. Returns 1 and writes the full key of the job. Returns 0 if there is no such job, or if
+ * there are several. */
 int history_find_key(struct history *h, const char *key, char ret[static JOB_KEY_MAX],
 	struct err *e);
 
-/* Reads the names of other jobs that sort next to this name: at most `limit` before it, and as many
- * after it. */
+/* Reads the names of other jobs that are next to this name in sorted order: at most `limit` names
+ * before it, and at most `limit` after it. */
 int history_names_near(struct history *h, const char *job_name, size_t limit, struct arena *arena,
 	const char ***ret, size_t *ret_n, struct err *e);
 
@@ -350,13 +354,13 @@ struct run_brief {
 struct job_brief {
 	const char *job_name;
 	uint64_t runs; /* number of runs that the job ever had */
-	size_t n;      /* number of runs listed; 0 = the history has no run of it */
+	size_t n;      /* number of runs in `run`; 0 = no run of the job is left in the history */
 	struct run_brief *run;
 };
 
-/* The facts of a job by which a list of jobs is searched, filtered and sorted. It takes 40 ms to
- * read them for 10,000 jobs, and up to 60 ms more to read `value`. To read the 12 newest runs of
- * 10,000 jobs would take 600 ms. */
+/* The facts of a job by which a list of jobs is searched, filtered and sorted. Reading them for
+ * 10,000 jobs takes 40 ms, and reading `value`, too, takes up to 60 ms more. Reading the 12 newest
+ * runs of each job instead would take 600 ms. */
 struct job_head {
 	int64_t id; /* id of the job in this file */
 	const char *job_name;
@@ -364,12 +368,12 @@ struct job_head {
 	uint64_t running;       /* number of open runs */
 	double last_started_at; /* NaN = no run is left */
 	enum outcome last_outcome;
-	bool requests; /* the newest run has a request of CPU or memory */
+	bool requests; /* true = the newest run has a request of CPU or memory */
 	double value;  /* see enum head_value; NaN = unknown */
 };
 
-/* The meaning of job_head.value. HEAD_NOTHING: it is not read. HEAD_FAILURES: how many of the 12
- * newest ended runs are failed or oom_killed. HEAD_DURATION and HEAD_MEMORY: the duration in
+/* The meaning of job_head.value. HEAD_NOTHING: `value` is not read. HEAD_FAILURES: how many of the
+ * 12 newest ended runs are failed or oom_killed. HEAD_DURATION and HEAD_MEMORY: the duration in
  * seconds, and the peak memory in bytes, of the newest successful run. */
 enum head_value { HEAD_NOTHING, HEAD_FAILURES, HEAD_DURATION, HEAD_MEMORY };
 
@@ -425,8 +429,8 @@ int history_open_runs(struct history *h, struct arena *arena, struct open_run **
 struct run_origin {
 	const char *system, *labels;
 };
-/* Finds the origin of the newest run of a job, which may be active. It is unknown for an unknown
- * job. */
+/* Finds the origin of the newest run of a job, even if that run still runs. For an unknown job, all
+ * members of `ret` are NULL. */
 int history_job_origin(struct history *h, const char *job_name, struct arena *arena,
 	struct run_origin *ret, struct err *e);
 
@@ -440,10 +444,10 @@ struct recent_job {
 int history_recent_jobs(struct history *h, size_t runs, size_t limit, struct arena *arena,
 	struct recent_job **ret, size_t *ret_n, struct err *e);
 
-/* Reads the newest runs of a job from which its need of memory can be learnt: they were measured,
- * and succeeded or were killed for memory. Returns at most `limit` runs, newest first. Sets the
- * outcome, the duration, the memory limit, the input size and the largest value of
- * memory_peak_bytes, because only these are in indexes. All other members are 0. */
+/* Reads the newest runs of a job from which its need of memory can be learnt: runs that were
+ * measured, and that succeeded or were killed for lack of memory. Returns at most `limit` runs,
+ * newest first. Sets the outcome, the duration, the memory limit, the input size and the largest
+ * value of memory_peak_bytes, because only these are in indexes. All other members are 0. */
 int history_memory_runs(struct history *h, int64_t job, size_t limit, struct arena *arena,
 	struct runs *ret, struct err *e);
 

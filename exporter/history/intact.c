@@ -1,7 +1,7 @@
 /* Detects that another program truncated, overwrote or deleted files of the open history. SQLite
- * does not detect this, because it trusts its cache and the -shm file. It would continue to write,
- * although nobody could read the file afterwards. File formats:
- * https://www.sqlite.org/fileformat2.html and https://www.sqlite.org/walformat.html */
+ * does not detect this, because it trusts its cache and the -shm file. It would continue to write
+ * into a file that can no longer be read. File formats: https://www.sqlite.org/fileformat2.html and
+ * https://www.sqlite.org/walformat.html */
 #include "exporter/history/tables.h"
 
 #include <errno.h>
@@ -15,22 +15,24 @@
 #include "collectors/base/buf.h"
 #include "collectors/base/mem.h"
 
-#define PATH_BUF_MAX     8192
-#define HEADER_BYTES     100 /* size of the header of the database */
-#define WRITE_VERSION    18  /* offset in this header; the value is WAL_VERSION in WAL mode */
+#define PATH_BUF_MAX 8192
+#define HEADER_BYTES 100 /* size of the header of the database */
+/* offset in the header of the database; the byte there is WAL_VERSION in WAL mode */
+#define WRITE_VERSION    18
 #define WAL_VERSION      2
 #define WAL_HEADER_BYTES 32
 #define FRAME_BYTES      24 /* size of the header of a frame, which a page follows */
 #define WAL_SALT         16 /* offset of the salt in the header of the -wal file */
 #define SALT_BYTES       8
 #define INDEX_BYTES      32768 /* size of one block of the -shm file */
-#define INDEX_PAGE_SIZE  14    /* this and the next two numbers are offsets in the -shm file */
-#define INDEX_FRAMES     16
-#define INDEX_SALT       32
+/* INDEX_PAGE_SIZE, INDEX_FRAMES and INDEX_SALT are offsets in the -shm file */
+#define INDEX_PAGE_SIZE 14
+#define INDEX_FRAMES    16
+#define INDEX_SALT      32
 
 /* ---- a -shm file that became shorter than its mapping ---- */
 
-static atomic_uint torn; /* number of mapped pages that were lost so far */
+static atomic_uint torn; /* number of mapped pages of -shm files that were lost so far */
 
 /* Handles an access to a mapped page beyond the end of its file. The kernel sends SIGBUS, which
  * would end this program and leave the job without its wrapper. This function maps an empty page at
@@ -79,8 +81,8 @@ int history_stat(const struct history *h, const char *suffix, struct stat *ret)
 	return stat(buf_text(&name), ret);
 }
 
-/* Returns the file of the open database that SQLite itself uses, or NULL. The database must not be
- * opened a second time. Closing the second descriptor would release SQLite's locks. */
+/* Returns SQLite's own object for a file of the open database, or NULL. The file must not be opened
+ * a second time to read it: closing the second descriptor would release SQLite's locks. */
 static sqlite3_file *file_of(const struct history *h, int which)
 {
 	sqlite3_file *f = NULL;

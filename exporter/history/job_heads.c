@@ -33,8 +33,8 @@ static int read_heads(struct history *h, struct arena *arena, struct job_head **
 	return 0;
 }
 
-/* Sets the member `value` of the heads. `head` and the rows of the statement are in the order of
- * job ids. */
+/* Sets the member `value` of the heads by a statement that returns pairs of job id and value. Both
+ * `head` and these pairs are sorted by job id. */
 static int read_values(struct history *h, enum history_statement id, struct job_head *head,
 	size_t n, struct err *e)
 {
@@ -77,7 +77,7 @@ int history_job_heads(struct history *h, enum head_value value, struct arena *ar
 	return 0;
 }
 
-/* Sets the values that are among the statistics of the run. */
+/* Sets the members of `ret` that come from the statistics of the run. */
 static int take_measured(struct history *h, int64_t id, const struct packed_run *packed,
 	struct run_brief *ret, struct err *e)
 {

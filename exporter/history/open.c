@@ -13,7 +13,7 @@
 #include "collectors/base/clock.h"
 #include "exporter/history/quarantine.h"
 
-/* The leading slash makes all handles of the process share the database. */
+/* The slash before the name makes all handles of this process share one database. */
 #define MEMORY_URI "file:/rightsize?vfs=memdb"
 
 #define BUSY_TIMEOUT_MS 2000
@@ -65,10 +65,10 @@ static int round_up(int n)
 	return class;
 }
 
-/* `recovered` is true after SQLite has recovered writes from a -wal file. SQLite reports the
- * recovery to its log. It recovers writes when it opens a database that the last process did not
- * close, and that no other process has open. The existence of a -wal file does not prove this,
- * because a running exporter always has a -wal file.
+/* `recovered` is true after SQLite has recovered writes from a -wal file, which it reports to its
+ * log. SQLite does so when it opens a database that no other process has open and that was not
+ * closed properly. A -wal file alone does not prove this, because a running exporter always has
+ * one.
  *
  * open_patiently resets `recovered`. If history_setup was not called, `recovered` is always
  * true. */
@@ -226,9 +226,9 @@ uint64_t history_bytes(struct history *h)
 	return (uint64_t)(pages * sql_int(&q));
 }
 
-/* SQLite calls this function when another process holds the lock. It waits a moment and returns 1.
- * It returns 0 to give up. While the -wal file changes, the process that holds the lock still
- * works. */
+/* SQLite calls this function while another process holds the lock of the file. This function waits
+ * a moment and returns 1, or returns 0 to give up. A change of the -wal file shows that the other
+ * process still works. */
 static int wait_for_lock(void *context, int tries)
 {
 	struct history *h = context;

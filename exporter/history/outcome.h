@@ -14,8 +14,9 @@
  * - The root process exited with 137 (128 + SIGKILL, as a shell reports a killed child).
  * - A process of the run ended by SIGKILL. */
 struct ending_facts {
-	double exit_code, exit_signal; /* exit code, and signal that ended the run; NaN = unknown */
-	bool killed;                   /* SIGKILL ended a process of the run */
+	/* exit code of the root process, and signal that ended it; NaN = unknown */
+	double exit_code, exit_signal;
+	bool killed; /* SIGKILL ended a process of the run */
 };
 
 enum outcome outcome_of(const struct ending_facts *f, const struct account_note *note);

@@ -33,7 +33,8 @@ _Static_assert(PACKED_CODES == 16, "a code has 4 bits");
 
 /* ---- forms ---- */
 
-/* Reads a column of a form. `before`: the column before it, or NULL. */
+/* Reads a column of a form. `before` is the column before this one, to check the order; NULL =
+ * none. */
 static int form_column(struct kept_column *ret, const struct kept_column *before, struct slice text,
 	struct arena *arena)
 {
@@ -180,8 +181,8 @@ static bool stays_exact(enum statistic s)
 	return s == STATISTIC_N || s == STATISTIC_SUM || s == STATISTIC_MAX;
 }
 
-/* `n_before`: the number of values of the last column before this one that has values; NaN =
- * none. */
+/* Appends the statistics of a column. `n_before` is the statistic `n` of the last earlier column
+ * that has values; NaN = there is none. */
 static void put_column(struct packing *p, const struct distribution *d, unsigned statistics,
 	double n_before)
 {
@@ -194,7 +195,8 @@ static void put_column(struct packing *p, const struct distribution *d, unsigned
 
 		bool same = v != 0 && v == before;
 
-		/* Equal numbers stay equal, so that a steady column stays steady. */
+		/* If two neighbouring numbers are equal, write them as equal even after rounding,
+		 * so that a steady column stays steady. */
 		before = v;
 		if (same)
 			v = stored;

@@ -1,9 +1,9 @@
 /* Packs the statistics of a run into one blob. A forwarded run takes about 300 bytes. Schema 13 and
  * older had one row for each column, which took 4,000 bytes.
  *
- * A form says which statistics of which columns a blob has, in which order. The file keeps each
- * form once (the table stats_form), because most runs have the same form. A form is a text: the
- * column names in ascending order, each followed by ':' and its set of statistics
+ * A form is the list of the columns and statistics that a blob has, in their order. The file keeps
+ * each form once (the table stats_form), because most runs have the same form. In the file, a form
+ * is a text: the column names in ascending order, each followed by ':' and its set of statistics
  * (recommender/kept_statistics.h) as a number, separated by ';'.
  *
  * A blob begins with 4 bits for each statistic of the form (enum packed_code), two to a byte, the
@@ -30,10 +30,11 @@ struct stats_form {
 int stats_form_read(struct stats_form *ret, const char *text, struct arena *arena);
 void stats_form_write(struct buf *out, const struct stats_form *f);
 
-/* The form with all statistics of these columns. */
+/* Returns the form with all statistics of these columns. */
 struct stats_form stats_form_of_all(const struct column_stats *stats, size_t n,
 	struct arena *arena);
-/* The form of a run that another exporter recorded: kept_columns. */
+/* Returns the form of runs that another exporter recorded. It has the columns and statistics of
+ * kept_columns (recommender/kept_statistics.h). */
 struct stats_form stats_form_of_kept(void);
 
 /* Appends the blob. `stats` is sorted by column; columns that the form lacks are left out. If

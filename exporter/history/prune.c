@@ -65,8 +65,8 @@ static int drop_samples(struct history *h, int64_t run, int64_t *left, struct er
 
 struct prune_step {
 	int64_t samples_left; /* number of samples that this step may still delete */
-	/* The step ends as soon as the file has no more bytes in use than this; 0 = the size does
-	 * not end it. */
+	/* The step ends as soon as the file uses at most this many bytes; 0 = the step does not
+	 * look at the size. */
 	uint64_t enough_bytes;
 	unsigned unsent; /* count removed runs that were not sent to these receivers */
 	int64_t lost;    /* number of runs that were removed before they were sent */
@@ -183,7 +183,8 @@ static int drop_excess(struct history *h, const struct history_limits *l, double
 
 /* ---- size ---- */
 
-/* Returns 1 when samples of the run may be removed. `newest_too`: also of the newest run of a job. */
+/* Returns 1 when samples of the run may be removed. The newest run of a job may lose its samples
+ * only if `newest_too` is true. */
 static int may_lose_samples(struct history *h, int64_t run, bool newest_too, struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_MAY_LOSE_SAMPLES, e);
@@ -193,7 +194,8 @@ static int may_lose_samples(struct history *h, int64_t run, bool newest_too, str
 	return sql_row(&q, e);
 }
 
-/* Finds the first run with samples from run `*run` on. Returns 1 when there is one. */
+/* Moves `*run` to the first run with samples whose id is `*run` or greater. Returns 1 when there is
+ * one. */
 static int next_sampled(struct history *h, int64_t *run, struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_NEXT_SAMPLED, e);
@@ -206,9 +208,9 @@ static int next_sampled(struct history *h, int64_t *run, struct err *e)
 	return code;
 }
 
-/* Removes samples, oldest runs first. One pass goes over all runs and takes several steps. If a pass has
- * removed samples, another pass follows, because a run that was the newest of its job may not be the
- * newest now. */
+/* Removes samples, oldest runs first. One pass goes over all runs and takes several steps. If a
+ * pass has removed samples, another pass follows: a run that was spared as the newest of its job
+ * may have been followed by a newer run since. */
 static int drop_oldest_samples(struct history *h, struct sample_pass *pass, bool newest_too,
 	uint64_t enough_bytes, struct err *e)
 {
@@ -239,8 +241,8 @@ static int drop_oldest_samples(struct history *h, struct sample_pass *pass, bool
 	return code ? code : !ended || pass->any;
 }
 
-/* Removes the oldest ended runs, but not the newest of a job. `sent_to`: only runs that were sent to
- * these receivers. */
+/* Removes the oldest ended runs, but not the newest of a job, and only runs that were sent to all
+ * receivers in `sent_to`. */
 static int drop_oldest_runs(struct history *h, unsigned sent_to, struct prune_step step,
 	struct err *e)
 {
@@ -293,9 +295,9 @@ int history_losses(struct history *h, struct history_losses *ret, struct err *e)
 	return 0;
 }
 
-/* 1/WAL_PARTS of the file's limit is for the -wal file, and the rest is for the data. SQLite copies
- * the -wal file into the database when the -wal file has reached half of its part. That size is at
- * least WAL_PAGES_MIN and at most WAL_PAGES_MAX. */
+/* 1/WAL_PARTS of the file's limit is for the -wal file, and the rest is for the data. When the -wal
+ * file has reached half of its part, SQLite copies it into the database. The size at which it does
+ * this is at least WAL_PAGES_MIN pages and at most WAL_PAGES_MAX pages. */
 #define WAL_PARTS     32
 #define WAL_PAGES_MAX 512
 #define WAL_PAGES_MIN 16
@@ -350,9 +352,9 @@ static void limit_wal(struct history *h, const struct history_limits *l,
 }
 
 /* Copies the -wal file into the database and empties the -wal file if it exceeds its part of the
- * limit. It can grow because SQLite cannot overwrite it from its start while another process reads
- * it. A history that is full takes no more runs (historian_takes_runs), so no later write would
- * empty it. */
+ * limit. The -wal file can grow because SQLite cannot overwrite it from its start while another
+ * process reads it. A full history takes no more runs (historian_takes_runs), so no later write
+ * would empty the -wal file. */
 static int empty_wal(struct history *h, const struct history_limits *l, struct err *e)
 {
 	if (!l->max_bytes || history_wal_bytes(h) <= l->max_bytes / WAL_PARTS)

@@ -35,9 +35,10 @@ static void finding_done(struct run_search *f)
 	free(f->found);
 }
 
-/* Adds only the conditions that the query uses. With a condition such as "? IS NULL OR ...", SQLite
- * would not use an index. `after` is NULL for the newest run first; otherwise the ended runs with a
- * greater id follow, in the order of their ids. */
+/* Prepares the statement that selects runs. If `after` is NULL, the newest run comes first.
+ * Otherwise selects the ended runs with an id above `*after`, in the order of their ids. Adds only
+ * the conditions that the query uses, because SQLite would use no index with a condition such as "?
+ * IS NULL OR ...". */
 static struct sql select_runs(struct history *h, const struct run_query *query,
 	const int64_t *after, struct err *e)
 {
@@ -318,7 +319,8 @@ static int read_exit_status(struct history *h, int64_t job, enum outcome o, stru
 	return code < 0 ? code : 0;
 }
 
-/* Reads how the newest failed run of each outcome ended. A job that never failed needs no query. */
+/* For each outcome that is not a success, reads how the newest run with this outcome ended. A job
+ * that never failed needs no query. */
 static int read_exits(struct history *h, int64_t job, struct job_row *ret, struct err *e)
 {
 	int code = 0;

@@ -9,8 +9,8 @@
 #include "collectors/runs.h"
 
 #define SHORTEST_INTERVAL_NS 1000000
-/* A run counts as just started if it is younger than this in its first snapshot. The system's
- * counters in this snapshot are then used as their values at the start of the run, because hardly
+/* A run counts as just started if it is younger than this in its first snapshot. The counters of
+ * the machine in this snapshot then count as their values at the start of the run, because hardly
  * any growth is missed. */
 #define JUST_NOW_SECONDS 0.1
 
@@ -30,7 +30,7 @@ struct sample_rows {
 	} * source;
 	size_t n, room;
 	struct recorded_run *recorded;
-	double *system; /* value of each column in the current snapshot */
+	double *system; /* value of each column of the machine in the current snapshot */
 	size_t rows_room;
 	struct sample *row;
 };
@@ -159,8 +159,8 @@ static void fill_row(struct sample_rows *f, struct recorded_run *r,
 		double now = metric >= 0 ? reading->value[metric] : f->system[i];
 
 		row->value[i] = folded(f->columns->metric[i]->fold, r->last[i], now);
-		/* If `now` is unknown, keep the last known value: the next growth is counted from
-		 * it. */
+		/* If `now` is unknown, keep the last known value, because the next growth is
+		 * counted from that value. */
 		if (!isnan(now))
 			r->last[i] = now;
 	}

@@ -1,5 +1,5 @@
 /* Turns snapshots into rows of the history. There is one row for each recorded run and interval,
- * with the columns of the run and of the system. A row contains the growth of a counter over its
+ * with the columns of the run and of the machine. For a counter, a row contains the growth over its
  * interval. Only the sampler thread uses this. */
 #ifndef EXPORTER_HISTORY_SAMPLE_ROWS_H
 #define EXPORTER_HISTORY_SAMPLE_ROWS_H
@@ -13,21 +13,21 @@ struct sample_rows *sample_rows_new(const struct columns *columns);
 void sample_rows_free(struct sample_rows *f);
 
 /* Starts to record a run, beginning with snapshot `s`. The growth of the run's counters is counted
- * from 0. The growth of the system's counters is counted from their values in `s`. If `s` contains
+ * from 0. The growth of the machine's counters is counted from their values in `s`. If `s` contains
  * the run, the first row covers the run from its start. If the run is older than 0.1 s in `s`, the
- * system's growth in the first row is unknown. */
+ * machine's growth in the first row is unknown. */
 void sample_rows_begin(struct sample_rows *f, const char *run_id, const struct snapshot *s);
 
 /* Continues to record a run whose last row an earlier exporter recorded `seconds` ago. `base`
- * contains the value of each enum run_metric at the end of that row. The system's growth since then
- * is unknown. */
+ * contains the value of each enum run_metric at the end of that row. The machine's growth since
+ * then is unknown. */
 void sample_rows_continue(struct sample_rows *f, const char *run_id, const struct snapshot *s,
 	const double *base, double seconds);
 
 /* Creates one row for each recorded run, or only for `run_id` if it is not NULL. Sets `*ret` to the
- * rows and returns their number. A row covers the time since the last row of its run. If less than
- * 1 ms has passed, a run gets no row, unless it has ended. The rows are valid until the next
- * call. */
+ * rows and returns their number. A row covers the time since the last row of its run. A run gets no
+ * row if less than 1 ms has passed since then and the run has not ended. The rows are valid until
+ * the next call. */
 size_t sample_rows_read(struct sample_rows *f, const struct snapshot *s, const char *run_id,
 	const struct sample **ret);
 

@@ -10,7 +10,8 @@
 #define SQL_MAX         (1u << 20)
 #define COLUMN_NAME_MAX 63
 
-/* Entry i brings the file from version i to i + 1. Never change a released entry; add a new one. */
+/* Entry i migrates the file from schema version i to version i + 1. Never change an entry that was
+ * released. Add a new entry instead. */
 static const char *const migrations[] = {
 	/* job.runs and job_outcome count all runs ever, including removed runs. */
 	"CREATE TABLE job(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, runs INTEGER NOT "
@@ -95,8 +96,8 @@ static const char *const migrations[] = {
 	"ALTER TABLE run ADD COLUMN machine_memory_bytes REAL;"
 	"ALTER TABLE run ADD COLUMN disk_source TEXT;"
 	"ALTER TABLE run ADD COLUMN not_measured TEXT;",
-	/* The indexes have all columns that STATEMENT_MEMORY_RUNS reads. Rows of runs and of their
-	 * statistics are long, so reading them takes longer. */
+	/* The indexes contain all columns that STATEMENT_MEMORY_RUNS reads, because reading the
+	 * long rows of runs and statistics would take longer. */
 	("DROP INDEX run_ended;"
 	 "CREATE INDEX run_ended ON run(job, started_at, id, outcome, not_measured, "
 	 "duration_seconds, input_bytes, memory_limit_bytes) WHERE outcome <> 'running';"

@@ -1,7 +1,7 @@
 /* Stores in the history which ended runs were sent to which receiver. */
 #include "exporter/history/tables.h"
 
-/* The three statements of a receiver. */
+/* The statements that list, count and mark the runs of one receiver (SEND_STATEMENTS). */
 struct send_statements {
 	enum history_statement list, count, mark;
 };

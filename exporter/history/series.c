@@ -13,7 +13,9 @@
 
 struct history_part {
 	int64_t run, after; /* `after` = number of the last sample already read */
-	size_t rows; /* maximum number of rows; 0 = read all, and merge as history_series does */
+	/* maximum number of rows; 0 = read all rows, and merge some if there are too many
+	 * (history_series) */
+	size_t rows;
 	bool spread; /* true = read a thinned bucket as three rows, with its extremes */
 };
 
@@ -53,8 +55,9 @@ static struct sql select_samples(struct history *h, const struct history_part *p
 	return q;
 }
 
-/* Splits the value of a bucket over its three rows. The lowest row and the highest row each stand
- * for one sample. The mean row gets the mean (or the growth) of all other samples. */
+/* Splits the value of one column of a bucket over the bucket's three rows. The lowest row and the
+ * highest row each stand for one sample. The mean row gets the mean (or the growth) of all other
+ * samples. `whole` is the duration of the bucket, and `part` is the duration of one sample. */
 static void spread_value(struct series_loading *l, size_t column, double whole, double part)
 {
 	double *mean = &l->values[column][l->bucket], *lowest = mean + 1, *highest = mean + 2;

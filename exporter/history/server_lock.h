@@ -1,6 +1,6 @@
-/* Two servers of the same machine and PID namespace would record each job twice. At most one of
- * them may therefore record into a history. Wrappers, and servers of other machines or PID
- * namespaces, may record into the same file. */
+/* Ensures that only one server of a machine and PID namespace records into a history. Two such
+ * servers would record each run twice. Wrappers, and servers of other machines or PID namespaces,
+ * may record into the same file. */
 #ifndef EXPORTER_HISTORY_SERVER_LOCK_H
 #define EXPORTER_HISTORY_SERVER_LOCK_H
 

@@ -13,7 +13,7 @@
 #define RENEWED_SECONDS 86400.0
 
 struct settings_notes {
-	/* Times of the last notes in the file; NaN = never. */
+	/* Times when these settings were last written to the file; NaN = never. */
 	double forwards_at, writes_at, serves_at;
 	struct history_limits limits; /* limits that the server has set */
 };
@@ -23,8 +23,8 @@ static bool is_believed(double at, double now)
 	return at > now - BELIEVED_SECONDS;
 }
 
-/* Returns true when the setting must be written again: it is old, or `at` is in the future. A time
- * in the future would make the setting valid for too long. */
+/* Returns true when the setting, which was written at `at`, must be written again: it is old, or
+ * `at` is in the future, which would make the setting valid for too long. */
 static bool is_due(double at, double now)
 {
 	return !(fabs(now - at) < RENEWED_SECONDS);

@@ -33,7 +33,8 @@ static const struct {
 	{SQLITE_TOOBIG, -E2BIG},
 };
 
-/* If a file could not be opened, only errno contains the reason. */
+/* Returns the negative errno for an error of SQLite. If a file could not be opened, only errno
+ * contains the reason. */
 static int code_of(const struct sql_file *f, int sqlite_code)
 {
 	int system = f->db ? sqlite3_system_errno(f->db) : 0;

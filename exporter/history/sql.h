@@ -1,8 +1,8 @@
 /* Opens SQLite files and runs statements. Returns errors as a code and a sentence.
  *
  * If a statement could not be prepared, the functions that bind its parameters do nothing, and
- * sql_row and sql_run return the error. Parameters are bound in order. Columns are read in
- * order. */
+ * sql_row and sql_run return the error. Each sql_put_... binds the next parameter, and each reading
+ * function reads the next column. */
 #ifndef EXPORTER_HISTORY_SQL_H
 #define EXPORTER_HISTORY_SQL_H
 
@@ -27,8 +27,8 @@ struct sql_file {
 int sql_open(struct sql_file *f, const char *name, int flags, int busy_ms, struct err *e);
 void sql_close(struct sql_file *f);
 
-/* Returns -EISDIR for a directory and -EINVAL for any other file that is not regular. SQLite would
- * open a FIFO and wait forever. A missing file is no error. */
+/* Checks that the path names a regular file or no file, because SQLite would open a FIFO and wait
+ * forever. Returns -EISDIR for a directory, and -EINVAL for any other file that is not regular. */
 int sql_check_place(const struct sql_file *f, struct err *e);
 
 /* Returns true when the file is not an SQLite database, or cannot be read. Checks only the magic

@@ -18,7 +18,7 @@ static const struct stats_form *known_form(const struct history *h, int64_t id)
 	return NULL;
 }
 
-/* Sets `*ret` to a form of the file, which lives until history_forget_forms. */
+/* Sets `*ret` to the form with this id. The form lives until history_forget_forms. */
 static int find_form(struct history *h, int64_t id, const struct stats_form **ret, struct err *e)
 {
 	AUTO(sql_done) struct sql q = {0};
@@ -42,7 +42,7 @@ static int find_form(struct history *h, int64_t id, const struct stats_form **re
 	return 0;
 }
 
-/* Finds the id of a form, or adds the form. */
+/* Sets `*ret` to the id of a form in the file. Adds the form if the file does not have it. */
 static int keep_form(struct history *h, const struct stats_form *form, int64_t *ret, struct err *e)
 {
 	struct buf text AUTO(buf_done) = BUF_MAX(PACKED_FORM_MAX);
@@ -121,8 +121,8 @@ static int read_rows(struct history *h, int64_t run, struct arena *arena, struct
 	return code;
 }
 
-/* Replaces the names of columns, which belong to a form, by names that `arena` owns. To save
- * memory, uses the name of run `like` if `like` has the same name at the same index. */
+/* Replaces the names of columns, which belong to a form, by copies in `arena`. To save memory, uses
+ * the name of the run `like` instead of a copy if `like` has the same name at the same index. */
 static void share_names(struct run *r, const struct run *like, struct arena *arena)
 {
 	for (size_t i = 0; i < r->n_stats; i++) {

@@ -18,7 +18,7 @@
  * thinned bucket. The three rows have the same time and duration. */
 enum sample_kind {
 	SAMPLE_MEASURED,
-	SAMPLE_MEAN,    /* mean; the sum of a growth; the maximum of a high-water mark */
+	SAMPLE_MEAN,    /* the mean, the sum of a growth, or the maximum of a high-water mark */
 	SAMPLE_LOWEST,  /* lowest value; of a growth, the lowest rate * duration of the bucket */
 	SAMPLE_HIGHEST, /* highest value; of a growth, the highest rate * duration of the bucket */
 };
@@ -46,14 +46,16 @@ enum circumstance { CIRCUMSTANCES(CIRCUMSTANCE_ID) CIRCUMSTANCES_COUNT };
 #define CIRCUMSTANCE_NAME(name) ", " #name
 #define CIRCUMSTANCE_IS(name) " AND " #name " IS ?"
 #define CIRCUMSTANCE_NULL(name) ", " #name " = NULL"
-/* A run of an older file, which was not packed yet, has the texts in its own row. */
+/* A run that an older version wrote has these texts in its own row until it is rewritten
+ * (history_pack_run). */
 #define CIRCUMSTANCE_TEXT(name) ", coalesce(c." #name ", r." #name ")"
 
 /* Selects a column of the newest ended run of a job. */
 #define NEWEST_ENDED(column, job) "(SELECT n." column " FROM run n WHERE n.job = " job " AND n.outcome <> 'running'" \
   " ORDER BY n.started_at DESC, n.id DESC LIMIT 1)"
 
-/* Selects a column of the index from the newest successful run of a job j. */
+/* Selects a column that the index run_by_job contains, from the newest successful run of a job
+ * j. */
 #define NEWEST_SUCCESS(column) "(SELECT n." column " FROM run n INDEXED BY run_by_job WHERE n.job = j.id" \
   " AND n.outcome = 'succeeded' ORDER BY n.started_at DESC, n.id DESC LIMIT 1)"
 
@@ -97,7 +99,7 @@ X(PACK_RUN, "UPDATE run SET circumstances = ?, stats_form = ?, stats = ?, memory
 X(TAKE_OVER, "UPDATE run SET owner_pid = ?, owner_start_ticks = ? WHERE run_id = ? AND outcome = 'running'") \
 X(COUNT_RUN, "UPDATE job SET runs = runs + 1 WHERE name = ?") \
 X(IS_OF_JOB, "SELECT 1 FROM job WHERE id = ? AND name = ?") \
-/* Whether a job has ended runs, and when the oldest of its ?2 newest began. */ \
+/* Reads whether a job has ended runs, and when the oldest of its ?2 newest ended runs began. */ \
 X(REMOVED_UNTIL, "SELECT j.kept > 0, (SELECT n.started_at FROM run n WHERE n.job = j.id AND n.outcome <> 'running'" \
   " ORDER BY n.started_at DESC, n.id DESC LIMIT 1 OFFSET ?2 - 1) FROM job j WHERE j.name = ?1") \
 X(FIND_RUN, "SELECT id, job, outcome, interval_seconds, circumstances FROM run WHERE run_id = ?") \
@@ -142,12 +144,14 @@ X(JOBS, "SELECT j.id, j.name, j.runs, r.started_at, r.outcome," \
   " ORDER BY r.started_at DESC, j.name") \
 X(NAMES_NEAR, "SELECT name FROM (SELECT name FROM job WHERE name < ?1 ORDER BY name DESC LIMIT ?2)" \
   " UNION ALL SELECT name FROM (SELECT name FROM job WHERE name > ?1 ORDER BY name LIMIT ?2)") \
-/* A key, and the keys that go on after it with U+001F. */ \
+/* Finds the job with the key ?1, and jobs whose keys continue ?1 with U+001F. Two rows are enough
+ * to see whether there are several. */ \
 X(KEYS_LIKE, "SELECT name FROM job WHERE name >= ?1 AND name < ?1 || char(32) ORDER BY name LIMIT 2") \
 X(JOB_HEADS, "SELECT j.id, j.name, j.runs, (SELECT count(*) FROM run o WHERE o.job = j.id AND o.outcome = 'running')," \
   " r.started_at, r.outcome, r.requested_cpu_cores NOTNULL OR r.requested_memory_bytes NOTNULL FROM job j LEFT JOIN run r ON r.id =" \
   " (SELECT n.id FROM run n WHERE n.job = j.id ORDER BY n.started_at DESC, n.id DESC LIMIT 1) ORDER BY j.id") \
-/* The index has all columns, so no row is read, apart from the peaks of older files. */ \
+/* The index has all columns that the next three statements read. Only the peaks of runs of older
+ * files are read from run_stat. */ \
 X(HEADS_FAILURES, "SELECT j.id, (SELECT total(outcome IN ('failed', 'oom_killed')) FROM (SELECT n.outcome FROM run n" \
   " INDEXED BY run_by_job WHERE n.job = j.id AND n.outcome <> 'running' ORDER BY n.started_at DESC, n.id DESC LIMIT 12))" \
   " FROM job j ORDER BY j.id") \
@@ -168,7 +172,8 @@ X(RECENT_JOBS, "SELECT l.job, (SELECT j.name FROM job j WHERE j.id = l.job), coa
   " (SELECT n.job, n.id, n.started_at FROM run n WHERE n.outcome <> 'running' ORDER BY n.started_at DESC, n.id DESC LIMIT ?) w" \
   " GROUP BY w.job ORDER BY last DESC, w.job LIMIT ?) l JOIN run r ON r.id = l.id LEFT JOIN circumstances c ON c.id = r.circumstances" \
   " ORDER BY l.last DESC, l.job") \
-/* The index has all columns, so no row is read, apart from runs of older files. */ \
+/* The index has all columns that are read here. Only the peaks of runs of older files are read from
+ * run_stat. */ \
 X(MEMORY_RUNS, "SELECT r.outcome, r.duration_seconds, r.memory_limit_bytes, r.input_bytes, coalesce(r.memory_peak_bytes," \
   " (SELECT p.max FROM run_stat p WHERE p.run = r.id AND p.\"column\" = 'memory_peak_bytes'))" \
   " FROM run r INDEXED BY run_by_job WHERE r.job = ? AND r.outcome IN ('succeeded', 'oom_killed') AND r.not_measured IS NULL" \
@@ -228,29 +233,34 @@ struct history {
 	struct sql_file file;
 	char *path;
 	bool memory;
-	const struct columns *columns; /* the columns that this program writes */
+	const struct columns *columns; /* the columns that this version of the program writes */
 	size_t n_columns;              /* number of columns in the file */
 	struct history_column *column;
 	struct arena names;
 	sqlite3_stmt *statement[STATEMENT_COUNT]; /* prepared at first use */
-	sqlite3_stmt *add_sample;                 /* inserts a sample with this program's columns */
-	struct known_form *form;                  /* forms of the file that were read so far */
+	/* the statement that inserts a sample with all of `columns` */
+	sqlite3_stmt *add_sample;
+	struct known_form *form; /* forms of the file that were read so far */
 	size_t n_forms, forms_room;
 	struct arena forms;
 	/* Progress of the two passes that remove samples (drop_oldest_samples in prune.c).
 	 * `older_samples` skips the newest run of each job. `newest_samples` does not. */
 	struct sample_pass {
-		int64_t next; /* the first run with samples that the pass has not looked at */
-		bool any;     /* the pass has removed samples */
+		int64_t next; /* id of the run from which the pass goes on */
+		bool any;     /* true = the pass has removed samples */
 	} older_samples, newest_samples;
-	double no_room_until; /* start of the newest run that was removed because of the size; 0 = none */
+	/* start of the newest run that this handle removed because of the size of the file, seconds
+	 * since 1970; 0 = none */
+	double no_room_until;
 	bool (*over)(void);     /* see history_give_up_when */
 	uint64_t not_plausible; /* number of runs with impossible numbers in this transaction */
 	struct {
-		bool (*patient)(void *context, double stuck_seconds); /* see history_wait_while */
+		/* see history_wait_while; `began`: the wait began; `wrote`: the -wal file last
+		 * changed */
+		bool (*patient)(void *context, double stuck_seconds);
 		void *context;
 		struct mono began, wrote;
-		struct stat wal; /* the -wal file at the time `wrote` */
+		struct stat wal; /* the -wal file as it was at the time `wrote` */
 	} lock_wait;
 	unsigned lost_pages; /* value of history_lost_pages() when the file was opened */
 	bool large_cache;    /* history_run_add has enlarged the cache of pages */
@@ -272,7 +282,7 @@ bool history_moved(struct history *h);
 int history_check_moved(struct history *h, struct err *e); /* returns -ESTALE when moved */
 
 /* ---- open.c ---- */
-uint64_t history_wal_bytes(const struct history *h); /* size of the -wal file */
+uint64_t history_wal_bytes(const struct history *h); /* bytes of the -wal file */
 
 /* ---- intact.c ---- */
 /* Does the same as stat(2) for the file `h->path` + `suffix`. */
@@ -314,7 +324,8 @@ struct circumstances {
 /* Finds or adds the row with these texts, and counts one more run that refers to it. */
 int circumstances_hold(struct history *h, const struct circumstances *c, int64_t *ret,
 	struct err *e);
-/* Counts one run less, and removes the row with its last run. Does nothing for id 0. */
+/* Counts one run less for this row. Removes the row if no run refers to it any more. Does nothing
+ * for id 0. */
 int circumstances_release(struct history *h, int64_t id, struct err *e);
 int circumstances_of_run(struct history *h, int64_t run, struct arena *arena,
 	struct circumstances *ret, struct err *e);
@@ -322,15 +333,18 @@ int circumstances_of_run(struct history *h, int64_t run, struct arena *arena,
 void circumstances_merge(struct circumstances *c, const struct circumstances *newer);
 
 /* ---- stored_stats.c ---- */
-/* The statistics of a run as its row has them. `form` 0 = they are in the table run_stat. */
+/* The statistics of a run in the form in which its row of the table `run` stores them. `form` is
+ * the id of the form; 0 = the statistics are in the table run_stat instead. */
 struct packed_run {
 	int64_t form;
 	const void *stats;
 	size_t size;
-	double memory_peak_bytes; /* a copy of this maximum, for the index run_by_job */
+	/* a copy of the largest value of this column, for the index run_by_job */
+	double memory_peak_bytes;
 };
-/* Packs the statistics into `arena`. `own`: this exporter measured the run, so all statistics stay
- * exact. Otherwise, keeps those of kept_columns. Adds the form to the file. */
+/* Packs the statistics into `arena`. Adds the form to the file. If `own` is true, this exporter
+ * measured the run, and all statistics stay exact. Otherwise only the statistics of kept_columns
+ * are kept, and some are rounded. */
 int history_pack_stats(struct history *h, const struct column_stats *stats, size_t n, bool own,
 	struct arena *arena, struct packed_run *ret, struct err *e);
 /* Reads the statistics of a run. `like` is a run that was read before, or NULL. `ret` shares the

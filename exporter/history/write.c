@@ -10,7 +10,7 @@
 /* Maximum number of runs that one transaction closes. It is small, because each run may have a day
  * of samples to sum up. */
 #define ORPHANS_AT_ONCE 8
-/* A run is stale only after it has missed this many samples. */
+/* A run counts as stale only if it has had no sample for this many of its intervals. */
 #define STALE_INTERVALS 3
 
 /* Runs a statement with one text parameter. */
@@ -166,8 +166,9 @@ static int drop_samples(struct history *h, int64_t run, struct err *e)
 	return sql_use_run(h, STATEMENT_DROP_SAMPLES, all, ARRAY_LEN(all), e);
 }
 
-/* Computes the statistics of a run. If one number is impossible, all numbers are dropped, because
- * they all come from the same wrong readings. f->not_measured then becomes the reason in `why`. */
+/* Computes the statistics of a run. Drops them, and the samples, if `f` says that the run was not
+ * measured. Does the same if one number is impossible, because all numbers come from the same wrong
+ * readings: writes the reason to `why`, and lets f->not_measured point to it. */
 static int measured(struct history *h, const struct found_run *r, struct run_finish *f,
 	struct err *why, struct run *ret, struct arena *arena, struct err *e)
 {
@@ -214,7 +215,8 @@ static struct circumstances circumstances_at_end(const struct run_finish *f)
 	return c;
 }
 
-/* Joins the texts known at the start of an ended run and those known at its end. */
+/* Gives an ended run the texts that were known at its start, each replaced by the text known at its
+ * end (`newer`) if there is one. Sets `*ret` to the id of the row with these texts. */
 static int replace_circumstances(struct history *h, const struct found_run *r,
 	const struct circumstances *newer, struct arena *arena, int64_t *ret, struct err *e)
 {
@@ -333,8 +335,8 @@ static int is_of_job(struct history *h, int64_t job, const char *name, struct er
 	return sql_row(&q, e);
 }
 
-/* A batch of forwarded runs changes pages all over the file. A cache that cannot hold them writes
- * them to the -wal file and reads them again, several times in one transaction. */
+/* A batch of forwarded runs changes pages all over the file. If the cache cannot hold these pages,
+ * SQLite writes them to the -wal file and reads them again, several times in one transaction. */
 #define LARGE_CACHE "PRAGMA cache_size = -2048;"
 
 static int enlarge_cache(struct history *h, struct err *e)
@@ -427,7 +429,7 @@ struct orphan {
 	double ended_at;
 };
 
-struct run_recorder { /* owner and root of an open run */
+struct run_recorder { /* the exporter that records an open run, and the root process of the run */
 	int64_t run;
 	const char *run_id, *boot_id;
 	double started_at, interval;
@@ -458,8 +460,8 @@ static struct run_recorder read_recorder(struct sql *q)
 	return r;
 }
 
-/* Returns true when no wrapper recorded the run and its root process still lives. The next exporter
- * that finds the job continues the run. */
+/* Returns true when the run has no wrapper and its root process still lives. The next exporter that
+ * finds the root process then continues the run. */
 static bool may_be_continued(const struct run_recorder *r, const struct orphan_rule *rule)
 {
 	return !r->reaper_pid && rule->alive(rule->context, r->pid, r->start_ticks);

@@ -20,14 +20,14 @@ static struct connection_list *list_of(struct connections *c, const struct conne
 	return one->busy ? &c->busy : &c->idle;
 }
 
-/* The caller holds the lock. The descriptor is still open, because connections_leave must take the
- * lock before the descriptor is closed. */
+/* Shuts down a connection. The caller holds the lock. Its descriptor is still open, because it is
+ * closed only after connections_leave, which also takes the lock. */
 static void shut_down(struct connections *c, struct connection *one)
 {
 	TAILQ_REMOVE(list_of(c, one), one, link);
 	one->shut_down = true;
 	c->n--;
-	/* libmicrohttpd sees the end of the connection, and closes it. */
+	/* libmicrohttpd notices the shutdown and closes the connection. */
 	shutdown(one->fd, SHUT_RDWR);
 }
 

@@ -15,7 +15,8 @@ struct connection {
 	TAILQ_ENTRY(connection) link;
 	struct connections *connections;
 	int fd;
-	bool busy, shut_down; /* `shut_down`: in no list and not counted */
+	/* `shut_down`: the connection is in no list and connections.n does not count it */
+	bool busy, shut_down;
 };
 
 TAILQ_HEAD(connection_list, connection);
@@ -35,7 +36,8 @@ void connections_done(struct connections *c); /* call it when no connection is l
 void connections_enter(struct connections *c, struct connection *one, int fd);
 /* A connection is busy from a complete request to the end of the answer. */
 void connections_set_busy(struct connection *one, bool busy);
-/* Frees memory: shuts down the connection with the oldest request, unless it is `requesting`. */
+/* Frees memory: shuts down the connection with the oldest request, unless that connection is
+ * `requesting`. */
 void connections_relieve(struct connection *requesting);
 void connections_leave(struct connection *one);
 

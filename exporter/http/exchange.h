@@ -15,21 +15,25 @@ struct visit {
 	struct web_version *version; /* owned reference; NULL = no web configuration */
 	struct peer peer;
 	bool loopback;
-	bool certified; /* TLS required and verified a client certificate */
+	/* TLS required a client certificate that identifies a user; see certifies in http.c */
+	bool certified;
 };
 
 struct exchange {
 	struct site *site;
 	struct MHD_Connection *connection;
 	char *target;
-	bool headers_seen, entry_requested; /* entry_requested: counted by the rate limit */
-	bool decided;                       /* `entry` is final */
+	/* entry_requested: the rate limit has counted the request */
+	bool headers_seen, entry_requested;
+	bool decided; /* `entry` is final */
 	enum web_entry entry;
 	uint64_t scraped;
 	bool reads_body, keeps_body;
-	bool by_token;             /* the request has a token, and needs no user */
+	/* true = the request has a token, so it needs no user of --web.config.file */
+	bool by_token;
 	char space[JOB_SPACE_MAX]; /* see site_token_space; "" = none */
-	bool body_dropped;         /* true = the bodies of all requests together were too large */
+	/* true = `body` was dropped, because the bodies of all requests together were too large */
+	bool body_dropped;
 	struct buf body;
 	uint64_t received; /* bytes of the body read so far */
 	/* `slow_queue` is NULL after slow_queue_leave. `answer` is valid while `answered` is

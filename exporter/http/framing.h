@@ -16,8 +16,8 @@ struct framing { /* all zero at first; then call framing_add for each header */
 /* Counts one header. `value` is NULL for a name without a colon. */
 void framing_add(struct framing *f, const char *name, const char *value);
 
-/* `target` and `version` are the undecoded parts of the request line. `host` is the Host header;
- * NULL = absent. */
+/* Returns true when the request is ambiguous. `target` and `version` are the undecoded parts of the
+ * request line. `host` is the Host header; NULL = absent. */
 bool framing_is_ambiguous(const struct framing *f, const char *target, const char *version,
 	const char *host);
 

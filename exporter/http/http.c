@@ -65,9 +65,11 @@ struct http {
 	struct app *app;
 	struct web_access *web;
 	struct slow_queues slow_queues;
-	struct connections connections; /* of all servers: they share descriptors and memory */
+	/* connections of all servers, which share one limit of descriptors and memory */
+	struct connections connections;
 	size_t n;
-	const char *unix_socket; /* path to remove at the end; NULL = no Unix socket */
+	/* path of the Unix socket, which is removed at the end; NULL = no Unix socket */
+	const char *unix_socket;
 	/* Configured addresses, sockets from systemd, and the Unix socket. */
 	struct http_server server[2 * HTTP_ADDRESSES_MAX + 1];
 };
@@ -106,8 +108,8 @@ static void drop_version(struct web_version **v)
 	web_access_drop(*v);
 }
 
-/* Returns true when the client authenticated itself by a certificate or a password. A token does not
- * count. */
+/* Returns true when the client authenticated itself by a certificate or a password. A token does
+ * not count. */
 static bool is_of_user(const struct exchange *x, const struct web_config *config)
 {
 	return exchange_visit(x->connection)->certified ||
@@ -154,7 +156,7 @@ static enum MHD_Result respond_if_allowed(struct http *h, struct MHD_Connection 
 	return http_send(connection, &a, config);
 }
 
-/* Checks access before the body of a change is read and kept. */
+/* Checks access before the body of a POST is read and kept. */
 static enum MHD_Result let_in_before_body(struct http *h, struct exchange *x, bool *refused)
 {
 	struct web_version *v AUTO(drop_version) = web_access_hold(h->web);
@@ -164,7 +166,7 @@ static enum MHD_Result let_in_before_body(struct http *h, struct exchange *x, bo
 	*refused = entry != WEB_ENTER && entry != WEB_WAIT;
 	if (entry == WEB_WAIT) {
 		/* When no response was queued, libmicrohttpd calls on_request again with the
-		 * headers. They must then be handled as new. */
+		 * headers. That call must handle the headers as new. */
 		x->headers_seen = false;
 		http_entry_wait(h->web, v, x);
 	}
@@ -183,8 +185,8 @@ static void leave_visit(struct visit *v)
 }
 
 /* Returns true when a client certificate identifies a user. This requires that the configuration
- * names an authority or the allowed names. Otherwise every certificate of a public authority would
- * be accepted, and anybody can buy such a certificate. */
+ * names the accepted authority or the allowed names. Otherwise every certificate of a public
+ * authority would be accepted, and anybody can buy such a certificate. */
 static bool certifies(const struct web_config *c)
 {
 	return c->client_auth == CLIENT_AUTH_REQUIRE_AND_VERIFY &&
@@ -233,7 +235,7 @@ static enum MHD_Result refuse(struct http *h, struct MHD_Connection *connection,
 	return http_send(connection, &a, v ? web_access_config(v) : NULL);
 }
 
-/* Makes the checks that need no body. */
+/* Makes the checks for which the headers are enough, before a body is read. */
 static enum MHD_Result on_headers(struct http *h, struct exchange *x, const char *method,
 	const char *version, bool *refused)
 {
@@ -260,7 +262,7 @@ static enum MHD_Result on_headers(struct http *h, struct exchange *x, const char
 }
 
 /* libmicrohttpd calls this function after the headers, for each piece of the body, and at the end
- * of the request. The body of a GET or HEAD is read and dropped. The body of a change is kept up to
+ * of the request. The body of a GET or HEAD is read and dropped. The body of a POST is kept up to
  * CHANGE_BODY_MAX. A longer body is read up to BODY_READ_MAX, so that the client receives the
  * answer. After BODY_READ_MAX bytes the connection is closed. A request with another method is
  * answered at once, and the connection then ends. */

@@ -25,8 +25,8 @@ static int socket_open(int *ret, const struct addrinfo *a)
 
 	if (fd < 0)
 		return -errno;
-	/* With SO_REUSEADDR, a restarted server need not wait until old connections have timed
-	 * out. */
+	/* With SO_REUSEADDR, a restarted server can bind at once, and need not wait until old
+	 * connections have timed out. */
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
 	/* Lets "::" accept IPv4, too. The option does not affect other IPv6 addresses. */
 	if (a->ai_family == AF_INET6)

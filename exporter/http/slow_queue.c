@@ -19,8 +19,7 @@ struct slow_queue {
 	bool stop;
 };
 
-/* Runs one task. After the stop, waiting tasks still run, because they must refuse their
- * requests. */
+/* Runs one task. After the stop, the waiting tasks still run, but only to refuse their requests. */
 static double task_loop(void *context)
 {
 	struct slow_queue *q = context;

@@ -11,12 +11,12 @@
 #include "collectors/base/err.h"
 #include "exporter/site/site.h"
 
-/* One request. The caller owns it and keeps it until `run` was called. */
+/* One request. The caller owns the struct and keeps it until `run` was called. */
 struct slow_task {
 	STAILQ_ENTRY(slow_task) link;
-	/* Called on the queue's thread. `wanted` is false when the queue stops or too many bytes
-	 * are unsent. The function must then refuse the request. Must call slow_queue_weigh before
-	 * other threads see the answer. */
+	/* Makes the answer. Called on the queue's thread. If `wanted` is false, the function must
+	 * refuse the request: the queue stops, or too many bytes are unsent. It must call
+	 * slow_queue_weigh before other threads see the answer. */
 	void (*run)(struct slow_task *task, bool wanted);
 };
 
@@ -32,14 +32,14 @@ bool slow_queue_take(struct slow_queue *q, struct slow_task *task);
 /* Adds the bytes of an answer to the unsent bytes. */
 void slow_queue_weigh(struct slow_queue *q, size_t bytes);
 
-/* Removes a taken task after its answer was sent or dropped. `bytes` is the same number as for
- * slow_queue_weigh. */
+/* Ends a task of slow_queue_take, after its answer was sent or dropped. `bytes` is the number that
+ * slow_queue_weigh got. */
 void slow_queue_leave(struct slow_queue *q, size_t bytes);
 
-/* Waits for the running task, and runs the waiting tasks with `wanted` false. Returns -ETIMEDOUT
- * when a task still runs after `seconds`. The thread then still uses the queue: call
- * slow_queue_stop again, or end the program by _exit(2). Do not call slow_queue_stop again after it
- * returned 0. */
+/* Stops the queue: waits for the running task, and runs the waiting tasks with `wanted` false.
+ * Returns -ETIMEDOUT when a task still runs after `seconds`. The thread then still uses the queue:
+ * call slow_queue_stop again, or end the program by _exit(2). Do not call slow_queue_stop again
+ * after it returned 0. */
 int slow_queue_stop(struct slow_queue *q, double seconds);
 /* Call it after slow_queue_stop, and after slow_queue_leave for all tasks. NULL does nothing. */
 void slow_queue_free(struct slow_queue *q);
@@ -47,7 +47,8 @@ void slow_queue_free(struct slow_queue *q);
 /* One queue for each kind of slow request, so that short answers do not wait for the samples of a
  * day. */
 struct slow_queues {
-	struct slow_queue *at[SITE_WAYS]; /* the queue of each way; NULL for SITE_AT_ONCE */
+	/* the queue for each enum site_way; NULL for SITE_AT_ONCE */
+	struct slow_queue *at[SITE_WAYS];
 };
 
 int slow_queues_open(struct slow_queues *all, struct err *e);

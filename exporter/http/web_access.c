@@ -35,7 +35,8 @@ struct watched {
 	struct watched_file {
 		char *path;
 		struct web_stamp stamp;
-		struct web_stamp seen; /* newest stamp of the file, first seen at `since` */
+		/* newest stamp of the file, which was first seen at the time `since` */
+		struct web_stamp seen;
 		struct mono since;
 	} file[FILES_MAX];
 };
@@ -54,7 +55,7 @@ struct web_access {
 	pthread_mutex_t lock; /* guards the members below */
 	struct web_version *last_good;
 	struct watched watched;
-	double tokens; /* tokens of the rate limit, counted at `counted` */
+	double tokens; /* tokens of the rate limit at the time `counted` */
 	struct mono counted;
 };
 

@@ -35,8 +35,8 @@ const struct web_config *web_access_config(const struct web_version *v);
  * Returns false when the session must not be used. */
 bool web_access_attach(struct web_version *v, gnutls_session_t session);
 
-/* Decides whether a request may be answered, and sets q->config. `again` is true when the rate
- * limit has already counted the request. */
+/* Decides whether a request may be answered, and sets q->config. If `again` is true, the rate limit
+ * has already counted the request and does not count it a second time. */
 enum web_entry web_access_check(struct web_access *w, struct web_version *v, struct web_question *q,
 	bool again);
 

@@ -339,9 +339,9 @@ static int check_auth(struct raw_config *raw, const char *path, struct err *e)
 	return 0;
 }
 
-/* RFC 9113 section 9.2.2 requires an AES-128-GCM suite below TLS 1.3. Exporters with HTTP/2 refuse
- * a file without such a suite. This server has no HTTP/2 but refuses the file, too, because all
- * exporters must treat the same file alike. */
+/* Checks that the cipher suites contain an AES-128-GCM suite, which HTTP/2 requires below TLS 1.3
+ * (RFC 9113, 9.2.2). Exporters with HTTP/2 refuse a file without such a suite. This server has no
+ * HTTP/2 but refuses the file, too, so that all exporters treat the same file alike. */
 static int check_http2(const struct raw_config *raw, const char *path, struct err *e)
 {
 	const struct web_config *c = &raw->c;

@@ -59,7 +59,7 @@ struct web_cipher {
 	const char *name;
 	const char *key_exchange; /* "" for suites of TLS 1.3 */
 	const char *cipher, *mac;
-	bool http2; /* if older than TLS 1.3: such a suite satisfies check_http2 */
+	bool http2; /* a suite that HTTP/2 requires below TLS 1.3; see check_http2 */
 };
 extern const struct web_cipher web_config_ciphers[];
 struct web_name {

@@ -102,7 +102,7 @@ static const char *key_exchange(const struct web_tls *t)
 	if (gnutls_certificate_get_x509_key(t->credentials, 0, &key) < 0)
 		return ret;
 	if (gnutls_x509_privkey_get_pk_algorithm(key) != GNUTLS_PK_RSA)
-		ret = "ECDHE-ECDSA"; /* keys of Ed25519 use it, too (RFC 8422) */
+		ret = "ECDHE-ECDSA"; /* Ed25519 keys use this key exchange, too (RFC 8422) */
 	gnutls_x509_privkey_deinit(key);
 	return ret;
 }
@@ -135,7 +135,8 @@ static void add_cipher(struct buf *out, const struct web_cipher *c, const char *
 }
 
 /* Returns true when the certificate's key can use a suite that the file lists, or when the file
- * lists no suites. Sets `*aead` when such a suite has a cipher of TLS 1.3.
+ * lists no suites. Sets `*aead` to true when such a suite has a cipher of TLS 1.3, or when the file
+ * lists no suites.
  *
  * Go always adds its own suites of TLS 1.3, but GnuTLS builds suites only from the listed ciphers.
  * If no listed cipher fits TLS 1.3, web_config_priorities drops TLS 1.3. If no older TLS version is

@@ -17,9 +17,10 @@ struct password_key {
 	unsigned char byte[KEY_SIZE];
 };
 
-/* Each kind of verdict has its own cache. A guesser fills only the cache of WRONG, and cannot evict
- * the entry of a scraper. An entry of RIGHT_FROM_THERE is valid for one address. An entry of WRONG
- * or RIGHT has the address ANYBODY. */
+/* The results of password checks; each kind has its own cache. A guesser fills only the cache of
+ * WRONG, and cannot evict the entry of a scraper. An entry of RIGHT_FROM_THERE is valid for one
+ * client address. An entry of WRONG or RIGHT is valid for every client, and has the address
+ * ANYBODY. */
 enum verdict_kind { WRONG, RIGHT, RIGHT_FROM_THERE, KINDS };
 #define ANYBODY   0
 #define KNOWN_MAX 256
@@ -32,12 +33,15 @@ struct known_passwords {
 	} one[KNOWN_MAX];
 };
 
+/* A password check that a suspended request waits for. `address` is the address of the client
+ * (web_question.address). */
 struct password_job {
 	struct password_key key;
 	char *password, *hash;
 	bool known_name;
 	uint64_t address;
-	bool first; /* first waiting job of its address; later ones have the same password */
+	/* no other check of this client address waited before; later ones have the same password */
+	bool first;
 	void (*resume)(void *context);
 	void *context;
 };
@@ -46,11 +50,11 @@ struct web_users {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	bool stopping;
-	unsigned holders; /* references of the thread and the owner */
+	unsigned holders; /* number of references: one of the thread, one of the owner */
 	unsigned char secret[KEY_SIZE];
 	struct known_passwords known[KINDS];
 	struct failure_limit failures;
-	size_t n; /* waiting jobs, oldest first; the first is being computed */
+	size_t n; /* waiting checks, oldest first; job[0] is being computed */
 	struct password_job job[WEB_USERS_WAITING_MAX];
 };
 
@@ -63,8 +67,8 @@ static bool is_full(const struct failure_bucket *b, struct mono now)
 	return b->full_at.ns <= now.ns;
 }
 
-/* Returns the index of the bucket of the address. If the address has no bucket, returns an index
- * that another address may give up, because the bucket there is full again. If no bucket is free,
+/* Returns the index of the bucket of the address. If the address has no bucket, returns the index
+ * of a bucket that is full, because a full bucket need not be stored any longer. If there is none,
  * returns FAILURE_ADDRESSES, which stands for the shared bucket. */
 static size_t place_of(const struct failure_limit *l, uint64_t address, struct mono now)
 {
@@ -145,9 +149,10 @@ void web_users_free(struct web_users *u)
 	let_go(u);
 }
 
-/* Computes the key under which the cache stores a verdict. The key is stored instead of the
- * password. The key is useless without the secret, which exists only in this process. The key is
- * computed from the hash, too, so that a changed hash in the file invalidates cached verdicts. */
+/* Computes the key under which the cache stores the result for a password. The key is stored
+ * instead of the password. The key is useless without the secret, which exists only in this
+ * process. The key is computed from the hash, too, so that a changed hash in the file invalidates
+ * cached results. */
 static bool key_of(const struct web_users *u, const char *name, const char *hash,
 	const char *password, struct password_key *ret)
 {
@@ -212,7 +217,8 @@ static bool password_fits(const char *password, const char *hash)
 	return ret;
 }
 
-/* Takes all jobs with this key out of the queue. The caller holds the lock. */
+/* Takes all checks with this key out of the queue: one computation decides them all. Returns their
+ * number. The caller holds the lock. */
 static size_t take_jobs(struct web_users *u, const struct password_key *key,
 	struct password_job ret[WEB_USERS_WAITING_MAX])
 {
@@ -227,7 +233,9 @@ static size_t take_jobs(struct web_users *u, const struct password_key *key,
 	return taken;
 }
 
-/* Records the verdict for the address of a job. The caller holds the lock. */
+/* Records for the address of the client whether the password was right: remembers a right password,
+ * counts a wrong one towards the limit. Several checks of one address that waited for the same
+ * password count once. The caller holds the lock. */
 static void note_verdict(struct web_users *u, const struct password_job *job, bool fits)
 {
 	if (!job->first)
@@ -238,9 +246,9 @@ static void note_verdict(struct web_users *u, const struct password_job *job, bo
 		failure_limit_count(&u->failures, job->address, now_read().mono);
 }
 
-/* Checks the password of the first job. The caller holds the lock, which is released during the
- * check and during the calls of `resume`. Returns false when web_users_stop was called
- * meanwhile. */
+/* Computes the first check of the queue, and resumes all requests that wait for this password. The
+ * caller holds the lock, which is released during the computation and during the calls of `resume`.
+ * Returns false when web_users_stop was called meanwhile. */
 static bool verify_first(struct web_users *u)
 {
 	struct password_job done[WEB_USERS_WAITING_MAX];
@@ -271,7 +279,8 @@ static bool verify_first(struct web_users *u)
 	return true;
 }
 
-/* A job stays in the queue while its password is checked, so that its address counts as waiting. */
+/* The function of the thread. A check stays in the queue while it is computed, so that a second
+ * password from the same client address is still refused. */
 static void *verify_forever(void *context)
 {
 	struct web_users *u = context;
@@ -308,7 +317,8 @@ int web_users_start(struct web_users **ret, struct err *e)
 	return 0;
 }
 
-/* Returns a waiting job of the address, or NULL. The caller holds the lock. */
+/* Returns a check in the queue that came from this client address, or NULL. The caller holds the
+ * lock. */
 static const struct password_job *job_from(const struct web_users *u, uint64_t address)
 {
 	for (size_t i = 0; i < u->n; i++)
@@ -317,7 +327,7 @@ static const struct password_job *job_from(const struct web_users *u, uint64_t a
 	return NULL;
 }
 
-/* Adds a job to the queue. The caller holds the lock. */
+/* Adds a check to the queue. The caller holds the lock. */
 static enum web_entry enqueue(struct web_users *u, const struct web_question *q,
 	const struct password_key *key, const char *hash, bool known_name)
 {
@@ -336,8 +346,9 @@ static enum web_entry enqueue(struct web_users *u, const struct web_question *q,
 	return WEB_WAIT;
 }
 
-/* Returns the cached verdict; WEB_WAIT = no verdict is cached. A verdict of the kind RIGHT is not
- * used while another password of the same address is being checked. The caller holds the lock. */
+/* Decides about a password by the caches and the limits; WEB_WAIT = the password must be checked. A
+ * password that was right for another client address is refused while a different password from
+ * this address is being checked. The caller holds the lock. */
 static enum web_entry look_up(struct web_users *u, const struct password_key *key, uint64_t address)
 {
 	const struct password_job *waiting = job_from(u, address);
@@ -368,8 +379,8 @@ enum web_entry web_users_ask(struct web_users *u, const struct web_question *q)
 			user = &q->config->user[i];
 	const char *hash = user ? user->hash : hash_for_stranger(u, q);
 
-	/* Compute the key of an unknown name without a hash. If the file later adds a user of this
-	 * name, the key changes, and the cached verdict does not apply to the user. */
+	/* Compute the key of an unknown name without a hash. If a user of this name is added to the
+	 * file later, the key differs, so the cached result does not apply to the new user. */
 	if (!hash || !key_of(u, q->name, user ? hash : "", q->password, &key))
 		return WEB_OVERLOADED;
 	pthread_mutex_lock(&u->lock);

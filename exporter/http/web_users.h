@@ -1,15 +1,17 @@
 /* Checks names and passwords of users. bcrypt takes 70 ms and more by design, so a separate thread
- * computes one hash at a time while the request is suspended. Verdicts are cached. A scraper always
- * sends the same password from the same address, so it waits only once.
+ * computes one hash at a time while the request is suspended. The results of the checks are cached.
+ * A scraper always sends the same password from the same address, so it waits only once.
  *
  * Limits slow down guessing:
  * - One password is checked at a time.
- * - One password may wait for each address, and WEB_USERS_WAITING_MAX passwords in total.
+ * - For each client address, only one password may wait for its check. In total,
+ *   WEB_USERS_WAITING_MAX requests may wait.
  * - struct failure_limit limits the wrong passwords of an address.
  *
- * If a password was right from another address, the limits of this address still apply to it.
- * Otherwise a quick answer would reveal the password to a guesser. If a password was right from
- * this address before, it is allowed at once, even if the address also sends wrong passwords.
+ * If a password was right only for other client addresses so far, the limits still apply. Otherwise
+ * a quick answer would tell a guesser that the password is right. If a password was right for the
+ * same address before, the request is allowed at once, even if wrong passwords come from this
+ * address, too.
  *
  * Any thread may call these functions. */
 #ifndef EXPORTER_HTTP_WEB_USERS_H
@@ -31,7 +33,7 @@ enum web_entry {
 	WEB_TOO_MANY_FAILURES, /* 503: too many wrong passwords from this address */
 };
 
-/* Maximum number of requests that wait for a verdict. */
+/* Maximum number of requests that wait for the check of a password. */
 #define WEB_USERS_WAITING_MAX 32
 
 /* Starts the thread at once, because no thread may be available when the first password arrives. */
@@ -40,17 +42,19 @@ int web_users_start(struct web_users **ret, struct err *e);
  * after web_users_stop. NULL does nothing. */
 void web_users_free(struct web_users *u);
 
-/* Resumes all waiting requests. Later requests without a cached verdict get WEB_OVERLOADED. */
+/* Resumes all waiting requests. Later requests whose password has no cached result get
+ * WEB_OVERLOADED. */
 void web_users_stop(struct web_users *u);
 
 struct web_question {
 	const struct web_config *config;
-	const char *name, *password; /* NULL = not sent, so WEB_UNAUTHORIZED is returned */
+	const char *name, *password; /* NULL = the request has none, and gets WEB_UNAUTHORIZED */
 	uint64_t address;            /* identifies the client's address (peer_number) */
-	bool trusted;                /* the request has a token and needs no user */
+	/* true = the request has a token, so it is allowed without a user */
+	bool trusted;
 	/* Called once when the wait is over, from another thread, perhaps before WEB_WAIT is
-	 * returned. If `resume` is NULL, only cached verdicts are used. WEB_WAIT then means that
-	 * the password must be checked. */
+	 * returned. If `resume` is NULL, only cached results are used. WEB_WAIT then means that
+	 * there is none, so the password must be checked. */
 	void (*resume)(void *context);
 	void *context;
 };

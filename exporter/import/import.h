@@ -1,8 +1,9 @@
-/* Reads the runs of other programs: each source is a row of a table. A source says only what its input
- * says; any other member of a run stays unknown.
+/* Reads runs that other programs measured. A source is one kind of input, and a row of the table
+ * import_sources. A source sets only the members of a run that its input contains. All other
+ * members stay unknown.
  *
- * A source makes a run (made_run.h) and gives it to the sink as the text of a message of POST /runs, so
- * that the bounds of that message hold for every source. */
+ * A source makes a run (made_run.h) and passes it to the sink in the format of POST /runs. The
+ * limits of that format thus apply to every source. */
 #ifndef EXPORTER_IMPORT_IMPORT_H
 #define EXPORTER_IMPORT_IMPORT_H
 
@@ -17,46 +18,47 @@ struct import_key {
 	const char *job_name, *space, *cluster;
 };
 
-/* Takes what a source reads. `context` is the first argument of each call. */
+/* The functions that receive what a source reads. `context` is the first argument of each call. */
 struct import_sink {
-	/* Takes a run as JSON. `line` is its line of the input; 0 = it has none. A run that is wrong
-	 * is counted by the sink. A negative errno ends the import; it is
-	 * not -EINVAL, which stands for a wrong line. */
+	/* Takes a run as JSON. `line` is its line of the input; 0 = it has none. Counts a wrong
+	 * run, and returns 0 for it. A negative errno ends the import. The function never returns
+	 * -EINVAL, because a source returns -EINVAL for a wrong line. */
 	int (*run)(void *context, uint64_t line, const char *text, size_t len, struct err *e);
-	/* Notes that a line was wrong, and why. */
+	/* Notes that a line is wrong. `why` is the reason. */
 	void (*wrong)(void *context, uint64_t line, const char *why);
-	/* Notes that a line is of a run that has not ended yet, or that never began. */
+	/* Counts a run that is left out because it has not ended yet or never began. */
 	void (*unfinished)(void *context);
-	/* Notes a run whose end is unknown; it is not given to `run`. */
+	/* Counts a run that is left out because its outcome is unknown. */
 	void (*untold)(void *context);
 	void *context;
 };
 
 struct import_input {
-	const char *path;  /* as the user gave it: a file, or a URL */
+	const char *path;  /* path of a file, or a URL, as the user gave it */
 	FILE *in;          /* NULL for a URL */
 	double written_at; /* when the file was written last, seconds since 1970; NaN = unknown */
 	struct import_key key;
-	const char *outcome;   /* of the runs whose input does not say it; NULL = leave them out */
-	double window_seconds; /* see --window */
+	/* outcome of runs whose input has none; NULL = such runs are left out */
+	const char *outcome;
+	double window_seconds; /* time before now that is read; see --window */
 	double now;            /* seconds since 1970 */
 	const char *token_file, *ca_file;
 	struct import_sink sink;
 };
 
 struct import_source {
-	const char *name; /* as in --from; also the memory_source of its runs */
-	bool of_url;      /* `path` is a URL */
-	/* Reads the whole input. Returns 0 also if lines were wrong. */
+	const char *name; /* name in --from, and memory_source of the runs */
+	bool of_url;      /* true = import_input.path is a URL */
+	/* Reads the whole input. Returns 0 even if some lines were wrong. */
 	int (*read)(const struct import_input *in, struct err *e);
-	const char *help; /* the input that it reads */
+	const char *help; /* description of the input */
 };
 
 /* A NULL name ends the table. The first row reads what export writes. */
 extern const struct import_source import_sources[];
 const struct import_source *import_source_find(const char *name);
 
-/* The sources, one for each file. */
+/* The functions `read` of the sources. Each is in a file of its own. */
 int import_run_lines(const struct import_input *in, struct err *e);
 int import_sacct(const struct import_input *in, struct err *e);
 int import_nextflow(const struct import_input *in, struct err *e);

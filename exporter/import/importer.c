@@ -18,7 +18,7 @@ static int add_all(struct importer *i, struct err *e)
 	return 0;
 }
 
-/* Adds the runs that wait in one transaction. */
+/* Adds the runs in i->run to the history, all in one transaction. */
 static int flush(struct importer *i, struct err *e)
 {
 	uint64_t added = i->added, known = i->known;
@@ -58,7 +58,7 @@ static void untold(void *context)
 	i->untold++;
 }
 
-/* Sets the parts of the key that the user chose. */
+/* Replaces the parts of the run's key that the user chose. */
 static void set_key(struct importer *i, struct run *r)
 {
 	struct job_parts p = job_key_parts(r->job_name);

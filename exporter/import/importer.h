@@ -7,17 +7,17 @@
 #include "exporter/history/history.h"
 #include "exporter/import/import.h"
 
-/* Texts of one transaction, wrong ones included, because each takes memory. Other writers wait for
- * about 20 ms. */
+/* Maximum number of runs that are added in one transaction. Wrong runs count, too, because their
+ * texts also take memory. During a transaction, other writers wait for about 20 ms. */
 #define IMPORTER_BATCH 256
 
 struct importer {
 	/* set by the caller */
 	struct history *history;   /* open for writing; the caller closes it */
-	struct import_key key;     /* parts that stand before those of a run */
+	struct import_key key;     /* the parts of the key that replace those of every run */
 	double now;                /* seconds since 1970 */
 	struct progress *progress; /* may be NULL */
-	/* Tells of a wrong line; `line` is 0 if the input has none. */
+	/* Called for each wrong line, with the reason. `line` is 0 if the input has no lines. */
 	void (*tell)(void *context, uint64_t line, const char *why);
 	void *context;
 	/* Counts, see struct import_sink. */
@@ -25,15 +25,18 @@ struct importer {
 	/* used by the functions below */
 	struct arena arena;
 	struct run run[IMPORTER_BATCH];
-	size_t n, taken; /* runs that wait; texts since the last transaction */
+	/* `n`: runs in `run`; `taken`: runs received since the last transaction, including wrong
+	 * ones */
+	size_t n, taken;
 };
 
-/* Returns the sink that adds to `i`. */
+/* Returns a sink that passes all runs to the importer `i`. */
 struct import_sink importer_sink(struct importer *i);
 
-/* Adds the runs that still wait, and frees what the importer holds. Returns the error of that, or a
- * negative `code` if there is one. Call it once, also after a failed import: the runs before the
- * failure stay. */
+/* Adds the runs that still wait in `run` to the history, and frees the memory of the importer.
+ * `code` is the result of the import: if it is an error, returns it, else the error of adding. Call
+ * it once, even after a failed import, because the runs that were read before the failure are
+ * kept. */
 int importer_end(struct importer *i, int code, struct err *e);
 
 #endif

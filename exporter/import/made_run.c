@@ -43,7 +43,8 @@ void made_run_begin(struct made_run *m, const char *source)
 	};
 }
 
-/* Returns the column, which is added if the run does not have it yet. The columns stay sorted. */
+/* Returns the column of the run. Adds the column if the run does not have it yet, and keeps the
+ * columns sorted. */
 static struct distribution *column_of(struct made_run *m, const char *column)
 {
 	struct run *r = &m->run;
@@ -119,7 +120,7 @@ void made_run_of_system(struct made_run *m, const char *system, struct slice run
 	m->run.system_run = m->system_run;
 }
 
-/* Writes one part of the key: the user's, or the input's. */
+/* Writes one part of the key: `chosen` by the user, or else `said` by the input. */
 static void part_of(const char *chosen, struct slice said, char *ret, size_t size)
 {
 	if (chosen)
@@ -170,7 +171,8 @@ int made_run_give(struct made_run *m, const struct import_input *in, uint64_t li
 	}
 	double rate = run_total(&m->run, "cpu_seconds") / m->run.duration_seconds;
 
-	/* A source with samples has the mean already. */
+	/* Compute the mean only for a source without samples, whose statistics are in m->stats. A
+	 * source with samples has computed the mean. */
 	if (isfinite(rate) && m->run.stats == m->stats)
 		made_run_mean(m, "cpu_cores", rate);
 	json_t *o = run_message(&m->run);

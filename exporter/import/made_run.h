@@ -1,4 +1,4 @@
-/* A run that an importer makes from what its input says. All numbers are unknown at first. */
+/* A run that a source makes from its input. All numbers are unknown at first. */
 #ifndef EXPORTER_IMPORT_MADE_RUN_H
 #define EXPORTER_IMPORT_MADE_RUN_H
 
@@ -16,12 +16,13 @@ struct made_run {
 	char id[RUN_ID_MAX], key[JOB_KEY_MAX], system_run[128], end_reason[RUN_REASON_MAX];
 };
 
-/* `source` is a name of import_sources, for memory_source and cpu_source. Must stay where it is. */
+/* Begins a run. `source` is a name of import_sources, for memory_source and cpu_source. Do not move
+ * `*m` afterwards, because m->run points into it. */
 void made_run_begin(struct made_run *m, const char *source);
 
-/* These functions add a number to a column: the sum of a counter, the largest value of a level, or
- * the mean of a level. A number that is not above 0 is unknown, because these sources write 0 where
- * they did not measure. */
+/* Set a statistic of a column: the sum of a counter, the largest value of a level, or the mean of a
+ * level. A number that is not above 0 counts as unknown, because these sources write 0 where they
+ * did not measure. */
 void made_run_total(struct made_run *m, const char *column, double sum);
 void made_run_peak(struct made_run *m, const char *column, double most);
 void made_run_mean(struct made_run *m, const char *column, double mean);
@@ -31,25 +32,27 @@ void made_run_mean(struct made_run *m, const char *column, double mean);
  * NaN = unknown. */
 void made_run_cores(struct made_run *m, const double cores[static 4]);
 
-/* Sets the times of a run. NaN = unknown: a missing end or duration follows from the other two.
- * `started_at` is used where it fits the duration. Returns false if the end or the duration stays
- * unknown. */
+/* Sets the start, the end and the duration of a run. NaN = unknown; an unknown end or duration is
+ * computed from the other two. If `started_at` does not fit the end and the duration, the start is
+ * computed instead. Returns false if the end or the duration stays unknown. */
 bool made_run_times(struct made_run *m, double started_at, double ended_at, double seconds);
 
-/* Copies a text of the input, cleaned. An empty text stays unknown. */
+/* Sets the system of a run and its id there. Copies `run` without control characters; if it is
+ * empty, the id stays unknown. */
 void made_run_of_system(struct made_run *m, const char *system, struct slice run);
 
-/* Sets the job. The parts of in->key stand before those that the input says; an empty slice = the input
- * does not say it. Dates and the like go from the end of the input's name (stable_name.h). Returns
- * -EINVAL if nothing names the job. */
+/* Sets the key of the job. in->key, which the user chose, takes precedence over `name`, `space` and
+ * `cluster`, which are from the input. An empty slice = the input does not contain it. Removes
+ * dates and the like from the end of `name` (stable_name.h). Returns -EINVAL if the job has no
+ * name. */
 int made_run_job(struct made_run *m, const struct import_input *in, struct slice name,
 	struct slice space, struct slice cluster, struct err *e);
 
-/* Gives the run an id that follows from its source, its job and these texts, so that a second import
- * knows it again. Call it after made_run_job. */
+/* Computes the id of the run from its source, its job and these texts, so that a second import
+ * recognises the run. Call it after made_run_job. */
 void made_run_identify(struct made_run *m, const struct slice *texts, size_t n);
 
-/* Gives the run to the sink, with the outcome in->outcome if its own is unknown. */
+/* Passes the run to the sink. If its outcome is unknown, the run gets the outcome in->outcome. */
 int made_run_give(struct made_run *m, const struct import_input *in, uint64_t line, struct err *e);
 
 #endif

@@ -1,5 +1,5 @@
-/* A trace file of Nextflow: a row for each attempt of a task. Numbers have units, or have none with
- * trace.raw: bytes and milliseconds. The units of sizes are powers of 1024. */
+/* Reads a trace file of Nextflow: a row for each attempt of a task. Numbers have units, or have
+ * none with trace.raw: bytes and milliseconds. The units of sizes are powers of 1024. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static const struct {
 	{"ABORTED", OUTCOME_INTERRUPTED},
 };
 
-/* Reads 1.5 GB as 1.5 x 2^30, and a number without a unit as bytes. */
+/* Reads a size: "1.5 GB" is 1.5 x 2^30 bytes, and a number without a unit is bytes. */
 static double bytes_of(struct slice text)
 {
 	double v;
@@ -30,7 +30,7 @@ static double bytes_of(struct slice text)
 	return quantity_bytes(text, QUANTITY_OF_PBS, 1, &v) ? v : (double)NAN;
 }
 
-/* Reads 1m 2s as well as the milliseconds 62000. */
+/* Reads a duration: "1m 2s", or a number of milliseconds such as 62000. */
 static double seconds_of(const struct text_table *t, const char *column)
 {
 	double raw = table_number(t, column);
@@ -45,7 +45,7 @@ static double time_of(const struct text_table *t, const char *column)
 	return isnan(raw) ? times_read(table_field(t, column)) : raw / 1000;
 }
 
-/* Reads 99.5% and 99.5 as 0.995. */
+/* Reads a percentage as a share: both "99.5%" and "99.5" are 0.995. */
 static double share_of(const struct text_table *t, const char *column)
 {
 	struct scan s = scan_slice(table_field(t, column));
@@ -128,8 +128,8 @@ static int read_row(void *context, const struct text_table *t, const struct impo
 	if (code)
 		return code;
 	read_use(&m, t);
-	/* The folder of a task is named like its hash, which stays the same when the task is repeated
-	 * with the same input. */
+	/* The folder of a task is named like its hash, which stays the same when the task is
+	 * repeated with the same input. */
 	const struct slice same[] = {table_field(t, "hash"),
 		{submitted, double_text(submitted, isnan(submit) ? m.run.ended_at : submit)}};
 

@@ -1,6 +1,6 @@
-/* Runs from a Prometheus that scrapes cAdvisor (and kube-state-metrics, where it is there), or
- * process-exporter. A table of queries asks for one number of each pod, or of each group of processes,
- * over the window. */
+/* Reads runs from a Prometheus that scrapes process-exporter, or cAdvisor and perhaps
+ * kube-state-metrics. A table of queries asks for one number of each pod, or of each group of
+ * processes, over the window. */
 #include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
@@ -17,10 +17,12 @@
 #define SUBJECTS_MAX  ((size_t)1 << 17)
 #define ANSWER_MAX    ((size_t)64 << 20)
 #define URL_MAX_BYTES 8192
-#define STEPS         1000 /* a window has about so many steps */
-#define RATE_STEPS    4    /* a rate is over so many steps, which hold two samples at least */
-#define STEP_LEAST    15.0 /* seconds; Prometheus is seldom asked to scrape more often */
-/* Prometheus returns a series for 5 minutes after its last sample. */
+#define STEPS         1000 /* approximate number of steps in a window */
+/* a rate is computed over this many steps, so that they contain at least two samples */
+#define RATE_STEPS 4
+#define STEP_LEAST 15.0 /* seconds; the interval between two scrapes is seldom shorter */
+/* A run without a known end has ended if it was last seen more than this many seconds ago.
+ * Prometheus returns a series for 5 minutes after its last sample. */
 #define ENDED_AFTER 300.0
 
 enum pod_fact {
@@ -48,14 +50,15 @@ enum pod_fact {
 	FACTS,
 };
 
-/* A pod or a group of processes. */
+/* The thing that a run is read from: a pod, or a group of processes. */
 struct subject {
 	const char *name, *place; /* place: namespace of a pod, instance of a group */
 	const char *owner_kind, *owner_name;
 	double fact[FACTS];
 };
 
-/* $W is the window and $S the step, as durations of Prometheus. $C selects the containers. */
+/* A query for one number of each subject. $W stands for the window, $S for the step, and $R for the
+ * time over which a rate is computed, as durations of Prometheus. */
 struct query {
 	enum pod_fact fact;
 	const char *text;
@@ -95,7 +98,7 @@ static const struct query pod_queries[] = {
 		OF_POD("kube_pod_container_status_last_terminated_reason{reason=\"OOMKilled\"}") " > 0"},
 };
 
-/* The owner's name and kind are labels. */
+/* Asks for the owners of pods. The name and the kind of the owner are labels of the results. */
 static const char owner_query[] = "max by (namespace, pod, owner_kind, owner_name) (max_over_time(kube_pod_owner[$W]))";
 
 #define BY_GROUP "by (instance, groupname) "
@@ -125,8 +128,9 @@ struct exporter {
 	const char *name_label, *place_label;
 	const struct query *query;
 	size_t n_queries;
-	const char *owners; /* NULL = its subjects have no owners */
-	bool of_window;     /* its subjects do not end: a run is their part of the window */
+	const char *owners; /* NULL = the subjects have no owners */
+	/* true = the subjects do not end, so that a run is one window of a subject */
+	bool of_window;
 };
 
 static const struct exporter exporters[] = {
@@ -141,7 +145,8 @@ struct asking {
 	struct download *download;
 	struct http_response answer;
 	char token[TOKEN_MAX];
-	double step, now; /* now: when Prometheus answered the first query; NaN = not yet */
+	/* now: time at which Prometheus answered the first query; NaN = there was no answer yet */
+	double step, now;
 	size_t n, room;
 	struct subject *subject; /* sorted */
 	struct arena arena;
@@ -158,7 +163,7 @@ static void add_encoded(struct buf *out, const char *text)
 			buf_addf(out, "%%%02X", (unsigned char)*text);
 }
 
-/* Writes the query with the window and the steps. */
+/* Writes the query, with $W, $S and $R replaced by durations. */
 static void add_query(const struct asking *a, struct buf *out, const char *text)
 {
 	for (; *text; text++) {
@@ -184,7 +189,8 @@ static int refused(const struct asking *a, const json_t *document, struct err *e
 		why ? ": " : "", why ? why : "");
 }
 
-/* Asks for one number of each subject. `*ret` is the list of results. */
+/* Sends a query for one number of each subject. Sets `*document` to the answer, which the caller
+ * frees, and `*ret` to the list of results in it. */
 static int ask(struct asking *a, const char *text, json_t **document, json_t **ret, struct err *e)
 {
 	struct buf url AUTO(buf_done) = BUF_MAX(URL_MAX_BYTES);
@@ -280,7 +286,8 @@ static int add_subject(struct asking *a, const json_t *result, struct err *e)
 	return 0;
 }
 
-/* Asks for the peaks. Their subjects are all subjects. */
+/* Sends the first query, for the peaks. Every subject has a peak, so the answer lists all
+ * subjects. */
 static int find_subjects(struct asking *a, struct err *e)
 {
 	json_t *document = NULL, *list = NULL;
@@ -371,12 +378,14 @@ static void read_use(struct made_run *m, const struct subject *s, double window_
 	made_run_peak(m, "memory_peak_bytes", f[PEAK]);
 	made_run_peak(m, "memory_bytes", f[PEAK]);
 	made_run_mean(m, "memory_bytes", fmin(f[MEAN], f[PEAK]));
-	/* The counter of a container begins with its first process. */
+	/* The counter of a container is 0 when its first process starts, so nothing is subtracted
+	 * for a run that began within the window. */
 	made_run_total(m, "cpu_seconds",
 		r->started_at >= window_begin ? f[CPU_END] : f[CPU_END] - f[CPU_BEGIN]);
 	made_run_total(m, "disk_read_bytes", f[READ]);
 	made_run_total(m, "disk_written_bytes", f[WRITTEN]);
-	/* A rate is over several steps. In a shorter run, it counts time in which the run was not there. */
+	/* A rate is computed over several steps. If the run is shorter, the rate includes time
+	 * before or after the run. */
 	if (r->duration_seconds >= RATE_STEPS * r->interval_seconds)
 		made_run_cores(m,
 			(const double[]){f[CORES_P50], f[CORES_P95], f[CORES_P99], f[CORES_MAX]});
@@ -416,7 +425,8 @@ static int give(const struct asking *a, const struct subject *s, struct err *e)
 
 	if (code)
 		return code;
-	/* A group has one run in each window. */
+	/* The id of a pod's run comes from the pod. A group of processes has one run in each
+	 * window, so its id also contains the window. */
 	const struct slice same[] = {{s->name, strlen(s->name)}, {s->place, strlen(s->place)},
 		{window, a->exporter->of_window ?
 				 double_text(window, floor(a->now / in->window_seconds)) :
@@ -426,7 +436,7 @@ static int give(const struct asking *a, const struct subject *s, struct err *e)
 	return made_run_give(&m, in, 0, e);
 }
 
-/* Reads what one exporter says. */
+/* Reads the runs of all subjects of one exporter. */
 static int read_exporter(struct asking *a, struct err *e)
 {
 	int code = find_subjects(a, e);

@@ -24,11 +24,11 @@
 #define PEAK "memory_peak_bytes"
 
 struct tracked {
-	const char *name[COLUMNS_MAX]; /* of the history */
+	const char *name[COLUMNS_MAX]; /* name of the column in the history */
 	struct peer_column peer[COLUMNS_MAX];
 	double *value[COLUMNS_MAX], *at, *duration;
 	size_t n_columns, n, room;
-	struct arena arena; /* of the statistics */
+	struct arena arena; /* owns the statistics */
 };
 
 static void tracked_done(struct tracked *k)
@@ -40,8 +40,9 @@ static void tracked_done(struct tracked *k)
 	arena_done(&k->arena);
 }
 
-/* Adds the column of a name. Names of the processes' own table lack "process_". Returns its index, or
- * COLUMNS_MAX when the history does not have it. */
+/* Adds the column that resource-tracker calls `name`. In the table that has only the values of the
+ * processes (`own_table`), names lack "process_". Returns the index of the column, or COLUMNS_MAX
+ * when the history has no such column. */
 static size_t add_column(struct tracked *k, struct slice name, bool own_table)
 {
 	struct buf full AUTO(buf_done) = BUF_MAX(256);
@@ -108,7 +109,8 @@ static double *sum_of(struct tracked *k, const char *a, const char *b)
 	return ret;
 }
 
-/* resource-tracker writes 0 for a GPU where there is none. */
+/* Returns true for a column about GPUs that is always 0. resource-tracker writes 0 if there is no
+ * GPU. */
 static bool is_unknown(const struct tracked *k, size_t column)
 {
 	if (!strstr(k->name[column], "gpu") && !strstr(k->name[column], "vram"))
@@ -119,7 +121,8 @@ static bool is_unknown(const struct tracked *k, size_t column)
 	return true;
 }
 
-/* The first sample has no sample before it. It is taken to last as long as the second one. */
+/* A sample lasts since the sample before it. The first sample has none before it, and counts as
+ * long as the second. */
 static void set_durations(struct tracked *k)
 {
 	k->duration = xcalloc(k->n, sizeof *k->duration);
@@ -154,7 +157,7 @@ static void summarize(struct tracked *k, struct run *r)
 	r->n_stats = stats_of_series(&s, &k->arena, &r->stats);
 }
 
-/* Gives the run to the sink. */
+/* Completes the run and passes it to the sink. */
 static int give(struct tracked *k, struct made_run *m, const struct import_input *in, struct err *e)
 {
 	const char *slash = strrchr(in->path, '/'), *name = slash ? slash + 1 : in->path;
@@ -186,7 +189,8 @@ static int give(struct tracked *k, struct made_run *m, const struct import_input
 
 struct csv_reading {
 	struct tracked *tracked;
-	size_t column[TABLE_COLUMNS_MAX]; /* of each field; COLUMNS_MAX = it is not read */
+	/* index of the column for each field of a row; COLUMNS_MAX = the field is not read */
+	size_t column[TABLE_COLUMNS_MAX];
 };
 
 static int read_row(void *context, const struct text_table *t, const struct import_input *in,
@@ -232,7 +236,7 @@ static int read_csv(struct tracked *k, const struct import_input *in, struct err
 
 /* ---- JSON ---- */
 
-/* Returns a text of the cloud. resource-tracker writes "unknown" where it does not know. */
+/* Returns a text about the cloud. NULL = unknown, for which resource-tracker writes "unknown". */
 static const char *text_of(const json_t *o, const char *key)
 {
 	const char *text = json_string_value(json_object_get(o, key));

@@ -1,4 +1,4 @@
-/* Runs as export prints them: a message of POST /runs in each line. */
+/* Reads runs as the command export prints them: each line is a message of POST /runs. */
 #include "exporter/import/import.h"
 #include "exporter/import/text_lines.h"
 

@@ -18,10 +18,11 @@ struct slurm_job {
 	uint64_t line;
 	struct made_run run;
 	bool ended;
-	double peak; /* of its steps, bytes; NaN = unknown */
+	double peak; /* largest peak of the steps so far, bytes; NaN = unknown */
 };
 
-/* Some states have words after them: CANCELLED by 1000. CANCELLED+ is a state that was cut. */
+/* The states of ended jobs. In the output, words may follow a state, as in "CANCELLED by 1000". A
+ * "+" after a state, as in "CANCELLED+", means that sacct has cut off such words. */
 static const struct state {
 	const char *name;
 	enum outcome outcome;
@@ -60,8 +61,8 @@ static double size_of(struct slice text, double unit)
 	return quantity_bytes(text, QUANTITY_OF_SLURM, unit, &v) ? v : (double)NAN;
 }
 
-/* Reads the memory that the whole job requested. Before version 21.08, "n" behind the size says that it
- * is for each node, and "c" that it is for each CPU. */
+/* Reads the memory that the whole job requested. Before version 21.08 of Slurm, an "n" after the
+ * size means that it is for each node, and a "c" that it is for each CPU. */
 static double requested_memory(const struct text_table *t)
 {
 	struct slice text = table_field(t, "ReqMem");
@@ -79,8 +80,8 @@ static double requested_memory(const struct text_table *t)
 	return bytes > 0 ? bytes : (double)NAN;
 }
 
-/* Reads the most memory of all tasks of a step. MaxRSS is that of its largest task: without
- * TRESUsageInTot, each task may have had as much. */
+/* Reads the peak memory of all tasks of a step together. Without TRESUsageInTot, only the peak of
+ * the largest task is known (MaxRSS), and each task may have had as much. */
 static double step_peak(const struct text_table *t)
 {
 	struct scan usage = scan_slice(table_field(t, "TRESUsageInTot"));
@@ -136,14 +137,15 @@ static void read_outcome(struct made_run *m, const struct text_table *t, const s
 	if (state->outcome == OUTCOME_FAILED && strcmp(state->name, "FAILED") != 0)
 		m->run.end_reason = state->name;
 	if (state->outcome == OUTCOME_OOM_KILLED) {
-		/* Slurm takes this state from the control group of the job. */
+		/* Slurm sets the state OUT_OF_MEMORY when the control group of the job reached its
+		 * limit, which is the requested memory. */
 		m->run.memory_limit_bytes = m->run.requested_memory_bytes;
 		made_run_total(m, "memory_oom_events", 1);
 	}
 	read_exit(m, table_field(t, "ExitCode"));
 }
 
-/* Gives the job to the sink, if it has ended. */
+/* Passes the job to the sink as a run, if the job has ended. */
 static int finish(struct slurm_job *job, const struct import_input *in, struct err *e)
 {
 	bool ended = job->id[0] && job->ended;

@@ -27,11 +27,11 @@ static const char *const names[NUMBERS] = {
 
 struct snakemake_row {
 	double number[NUMBERS]; /* NaN = unknown */
-	double memory_mb;       /* that was requested */
+	double memory_mb;       /* requested memory, in MB */
 	struct slice rule, all; /* `all`: the whole row */
 };
 
-/* Returns the name of the file without its folder and from its first dot on. */
+/* Returns the name of the file without its folder, and only up to its first dot. */
 static struct slice stem_of(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -65,7 +65,7 @@ static int give(const struct snakemake_row *b, const struct import_input *in, ui
 	made_run_of_system(&m, "snakemake", (struct slice){0});
 	m.run.outcome = OUTCOME_SUCCEEDED;
 	made_run_times(&m, NAN, isnan(in->written_at) ? in->now : in->written_at, number[SECONDS]);
-	/* RSS counts memory that processes share once for each of them. PSS does not. */
+	/* Prefer PSS: RSS counts memory that several processes share several times. */
 	made_run_peak(&m, "memory_peak_bytes",
 		(number[MAX_PSS] > 0 ? number[MAX_PSS] : number[MAX_RSS]) * MIB);
 	made_run_peak(&m, "memory_rss_bytes", number[MAX_RSS] * MIB);
@@ -85,7 +85,8 @@ static int give(const struct snakemake_row *b, const struct import_input *in, ui
 	return made_run_give(&m, in, line, e);
 }
 
-/* Finds the number behind 'mem_mb': in a dictionary as Python prints it. NaN = there is none. */
+/* Finds the number after `key`, such as 'mem_mb':, in a dictionary as Python prints it. NaN = there
+ * is none. */
 static double member_of(struct slice dictionary, const char *key)
 {
 	const char *at = memmem(dictionary.data, dictionary.len, key, strlen(key));

@@ -16,24 +16,24 @@ struct text_table {
 	struct buf names, fields; /* the texts of `name` and `field` */
 };
 
-/* Reads the names of the columns. Returns -EINVAL when the first line has none, or too many. Afterwards,
- * also after a failure, the caller calls table_done. */
+/* Reads the names of the columns. Returns -EINVAL when the first line has none, or too many.
+ * Afterwards, also after a failure, the caller calls table_done. */
 int table_begin(struct text_table *t, FILE *in, char separator, bool quoted, struct err *e);
 
-/* Reads the next row; empty lines are skipped. Returns 1 = a row, 0 = the end, -EINVAL = a wrong line,
- * with a number of fields that is not that of the columns for example; the next call reads the line
- * after it. Any other negative errno: the read failed. */
+/* Reads the next row; empty lines are skipped. Returns 1 = a row, 0 = the end, -EINVAL = a wrong
+ * line, for example one that has more or fewer fields than there are columns; the next call reads
+ * the line after it. Any other negative errno: the read failed. */
 int table_next(struct text_table *t, struct err *e);
 
-/* Returns the field of the row in this column, without blanks around it. The length is 0 when the field
- * is empty or there is no such column. */
+/* Returns the field of the row in this column, without blanks around it. The length is 0 when the
+ * field is empty or there is no such column. */
 struct slice table_field(const struct text_table *t, const char *column);
 bool table_has(const struct text_table *t, const char *column);
 
 void table_done(struct text_table *t);
 
-/* Reads a row. Returns 0 = go on, -EINVAL = the row is wrong, and `e` says why, or another negative
- * errno, which ends the import. */
+/* A function that reads a row. It returns 0 to go on, -EINVAL if the row is wrong, with the reason
+ * in `e`, or another negative errno, which ends the import. */
 typedef int table_reader(void *context, const struct text_table *t, const struct import_input *in,
 	struct err *e);
 
@@ -41,7 +41,8 @@ typedef int table_reader(void *context, const struct text_table *t, const struct
 int table_read_rows(struct text_table *t, const struct import_input *in, table_reader *read,
 	void *context, struct err *e);
 
-/* Returns -EINVAL, and names the column that the table lacks. `columns` ends with NULL. */
+/* Checks that the table has all these columns. `columns` ends with NULL. Returns -EINVAL if one is
+ * missing, and `e` names it. */
 int table_needs(const struct text_table *t, const char *const *columns, struct err *e);
 
 /* Reads a field as a number. NaN = it is empty, or no number. */

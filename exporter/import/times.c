@@ -39,7 +39,7 @@ static double fraction(struct scan *s)
 	return v;
 }
 
-/* Reads a zone. `*local` becomes true when there is none. */
+/* Reads a time zone. Sets `*local` to true when the text has none. */
 static bool zone(struct scan *s, double *offset, bool *local)
 {
 	int hours, minutes = 0;

@@ -11,7 +11,8 @@
 #include "exporter/core/loose_thread.h"
 #include "exporter/core/worker.h"
 
-/* The awaited thread (exit_deadline_works) is checked this many times before the deadline. */
+/* The deadline is divided into this many slices. After each slice, the awaited thread
+ * (exit_deadline_works) is checked. */
 #define SLICES 10
 
 struct exit_deadline {
@@ -45,7 +46,7 @@ static bool is_at_work(struct exit_deadline *l)
 	return ret;
 }
 
-/* Is called once per slice. Counts slices instead of seconds, so that time during which the program
+/* Called after each slice. Counts slices instead of seconds, so that time during which the program
  * was stopped (SIGSTOP) does not count. */
 static double watch_deadline(void *context)
 {

@@ -58,15 +58,15 @@ static int is_other(void *context, const char *name)
 	return pid > 1 && pid != app->self->pid;
 }
 
-/* Returns true when the pod has a process besides the exporter and process 1. A process counts even
- * if it belongs to no job. */
+/* Returns true when the pod has a process besides the exporter and process 1, even one that belongs
+ * to no job. */
 static bool pod_is_busy(struct app *app, struct tree *proc)
 {
 	return proc && tree_list(proc, "", is_other, app) > 0;
 }
 
-/* Finds out whether runs were seen and whether one is active. The sample that it uses is at most
- * half of the settle time old, even if --sample.interval is longer. */
+/* Finds out whether runs were seen and whether one is active. Uses a sample that is at most half of
+ * SHUTDOWN_SETTLE_SECONDS old, even if --sample.interval is longer. */
 static struct last_sight look_at_runs(struct app *app)
 {
 	double most = fmin(2 * app->options->sample_interval, SHUTDOWN_SETTLE_SECONDS / 2);
@@ -181,7 +181,7 @@ void shutdown_linger(struct app *app, const sigset_t *signals)
 
 struct run_closing {
 	const struct identity *self;
-	bool more; /* true = more runs may need closing; call again */
+	bool more; /* true = more runs may need to be closed: call close_runs again */
 };
 
 static int close_runs(struct history *h, void *context, struct err *e)

@@ -63,8 +63,9 @@ static int give_file(int folder, const char *name, const struct user_account *a)
 	return fchownat(fd, "", a->uid, a->gid, AT_EMPTY_PATH) < 0 ? -errno : 0;
 }
 
-/* Returns true when the folder has files whose names do not begin with `file`, or when it cannot
- * be read. A shared folder such as /tmp or /var/lib must not be given away. */
+/* Returns true when the folder contains files whose names do not begin with `file`, or when the
+ * folder cannot be read. Such a folder must not be given away, because it may be shared, as /tmp
+ * and /var/lib are. */
 static bool has_others(int folder, const char *file)
 {
 	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -20,7 +20,8 @@
 #define COLLECTOR_PREFIX "collector."
 #define OPTION_NAME_MAX  64
 #define VARIABLE_MAX     (OPTION_NAME_MAX + 16)
-#define VALUE_SHOWN      80 /* bytes of a wrong value in an error */
+/* maximum number of bytes of a wrong value that an error message shows */
+#define VALUE_SHOWN 80
 
 enum option_kind {
 	KIND_TEXT,
@@ -194,7 +195,7 @@ static int set_option(struct options *o, const struct option_row *row, const cha
 {
 	void *field = (char *)o + row->offset;
 
-	/* An empty size is the size of an empty input. */
+	/* An empty value of --input-bytes means an empty input. */
 	if (value[0] == '\0' && row->kind == KIND_BYTES && row->least <= 0)
 		value = "0";
 	bool ok = value[0] != '\0' && (!row->shape || row->shape->fits(value));
@@ -370,8 +371,8 @@ static int set_collector(struct options *o, const char *name, bool on, struct er
 	return -EINVAL;
 }
 
-/* Returns -ENOENT. A wrong value is -EINVAL, so callers can tell an unknown option from a wrong
- * value. */
+/* Sets the error for an unknown option. Returns -ENOENT, so that callers can distinguish it from a
+ * wrong value (-EINVAL). */
 static int unknown_option(const char *flag, enum command_bits command, struct err *e)
 {
 	const char *names[ARRAY_LEN(rows)], *slip, *word;
@@ -390,12 +391,12 @@ static int unknown_option(const char *flag, enum command_bits command, struct er
 
 /* A parsed argument of the form "--NAME", "--no-NAME" or "--NAME=VALUE". */
 struct flag {
-	const struct option_row *row; /* NULL = a collector */
+	const struct option_row *row; /* the option; NULL = the flag switches a collector */
 	const char *collector, *value;
 	bool no;
 };
 
-/* Returns false for an unknown option. */
+/* Parses one argument. Returns false if it is an unknown option. */
 static bool find_flag(struct flag *ret, enum command_bits command, const char *argument)
 {
 	const char *name = argument + 2, *equals = strchr(argument, '=');

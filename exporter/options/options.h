@@ -31,7 +31,9 @@ enum command_bits {
 	COMMAND_QUERY = 4, /* all commands that read the history: recommend, stats, runs, ... */
 	COMMAND_WATCH = COMMAND_SERVE | COMMAND_RUN,
 	COMMAND_RULES = 8,
-	COMMAND_ALL = 15, /* all that watch, answer or name jobs */
+	/* all commands that watch jobs, answer queries about them, or test the rules that name
+	 * them */
+	COMMAND_ALL = 15,
 	COMMAND_EXPORT = 16,
 	COMMAND_IMPORT = 32,
 	COMMAND_TRANSFER = COMMAND_EXPORT | COMMAND_IMPORT,
@@ -42,13 +44,13 @@ enum command_bits {
  * uses at most this number of successful runs. */
 #define HISTORY_RUNS_PER_JOB 200
 
-/* Makes a default from a constant. */
+/* Makes the text of a default from a constant. */
 #define OPTION_DEFAULT(constant)  OPTION_DEFAULT_(constant)
 #define OPTION_DEFAULT_(constant) #constant
 
-/* Largest number of an attempt. It holds for the option, for the variable that a job sets itself,
- * and for POST /jobs. No system retries a run so often. A larger number is probably something else,
- * such as an id. */
+/* Largest number of an attempt that is accepted from the option, from the variable that a job sets
+ * itself, and from POST /jobs. No system retries a run so often. A larger number is probably
+ * something else, such as an id. */
 #define ATTEMPT_MOST 1000
 
 /* clang-format off */
@@ -243,11 +245,14 @@ enum flag_question option_question(const char *argument);
 
 struct options {
 	OPTIONS(OPTION_FIELD)
-	bool given[OPTION_COUNT];       /* set by a flag or the environment, not by default */
+	bool given[OPTION_COUNT];       /* true = a flag or the environment sets the option */
 	const char *text[OPTION_COUNT]; /* the given value as text; NULL = no value */
-	bool by_flag[OPTION_COUNT];     /* set by a flag, which replaces the environment's list */
-	bool *collector_on;             /* one for each collector of all_collectors */
-	bool help;                      /* in "run": a flag with a question precedes the command */
+	/* true = a flag sets the option, and replaces the list that the environment gave */
+	bool by_flag[OPTION_COUNT];
+	bool *collector_on; /* one for each collector of all_collectors */
+	/* in "run": a flag that asks a question, such as --help, is in front of the job's
+	 * command */
+	bool help;
 	/* Only for "run": one sentence about each wrong option. These options are ignored. */
 	size_t n_ignored;
 	char **ignored;
@@ -261,8 +266,8 @@ struct options {
  * the caller must call options_done.
  *
  * The command "run" must start its job, so it ignores wrong options and adds a sentence about each
- * to `ignored`. It returns -EINVAL only for an unknown flag without "--" after it, because the
- * begin of the job's command is then unclear. */
+ * to `ignored`. It returns -EINVAL only for an unknown flag without "--" after it, because it is
+ * then unclear where the job's command begins. */
 int options_read(struct options *ret, enum command_bits command, int argc, char **argv,
 	struct err *e);
 

@@ -79,8 +79,8 @@ const struct text_shape shape_rate = {
 	.accepted = "a currency and the US dollars for one unit of it, such as EUR=1.16",
 };
 
-/* Refuses a URL with a user name, because the URL appears in the log, in the history and in
- * answers. */
+/* Returns true for a URL. Refuses a URL with a user name and password, because the URL appears in
+ * the log, in the history and in answers. */
 static bool is_url(const char *text)
 {
 	size_t scheme = strncasecmp(text, "http://", 7) == 0  ? 7 :
@@ -104,7 +104,8 @@ const struct text_shape shape_store_url = {.fits = is_url,
 	.accepted = URL_ACCEPTED "; put a secret into the file of --store.token-file",
 	.may_hold_secret = true};
 
-/* Accepts the characters of a token for the name (RFC 9110). */
+/* Returns true for "NAME: VALUE". The name must consist of letters, digits and "-_.", which are
+ * some of the characters that RFC 9110 allows. */
 static bool is_header(const char *text)
 {
 	size_t name = strspn(text, LETTERS "0123456789-_.");

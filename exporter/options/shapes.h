@@ -9,7 +9,8 @@
 struct text_shape {
 	bool (*fits)(const char *text); /* any thread */
 	const char *accepted;           /* completes the error message "accepted is ..." */
-	bool may_hold_secret;           /* an error message does not show a text that contains @ */
+	/* true = an error message does not show the text if it contains @ */
+	bool may_hold_secret;
 };
 
 extern const struct text_shape shape_address, shape_url, shape_forward_url, shape_store_url,

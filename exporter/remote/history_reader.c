@@ -18,16 +18,17 @@
 #define CONNECT_SECONDS 5.0
 #define QUERY_SECONDS   60.0
 #define ANSWER_MAX      (48u << 20)
-#define RUNS_OF_QUERY   500 /* runs that one query asks for, if no job has more */
+/* maximum number of runs that one query asks for, unless a single job has more */
+#define RUNS_OF_QUERY   500
 #define JOBS_OF_QUERY   100
 #define FIRST_DELAY     1.0
 #define LONGEST_DELAY   60.0
-#define SHORTEST_WINDOW 2.0 /* seconds; a shorter one is not divided */
-#define ROOM_SECONDS    0.2 /* between looks whether a full history has room */
+#define SHORTEST_WINDOW 2.0 /* seconds; a shorter window is not divided */
+#define ROOM_SECONDS    0.2 /* seconds between two checks whether a full history has room again */
 
-/* How many runs of a job were in the store when they were last read. */
+/* The number of runs of a job that were in the store when all of them were last read. */
 struct known_job {
-	uint64_t hash; /* of the key; 0 = free */
+	uint64_t hash; /* hash of the job's key; 0 = the place is free */
 	double runs;
 };
 
@@ -46,7 +47,7 @@ struct history_reader {
 
 static struct {
 	atomic_bool active, complete;
-	atomic_uint parts; /* of 1000: done of the first pass */
+	atomic_uint parts; /* thousandths of the first pass that are done */
 	atomic_ullong runs, incomplete, collided, refused, failures;
 } counts;
 
@@ -121,7 +122,8 @@ struct addition {
 	uint64_t runs_per_job;
 };
 
-/* Adds the runs. Leaves out those that the limits of the history would remove at once. */
+/* Adds the runs to the history. Leaves out the runs that the limits of the history would remove at
+ * once. */
 static int add_runs(struct history *h, void *context, struct err *e)
 {
 	const struct addition *a = context;
@@ -139,7 +141,7 @@ static int add_runs(struct history *h, void *context, struct err *e)
 	return code;
 }
 
-/* Waits while the history is full, until the upkeep has removed enough. */
+/* Waits until the upkeep has removed enough runs, if the history is full. */
 static int wait_for_room(struct history_reader *r, struct err *e)
 {
 	int code;
@@ -155,7 +157,8 @@ static int wait_for_room(struct history_reader *r, struct err *e)
 	return code;
 }
 
-/* Reads the runs of a few jobs. `*complete` becomes false when a run has not arrived wholly. */
+/* Reads the runs of a few jobs. Sets `*complete` to false when some series of a run have not
+ * arrived in the store yet. */
 static int read_jobs(struct history_reader *r, const struct store_job *job, size_t n,
 	const struct store_window *w, bool *complete, struct err *e)
 {
@@ -176,8 +179,9 @@ static int read_jobs(struct history_reader *r, const struct store_job *job, size
 	return got.runs.n ? historian_do(r->options.historian, add_runs, &a, e) : 0;
 }
 
-/* Reads the newest runs of a job that has too many for one query: divides the window, newest half first, until
- * `*left` runs are read. */
+/* Reads the newest runs of a job that has too many runs for one query. Divides the window into
+ * halves, and reads the newer half first. Subtracts the number of runs from `*left`, and stops when
+ * it is 0 or less. */
 static int read_large(struct history_reader *r, const struct store_job *job,
 	const struct store_window *w, double *left, bool *complete, struct err *e)
 {
@@ -195,8 +199,8 @@ static int read_large(struct history_reader *r, const struct store_job *job,
 	return code || *left <= 0 ? code : read_large(r, job, &older, left, complete, e);
 }
 
-/* Returns the number of jobs, from the first on, that fit into one query. All of them are of one
- * namespace and one cluster. */
+/* Returns how many jobs, from the first on, fit into one query. The jobs of a query have the same
+ * namespace and the same cluster. */
 static size_t jobs_of_query(const struct store_job *job, size_t n)
 {
 	double runs = job[0].runs;
@@ -211,7 +215,8 @@ static size_t jobs_of_query(const struct store_job *job, size_t n)
 	return i;
 }
 
-/* Reads the runs of these jobs. `remember`: their numbers of runs are those of the whole store. */
+/* Reads the runs of these jobs. If `remember` is true, job[i].runs counts all runs of a job in the
+ * store, and is remembered for the comparison in changed(). */
 static int read_all(struct history_reader *r, const struct store_job *job, size_t n,
 	const struct store_window *w, bool remember, struct err *e)
 {
@@ -235,7 +240,8 @@ static int read_all(struct history_reader *r, const struct store_job *job, size_
 
 /* ---- rounds ---- */
 
-/* Leaves only the jobs whose number of runs has changed. */
+/* Moves the jobs whose number of runs has changed since they were last read to the front. Returns
+ * their number. */
 static size_t changed(struct history_reader *r, struct store_job *job, size_t n)
 {
 	size_t left = 0;
@@ -247,7 +253,8 @@ static size_t changed(struct history_reader *r, struct store_job *job, size_t n)
 	return left;
 }
 
-/* Lists the jobs of the window, and reads their runs. `all`: the window is that of the whole store. */
+/* Lists the jobs of the window, and reads their runs. If `all` is true, the window covers the whole
+ * store, and only the jobs whose number of runs has changed are read. */
 static int read_window(struct history_reader *r, const struct store_window *w, bool all,
 	struct err *e)
 {

@@ -1,12 +1,12 @@
 /* A thread that reads the runs of a Prometheus-compatible store into the history (--history.url).
- * All routes answer from the history. It is then a cache and may be in memory. All exporters that
- * read one store give a run the same id, so their answers are equal.
+ * All routes answer from the history, which is then a cache and may be in memory. All exporters
+ * that read one store give a run the same id, so their answers are equal.
  *
  * The first pass lists the jobs with the number of their runs, and reads a few hundred runs in one
  * query. If a job has more runs than the history keeps, only the newest are read. After that, the
- * thread reads the runs of the newest minutes every READER_POLL_SECONDS. Every READER_LIST_SECONDS
- * it lists all jobs again, and reads those whose number of runs has changed, because a run may
- * arrive late. */
+ * thread reads the runs of the last READER_LATEST_SECONDS every READER_POLL_SECONDS. A run may
+ * arrive late in the store. Every READER_LIST_SECONDS the thread therefore lists all jobs again,
+ * and reads the runs of the jobs whose number of runs has changed. */
 #ifndef EXPORTER_REMOTE_HISTORY_READER_H
 #define EXPORTER_REMOTE_HISTORY_READER_H
 
@@ -16,35 +16,38 @@
 #include "collectors/base/err.h"
 #include "exporter/client/endpoint.h"
 
-#define READER_POLL_SECONDS   5
-#define READER_LATEST_SECONDS 600 /* the newest minutes */
+#define READER_POLL_SECONDS 5
+/* see above; a run that arrives later than this waits for the next list of all jobs */
+#define READER_LATEST_SECONDS 600
 #define READER_LIST_SECONDS   600
 
 struct historian;
 struct history_reader;
 
 struct history_reader_options {
-	const char *url;                  /* of the API; /api/v1/query is appended */
+	const char *url;                  /* URL of the API, to which /api/v1/query is appended */
 	struct endpoint_options endpoint; /* how to log in, and ca_option */
-	struct historian *historian;      /* adds the runs */
+	struct historian *historian;      /* the historian that adds the runs to the history */
 	double retention_seconds;         /* older runs are not read */
-	uint64_t runs_per_job;            /* of a job, not many more are read */
+	/* of one job, only about this many newest runs are read */
+	uint64_t runs_per_job;
 };
 
 /* The texts in `o` and the historian must live longer than the reader. */
 int history_reader_start(struct history_reader **ret, const struct history_reader_options *o,
 	struct err *e);
-/* Ends a transfer at once. `r` may be NULL. */
+/* Stops the thread, and aborts a transfer at once. `r` may be NULL. */
 void history_reader_stop(struct history_reader *r);
 
 /* Counts of the reader of this program. Any thread. */
 struct reader_counts {
 	bool active;
-	bool complete;                          /* the first pass is over */
-	double share;                           /* part of the first pass that is done, 0 to 1 */
-	uint64_t runs;                          /* runs that were added to the history */
-	uint64_t incomplete, collided, refused; /* see struct store_runs; of all reads so far */
-	uint64_t failures;                      /* failed rounds */
+	bool complete; /* the first pass is over */
+	double share;  /* part of the first pass that is done, 0 to 1 */
+	uint64_t runs; /* runs that were added to the history */
+	/* see struct store_runs; sums over all reads so far */
+	uint64_t incomplete, collided, refused;
+	uint64_t failures; /* failed rounds */
 };
 struct reader_counts reader_counts(void);
 

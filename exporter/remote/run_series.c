@@ -92,7 +92,8 @@ const struct run_text run_texts[] = {
 const size_t run_texts_n = ARRAY_LEN(run_texts);
 _Static_assert(ARRAY_LEN(run_texts) <= RUN_TEXTS_MAX, "RUN_TEXTS_MAX");
 
-/* Why a run has no numbers often has a number in it, and would then be a series of its own. */
+/* Replaces a reason in which a number occurs by a fixed text. A reason is a label, and each
+ * different number would make a new series. */
 static const char *reason_of_few(const char *reason)
 {
 	return reason && strpbrk(reason, "0123456789") ? "its numbers are impossible" : reason;
@@ -103,8 +104,9 @@ static bool is_member(const struct run_text *t, size_t offset)
 	return t->offset == offset;
 }
 
-/* Makes a time of 15 digits, because VictoriaMetrics keeps no more. It is in the middle of its ten-thousandth of
- * a second, so that an answer, which shows whole milliseconds, shows the same as before. */
+/* Rounds a time to 15 digits, because VictoriaMetrics keeps no more. The result is in the middle of
+ * its ten-thousandth of a second, so that the time in milliseconds, as answers show it, does not
+ * change. */
 #define NS_OF_TIME 100000
 static double time_of_15_digits(double seconds)
 {
@@ -153,8 +155,8 @@ static enum architecture architecture_of(const char *name)
 		       ARCHITECTURE_UNKNOWN;
 }
 
-/* A number of a column is stored behind those of the same column. How many values it is of is unknown; 1 is
- * the least. */
+/* Stores a statistic of a column in `ret`. The numbers of a column come one after the other. How
+ * many values the column had is unknown, so `n` becomes 1, the least possible number. */
 static void set_statistic(struct run *ret, const struct run_series *s, double v)
 {
 	struct column_stats *c = ret->n_stats ? &ret->stats[ret->n_stats - 1] : NULL;

@@ -7,11 +7,11 @@
 #include "collectors/base/mem.h"
 
 #define MS_PER_SECOND 1000
-#define TRIES         64 /* milliseconds of the second that are looked at */
-#define WAYS          8  /* places of the book in which a time may be */
+#define TRIES         64 /* number of milliseconds of the same second that are tried */
+#define WAYS          8  /* number of places in the table `taken` in which a time may be */
 
-/* Returns the place of a time in the book: its own, or the one to put it. `*is_free`: it is the
- * latter. */
+/* Returns the place of a time in the table `taken`. If the time is not in the table yet, returns
+ * the place for it, and sets `*is_free` to true. */
 static struct taken_time *place_of(struct sample_times *t, uint64_t series_and_time, bool *is_free)
 {
 	size_t first = series_and_time % (SAMPLE_TIMES_MAX / WAYS) * WAYS;
@@ -22,13 +22,14 @@ static struct taken_time *place_of(struct sample_times *t, uint64_t series_and_t
 		if (*is_free || set[i].series_and_time == series_and_time)
 			return &set[i];
 	}
-	/* The oldest of the set goes. */
+	/* All places for this time are taken: the oldest time among them is forgotten. */
 	memmove(set, set + 1, (WAYS - 1) * sizeof *set);
 	*is_free = true;
 	return &set[WAYS - 1];
 }
 
-/* Returns true when the run has this time now. `*is_new`: it had not before. */
+/* Gives the time to the run if no other run has it. Returns true when the run has the time now.
+ * Sets `*is_new` to true when no run had it before. */
 static bool take(struct sample_times *t, uint64_t series, int64_t ms, uint64_t run, bool *is_new)
 {
 	const uint64_t key[] = {series, (uint64_t)ms};
@@ -73,7 +74,7 @@ void sample_times_lose(struct sample_times *t, const struct run *r)
 	const uint64_t key[] = {series_of(r), (uint64_t)sample_times_of(t, r, NULL)};
 	bool is_free;
 
-	/* No run has this hash. */
+	/* 0 is the hash of no run, so the time counts as taken by another run. */
 	place_of(t, hash_bytes(key, sizeof key) | 1, &is_free)->run = 0;
 }
 

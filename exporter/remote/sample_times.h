@@ -1,9 +1,10 @@
-/* The time of a run's samples in a store. Runs of one job with one outcome share their series, and
- * a series has one sample at a time. Two such runs must therefore have different times.
+/* Chooses the time of a run's samples in a store. Runs of one job with the same outcome share their
+ * series, and a series can have only one sample for each point in time. Two such runs must
+ * therefore have different times.
  *
  * The time of a run is its end in milliseconds. If another run already has this time, a hash of the
  * run's id chooses another millisecond of the same second. The newest SAMPLE_TIMES_MAX times are
- * remembered, in memory only. A run that is sent again has the same time again. */
+ * remembered, in memory only. A run that is sent again gets the same time again. */
 #ifndef EXPORTER_REMOTE_SAMPLE_TIMES_H
 #define EXPORTER_REMOTE_SAMPLE_TIMES_H
 
@@ -16,14 +17,16 @@
 
 struct sample_times {
 	struct taken_time {
-		uint64_t series_and_time, run; /* hashes; 0 = free */
+		/* two hashes; `series_and_time` 0 = the place is free */
+		uint64_t series_and_time, run;
 	} * taken;
 };
 
-/* Returns milliseconds since 1970. `*shifted` (may be NULL) becomes true when the run gets a time now that is
- * not its end. */
+/* Returns the time for the samples of a run, in milliseconds since 1970. Sets `*shifted` to true
+ * when the run now gets, for the first time, a time that is not its end. `shifted` may be NULL. */
 int64_t sample_times_of(struct sample_times *t, const struct run *r, bool *shifted);
-/* Another writer has the time that this run has now: sample_times_of gives it another one. */
+/* Call it when another writer has used the time that this run has now. The next sample_times_of
+ * then gives the run another time. */
 void sample_times_lose(struct sample_times *t, const struct run *r);
 void sample_times_done(struct sample_times *t);
 

@@ -1,5 +1,6 @@
-/* A block is the length of the data, then literals and copies. A copy repeats bytes that are up to 64 KiB
- * before it. The positions of the last groups of 4 bytes are in a table, by a hash of the bytes. */
+/* A block is the length of the data, then literals and copies. A copy repeats earlier bytes that
+ * begin at most 64 KiB before it. To find them, a table stores, for each hash of 4 bytes, the last
+ * position of such bytes. */
 #include "exporter/remote/snappy.h"
 
 #include <stdint.h>
@@ -12,7 +13,8 @@
 #define LONGEST_COPY 64
 #define FARTHEST     65535
 
-enum snappy_tag { TAG_LITERAL = 0, TAG_COPY = 2 }; /* TAG_COPY: with an offset of two bytes */
+/* TAG_COPY = a copy whose offset takes two bytes */
+enum snappy_tag { TAG_LITERAL = 0, TAG_COPY = 2 };
 
 static void put_bytes(struct buf *out, size_t v, unsigned n)
 {

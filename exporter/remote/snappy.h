@@ -1,4 +1,4 @@
-/* The block format of snappy, in which remote write compresses its requests. */
+/* Compresses data in the block format of snappy, which the requests of remote write need. */
 #ifndef EXPORTER_REMOTE_SNAPPY_H
 #define EXPORTER_REMOTE_SNAPPY_H
 

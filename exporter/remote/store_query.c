@@ -18,7 +18,7 @@
 
 #define QUERY_MAX   (256u << 10)
 #define ERROR_SHOWN 200
-#define TEXT_MAX    256 /* bytes of a label that is used */
+#define TEXT_MAX    256 /* a label with a longer text is ignored; bytes with the NUL */
 #define COUNTED     RUN_SERIES_PREFIX RUN_SERIES_OF_ALL
 
 static void json_freep(json_t **o)
@@ -28,7 +28,8 @@ static void json_freep(json_t **o)
 
 /* ---- queries ---- */
 
-/* Appends a text of PromQL in quotes. `pattern`: as a regular expression that matches it alone. */
+/* Appends a text, escaped for a string of PromQL. If `pattern` is true, it is also escaped as a
+ * regular expression that matches only this text. */
 static void add_text(struct buf *out, const char *text, bool pattern)
 {
 	for (size_t i = 0; text[i]; i++) {
@@ -76,7 +77,8 @@ static void add_range(struct buf *out, const struct store_window *w)
 	buf_addf(out, "[%.0fms]", fmax(1, ceil((w->to - w->from) * 1000)));
 }
 
-/* Why the store has not answered the query. */
+/* Sets the error for a query that the store did not answer, with the store's reason. Returns
+ * -EIO. */
 static int refused(const struct store *s, const json_t *o, struct err *e)
 {
 	const char *why = json_string_value(json_object_get(o, "error"));
@@ -85,7 +87,7 @@ static int refused(const struct store *s, const json_t *o, struct err *e)
 		why ? why : buf_text(&s->answer.body));
 }
 
-/* Asks at the end of the window. The answer is in s->answer. */
+/* Sends a query for the time `at`. The answer is in s->answer. */
 static int ask(struct store *s, const struct buf *query, double at, struct err *e)
 {
 	struct buf body AUTO(buf_done) = BUF_MAX(4 * QUERY_MAX);
@@ -94,7 +96,8 @@ static int ask(struct store *s, const struct buf *query, double at, struct err *
 		return err_set(e, -E2BIG, "a query has more than %u bytes", QUERY_MAX);
 	buf_adds(&body, "query=");
 	add_escaped(&body, query);
-	/* VictoriaMetrics would count from its cache, without runs that arrived late. */
+	/* nocache is for VictoriaMetrics, which would answer from its cache, without runs that
+	 * arrived late. */
 	buf_addf(&body, "&nocache=1&time=%.3f", at);
 	const struct endpoint_document d = {
 		"application/x-www-form-urlencoded", NULL, buf_text(&body), body.len};
@@ -108,7 +111,8 @@ static int ask(struct store *s, const struct buf *query, double at, struct err *
 	return refused(s, o, e);
 }
 
-/* Returns the list of results, or NULL. */
+/* Returns the list of results in the answer, or NULL if the answer is no success of this result
+ * type. */
 static const json_t *results_of(const json_t *o, const char *type)
 {
 	const char *status = json_string_value(json_object_get(o, "status"));
@@ -122,7 +126,8 @@ static const json_t *results_of(const json_t *o, const char *type)
 		       NULL;
 }
 
-/* Asks for a vector. `*ret` is its list of results in the answer `*o`, which the caller frees. */
+/* Sends a query whose answer is a vector. Sets `*o` to the answer, which the caller frees, and
+ * `*ret` to the list of results in it. */
 static int ask_vector(struct store *s, const struct buf *query, double at, json_t **o,
 	const json_t **ret, struct err *e)
 {
@@ -144,7 +149,7 @@ static const char *text_of(const json_t *labels, const char *name)
 	return text && *text && strlen(text) < TEXT_MAX && utf8_plain(text) ? text : NULL;
 }
 
-/* Returns NULL when the labels name no job. */
+/* Makes the key of the job that the labels name. Returns NULL when they name no job. */
 static const char *key_of(const json_t *labels, struct arena *arena)
 {
 	const char *name = text_of(labels, "job_name");
@@ -228,18 +233,18 @@ int store_count(struct store *s, const char *key, const struct store_window *w, 
 
 /* ---- runs ---- */
 
-/* A sample of a run. */
+/* One sample of a series, which belongs to a run. */
 struct read_sample {
 	const char *key;
 	enum outcome outcome;
 	int64_t at_ms;
-	size_t series;        /* index in run_series, or one of those below */
-	const json_t *labels; /* of the series */
+	size_t series;        /* index in run_series, or a POINT_... below */
+	const json_t *labels; /* labels of the series */
 	double value;
 };
-#define POINT_TEXTS   RUN_SERIES_MAX       /* of rightsize_run_info */
-#define POINT_NUMBERS (RUN_SERIES_MAX + 1) /* how many numbers the run has */
-/* A number that only a later version knows: this, and a hash of the name. */
+#define POINT_TEXTS   RUN_SERIES_MAX       /* the series rightsize_run_info */
+#define POINT_NUMBERS (RUN_SERIES_MAX + 1) /* the series rightsize_run_numbers */
+/* A series that only a later version knows has this value plus a hash of its name. */
 #define POINT_OTHER (RUN_SERIES_MAX + 2)
 
 static int by_run(const void *a, const void *b)
@@ -261,7 +266,8 @@ static bool same_run(const struct read_sample *a, const struct read_sample *b)
 	return a->outcome == b->outcome && a->at_ms == b->at_ms && strcmp(a->key, b->key) == 0;
 }
 
-/* Finds what a series carries. Returns false when it carries nothing of a run. */
+/* Sets `*ret` to read_sample.series for the series with this name. Returns false when the series
+ * does not belong to runs. */
 static bool find_series(const char *name, size_t *ret)
 {
 	if (!name || strncmp(name, RUN_SERIES_PREFIX, strlen(RUN_SERIES_PREFIX)) != 0)
@@ -303,7 +309,8 @@ static void read_series(struct read_samples *p, const json_t *one, struct arena 
 	}
 }
 
-/* Makes the id of a run from the labels and the time, so that all readers of a store give it the same. */
+/* Makes the id of a run from its labels and its time, so that all readers of a store give the run
+ * the same id. */
 static const char *id_of(const struct read_sample *p, struct arena *arena)
 {
 	const uint64_t parts[] = {hash_text(p->key), (uint64_t)p->outcome, (uint64_t)p->at_ms};
@@ -326,10 +333,11 @@ static bool same_number(double a, double b)
 	return !(a < b) && !(a > b);
 }
 
-/* The values of a run, from its points. */
+/* The values of a run, collected from its samples. */
 struct assembled {
 	struct run_values values;
-	double numbers; /* number of values that the run has, as the store says; NaN = unknown */
+	/* number of values that the run has according to RUN_SERIES_NUMBERS; NaN = unknown */
+	double numbers;
 	double found;
 	bool collided;
 };
@@ -359,7 +367,8 @@ static void assemble(const struct read_sample *p, size_t n, struct arena *arena,
 	}
 }
 
-/* Adds the run of these points, unless it is incomplete. */
+/* Adds the run to which these samples belong. Counts it instead if it is incomplete, collided or
+ * refused (struct store_runs). */
 static void add_run(struct store_runs *ret, const struct read_sample *p, size_t n,
 	struct arena *arena)
 {

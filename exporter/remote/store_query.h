@@ -1,19 +1,19 @@
-/* Reads runs from a Prometheus-compatible store by its HTTP API (/api/v1/query): Prometheus, Mimir, Thanos,
- * VictoriaMetrics. The series are those of exporter/remote/run_series.h. Further labels, such as those of a
- * replica, are ignored. */
+/* Reads runs from a Prometheus-compatible store by its HTTP API (/api/v1/query): Prometheus, Mimir,
+ * Thanos, VictoriaMetrics. The series are those of exporter/remote/run_series.h. Further labels,
+ * such as those of a replica, are ignored. */
 #ifndef EXPORTER_REMOTE_STORE_QUERY_H
 #define EXPORTER_REMOTE_STORE_QUERY_H
 
 #include "exporter/client/endpoint.h"
 #include "recommender/run.h"
 
-/* A part of time, in seconds since 1970: later than `from`, up to `to`. */
+/* A span of time in seconds since 1970: later than `from`, and not later than `to`. */
 struct store_window {
 	double from, to;
 };
 
 struct store {
-	const char *url; /* of /api/v1/query */
+	const char *url; /* URL of /api/v1/query */
 	struct endpoint endpoint;
 	struct http_response answer;
 };
@@ -21,7 +21,7 @@ struct store {
 /* A job in the store. */
 struct store_job {
 	const char *key; /* see collectors/base/job_key.h */
-	double runs;     /* runs that ended in the window */
+	double runs;     /* number of runs that ended in the window */
 };
 
 /* Lists the jobs with runs in the window, sorted by cluster, namespace and name. */
@@ -34,21 +34,22 @@ int store_count(struct store *s, const char *key, const struct store_window *w, 
 
 struct store_runs {
 	struct runs runs; /* sorted by job, outcome and end */
-	/* Runs that were left out: not all of their numbers have arrived yet; two runs have the same
-	 * time; a number is impossible. */
+	/* Numbers of runs that were left out. `incomplete`: not all numbers of the run have arrived
+	 * yet. `collided`: two runs have the same time. `refused`: a number is impossible. */
 	size_t incomplete, collided, refused;
 };
-/* Reads the runs of these jobs in the window. The jobs are of one namespace and one cluster. */
+/* Reads the runs of these jobs in the window. All these jobs must have the same namespace and the
+ * same cluster. */
 int store_runs(struct store *s, const struct store_job *job, size_t n, const struct store_window *w,
 	struct arena *arena, struct store_runs *ret, struct err *e);
 
 /* ---- parts; any thread ---- */
 
-/* Appends the selector of the series of these jobs: {__name__=~"...",job_name=~"a|b",...}. `name` is the
- * name of a series; NULL = all. */
+/* Appends the selector of the series of these jobs: {__name__=~"...",job_name=~"a|b",...}. `name`
+ * is the name of a series; NULL = all. */
 void store_selector(struct buf *out, const char *name, const struct store_job *job, size_t n);
 
-/* Reads the answer to a query for runs. Returns -EBADMSG when it is none. */
+/* Reads the answer to a query for runs. Returns -EBADMSG when `text` is no such answer. */
 int store_runs_read(const char *text, size_t len, struct arena *arena, struct store_runs *ret,
 	struct err *e);
 

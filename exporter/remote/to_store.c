@@ -7,9 +7,9 @@
 #include "exporter/remote/snappy.h"
 #include "exporter/remote/write_request.h"
 
-#define REQUEST_MAX (4u << 20) /* bytes before compression */
+#define REQUEST_MAX (4u << 20) /* maximum size of a request before compression, bytes */
 
-/* Only the thread that sends uses the book. */
+/* Only the thread that sends runs uses `times`. */
 static struct sample_times times;
 static atomic_ullong shifted_runs;
 
@@ -18,8 +18,8 @@ uint64_t to_store_shifted(void)
 	return atomic_load(&shifted_runs);
 }
 
-/* Ends the request before a run with an earlier time than the run before it. A store without an
- * out-of-order window says nothing of such a run within one request, and does not keep it. */
+/* Writes a request. Ends it before a run whose time is earlier than that of the run before. Within
+ * one request, a store without an out-of-order window drops such a run without an error. */
 static size_t write_runs(struct buf *body, const struct run *const *run, size_t n)
 {
 	struct buf request AUTO(buf_done) = BUF_MAX(REQUEST_MAX);
@@ -46,9 +46,9 @@ static size_t write_runs(struct buf *body, const struct run *const *run, size_t 
 	"Mimir, to the age of the oldest run that may arrive"
 #define RETENTION "the run is older than what the store keeps: its retention decides"
 
-/* Answers with status 400 that will be the same for ever, by words of Prometheus, Mimir, Thanos and
- * VictoriaMetrics. Any other answer 400 may come from a proxy, or from a store that is repaired
- * later. */
+/* Answers with status 400 after which the same request can never succeed, recognised by words in
+ * the messages of Prometheus, Mimir, Thanos and VictoriaMetrics. Any other answer 400 may come from
+ * a proxy, or from a store that is repaired later. */
 static const struct {
 	const char *words;
 	bool other_time;

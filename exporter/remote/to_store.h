@@ -10,7 +10,7 @@
 
 #include "exporter/forward/forwarder.h"
 
-/* One thread of the program may use it. */
+/* Only one thread of the program may use this protocol. */
 extern const struct forward_protocol to_store;
 
 /* Returns the number of runs that were sent with another time than their end, because another run
@@ -20,8 +20,9 @@ uint64_t to_store_shifted(void);
 /* The meaning of the store's answer to a request with one run. Any thread. */
 struct store_answer {
 	enum run_verdict verdict;
-	bool other_time;  /* another sample has this time: send it with another one */
-	const char *help; /* what to change in the store; "" = nothing is known */
+	/* the store has another sample at this time: send the run with another time */
+	bool other_time;
+	const char *help; /* advice, such as which setting of the store to change; "" = none */
 };
 struct store_answer store_answer_of(const struct http_response *a);
 

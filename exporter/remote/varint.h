@@ -1,5 +1,5 @@
-/* The numbers of protobuf and snappy: 7 bits a byte, the lowest first; the highest bit of a byte says that
- * another byte follows. */
+/* The encoding of whole numbers in protobuf and snappy: 7 bits in each byte, the lowest bits first.
+ * If the highest bit of a byte is set, another byte follows. */
 #ifndef EXPORTER_REMOTE_VARINT_H
 #define EXPORTER_REMOTE_VARINT_H
 

@@ -35,7 +35,7 @@ static void put_text(struct buf *out, enum field f, const char *text, size_t len
 	buf_add(out, text, len);
 }
 
-/* The labels of a series, as in the message. */
+/* Appends the labels of a series, as the message TimeSeries contains them. */
 static void put_labels(struct buf *out, const struct label *label, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -83,7 +83,8 @@ static void add_label(struct label *label, size_t *n, const char *name, struct s
 		label[(*n)++] = (struct label){name, text};
 }
 
-/* Adds a series with the labels in `label`, the first of which is the name. The receiver wants them sorted. */
+/* Adds a series with the labels in `label`. label[0] is for the name of the series. The labels must
+ * be sorted, because the receiver requires it. */
 static void add_series(struct buf *out, struct label *label, size_t n, const char *name,
 	double value, int64_t at_ms)
 {

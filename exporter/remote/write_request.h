@@ -1,5 +1,5 @@
-/* The request of Prometheus remote write 1.0, before compression: a protobuf message WriteRequest with time
- * series. */
+/* The request of Prometheus remote write 1.0, before compression: a protobuf message WriteRequest
+ * with time series. */
 #ifndef EXPORTER_REMOTE_WRITE_REQUEST_H
 #define EXPORTER_REMOTE_WRITE_REQUEST_H
 
@@ -11,7 +11,8 @@
 /* Largest size of the series of one run, bytes. */
 #define WRITE_REQUEST_RUN_MAX (256u << 10)
 
-/* Appends the series of a run, each with one sample at this time. `at_ms`: milliseconds since 1970. */
+/* Appends the series of a run, each with one sample at the time `at_ms`, in milliseconds since
+ * 1970. */
 void write_request_add(struct buf *out, const struct run *r, int64_t at_ms);
 
 #endif

@@ -16,7 +16,7 @@
 #include "exporter/sampling/job_costs.h"
 #include "recommender/run.h"
 
-/* At most this many jobs are sized for one answer. Each takes 1 to 5 ms. */
+/* Maximum number of jobs for which one answer computes a recommendation. Each takes 1 to 5 ms. */
 #define ADVISED_MAX 100
 static_assert(ADVISED_MAX == 100 && JOBS_MAX == 1000, "the help of advise says so");
 
@@ -46,7 +46,8 @@ struct overview_prices {
 	bool looked;
 	struct catalogue_use use; /* empty before the first use, and when there is no catalogue */
 	struct machine here;
-	struct current_cost at; /* the server of the run that was priced last */
+	/* the server whose price was used last, that is, the server of the last priced run */
+	struct current_cost at;
 };
 
 static void prices_done(struct overview_prices *p)
@@ -157,8 +158,8 @@ static double cost_of_job(const struct job_brief *j, struct overview_prices *p)
 	return NAN;
 }
 
-/* Returns a request of the newest run that has it; NaN = no run has. `offset` is the offset of a
- * double in struct run_brief. */
+/* Returns a request from the newest run that has this request; NaN = no run has it. `offset` is the
+ * offset of a double in struct run_brief. */
 static double newest_request(const struct job_brief *j, size_t offset)
 {
 	for (size_t i = 0; i < j->n; i++) {
@@ -218,7 +219,7 @@ static json_t *job_json(const struct job_brief *j, struct overview_prices *price
 	return o;
 }
 
-/* Everything from which one answer is made. */
+/* The data from which one answer is made. */
 struct overview {
 	struct app *app;
 	struct arena arena;
@@ -227,7 +228,7 @@ struct overview {
 	struct job_advice_table *advice;
 	bool advise;
 	struct job_list list;
-	size_t runs; /* most runs of each job */
+	size_t runs; /* maximum number of runs of each job */
 };
 
 static void overview_done(struct overview *v)
@@ -292,7 +293,7 @@ static int read_overview(struct overview *v, const struct arguments *a, struct e
 		code = history_hold(v->h, e);
 	if (code == 0)
 		code = job_list_read(v->h, a, v->advice, &v->arena, &v->list, e);
-	/* The page accepts an empty history: this is not an error. */
+	/* -ENOENT means an empty history, for which the page shows an empty list. */
 	return code == -ENOENT ? 0 : code;
 }
 

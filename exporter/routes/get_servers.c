@@ -140,7 +140,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	return reply_json(r, 200, o);
 }
 
-/* The answer for a job also has warnings. */
+/* The keys of an answer. Some are only in an answer for a job. */
 /* clang-format off */
 static const struct json_key answer_keys[] = {
 	{"job_name", KEY_TEXT, .help = "Name of the job, if one was given"},

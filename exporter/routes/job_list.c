@@ -9,7 +9,7 @@
 
 #include "collectors/base/mem.h"
 
-/* A job of the list, and what it is sorted by. */
+/* A job of the list, and the value by which it is sorted. */
 struct listed {
 	struct job_head *head;
 	const struct job_advice *advice; /* NULL = not known */
@@ -144,7 +144,7 @@ static int in_order(const void *a, const void *b)
 
 /* ---- the list ---- */
 
-/* Returns true if the name has each word of the search, in any case of A to Z. */
+/* Returns true if the name contains each word of the search. Ignores the case of A to Z. */
 static bool is_searched(const char *name, const char *search)
 {
 	char words[JOB_SEARCH_MAX + 1], *rest = words;

@@ -16,8 +16,9 @@ const char *job_list_sort_word(size_t i);
 
 static_assert(JOBS_MAX == 1000, "the help of show says so");
 
-/* The parameters of such a list. A client asks for all jobs with a higher limit, or page by page: 18,004
- * jobs are 22 MB of /overview and take 150 MB to make. */
+/* The parameters of such a list. The default limit keeps answers small: an answer of /overview with
+ * 18,004 jobs has 22 MB, and takes 150 MB of memory to make. To get more jobs, a client raises the
+ * limit, or asks for one page after the other. */
 /* clang-format off */
 #define JOB_LIST_PARAMETERS \
 	{.name = "search", .kind = PARAMETER_TEXT, .least = 1, .most = JOB_SEARCH_MAX, \

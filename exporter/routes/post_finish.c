@@ -42,8 +42,8 @@ static const struct json_key keys[] = {
 };
 /* clang-format on */
 
-/* A call to the sampler. It has copies of all its data, because a sampler that hung may still use
- * them after the reply. */
+/* A call to the sampler. The struct contains copies of all data, because a sampler that hangs may
+ * still use them after the reply was sent. */
 struct finish_call {
 	struct shared shared;
 	char run_id[RUN_ID_MAX];

@@ -167,8 +167,8 @@ static bool read_announcement(const struct options *o, const json_t *body,
 	return read_pid(&w, &args->peer, a, r) && read_labels(w.labels, a, r);
 }
 
-/* A call to the sampler. It has copies of all its data, because a sampler that hung may still use
- * them after the reply. */
+/* A call to the sampler. The struct contains copies of all data, because a sampler that hangs may
+ * still use them after the reply was sent. */
 struct announce_call {
 	struct shared shared;
 	struct announcement announcement;

@@ -76,8 +76,8 @@ static int reply_batch(struct reply *r, const struct run_addition *a)
 	return reply_json(r, 200, o);
 }
 
-/* Replies only after the runs are on disk, because the sender does not send them again after the
- * reply. */
+/* Adds the runs to the history, and replies only when they are on disk. The sender does not send
+ * them again after the reply. */
 static int keep_runs(struct app *app, const struct run_batch *batch, struct arena *arena,
 	struct reply *r)
 {

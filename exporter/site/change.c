@@ -24,7 +24,7 @@ static bool take_value(struct path_values *v, struct slice name, struct slice va
 {
 	if (v->n == PATH_VALUES_MAX || value.len == 0 || value.len >= PATH_VALUE_MAX)
 		return false;
-	/* Cut off the braces. */
+	/* Store the name without its braces. */
 	slice_copy((struct slice){name.data + 1, name.len - 2}, v->name[v->n], PATH_VALUE_MAX);
 	slice_copy(value, v->value[v->n++], PATH_VALUE_MAX);
 	return true;

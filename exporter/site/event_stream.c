@@ -49,7 +49,7 @@ struct stream_look {
 
 struct event_streams {
 	struct app *app;
-	struct worker worker; /* woken when a stream is opened or needs text */
+	struct worker worker; /* the thread, which is woken when a stream is opened or needs text */
 	struct stream_look look;
 	pthread_mutex_t lock; /* guards the members below */
 	bool stop;

@@ -9,7 +9,7 @@
 #include "exporter/answers/job_runs.h"
 #include "exporter/site/event_stream.h"
 
-/* Sample numbers have 32 bits. */
+/* Largest number of a sample: numbers have 32 bits. */
 #define SAMPLES_MAX 4294967295.0
 
 static const struct parameter parameters[] = {

@@ -31,9 +31,9 @@ const struct exposition_words exposition_words[] = {
 	[METRIC_INFO] = {"_info", "gauge", "info"},
 };
 
-/* Location of a family's text in exposition_heads.text. The HELP and TYPE lines begin at the offset
- * `at` and have `lines` bytes. The constant start of a sample line follows them and has `prefix`
- * bytes. `prefix` 0 = the text was not written yet. */
+/* The place of a family's text in exposition_heads.text. The HELP and TYPE lines begin at the
+ * offset `at` and have `lines` bytes. After these lines comes the constant start of a sample line,
+ * with `prefix` bytes. `prefix` 0 = the text was not written yet. */
 struct exposition_head {
 	size_t at, lines, prefix;
 };

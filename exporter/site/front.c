@@ -47,7 +47,8 @@ static void add_route(struct buf *out, const struct route *route)
 	end_link(out, route->path, route->help);
 }
 
-/* The script of the page finds the link by its id, and links jobs and runs to their dashboards. */
+/* Adds the link to Grafana. The script of the page finds this link by its id, and makes links from
+ * jobs and runs to their dashboards. */
 static void add_grafana(struct buf *out, const char *url)
 {
 	buf_adds(out, "<li><a id=\"grafana\" href=\"");
@@ -55,7 +56,8 @@ static void add_grafana(struct buf *out, const char *url)
 	buf_adds(out, "\">Grafana</a> Dashboards of jobs and machines</li>\n");
 }
 
-/* The script finds the link by its id, because --web.telemetry-path may change the path. */
+/* Adds the link to the metrics. The script of the page finds this link by its id, because
+ * --web.telemetry-path may change the path. */
 static void add_metrics(struct buf *out, const char *path)
 {
 	buf_adds(out, "<li><a id=\"metrics\" href=\"");

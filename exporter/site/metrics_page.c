@@ -201,7 +201,7 @@ static void answer_query(struct site *s, const struct http_request *r, struct re
 	answer_with(s, r, &filter, ret);
 }
 
-/* Answers /metrics. Nearly all scrapes have no query. They do not go through answer_query, because
+/* Answers /metrics. Nearly all scrapes have no query. For them, answer_query is not called, because
  * its struct arguments needs a large stack frame. */
 void site_metrics(struct site *s, const struct http_request *r, struct request_target *t,
 	struct http_answer *ret)

@@ -19,7 +19,7 @@ extern const struct page_asset page_html, page_script, page_style, page_icon, pa
 /* The script of a report, which runs without an exporter. */
 extern const struct page_asset page_report_script;
 
-/* Marks where page_html gets the list of routes. */
+/* The text in page_html that is replaced by the list of routes. */
 #define PAGE_MARK "<!-- routes -->"
 
 /* Content-Security-Policy: the page may load and run files of this server, but no inline code. */

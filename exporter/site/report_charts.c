@@ -18,12 +18,12 @@
 #define LEVEL_NEAR 2.0
 #define SERIES_MAX 3
 #define LEVELS_MAX 3
-#define TIMES      5 /* labels below a chart */
+#define TIMES      5 /* number of times that are written below a chart */
 
 struct chart_series {
 	const char *key, *label, *class;
-	/* Draws each step up first, then to the right. The line of the highest value so far is then
-	 * never below the line of the value. */
+	/* true = the line goes up first and then to the right, in steps. The line of the highest
+	 * value so far is then never below the line of the value. */
 	bool steps;
 };
 
@@ -53,6 +53,7 @@ static const struct chart {
 			{"network_sent_bytes_per_second", "sent", "second", false}}},
 };
 
+/* A value to which the samples are compared, such as the requested memory. */
 struct level {
 	const char *label, *class;
 	double value;
@@ -62,7 +63,8 @@ struct level {
 struct drawing {
 	const struct chart *chart;
 	const json_t *at, *columns;
-	double first, last, most; /* time of the first and of the last sample; top of the scale */
+	/* `first`, `last`: times of the first and the last sample; `most`: top of the scale */
+	double first, last, most;
 	struct level level[LEVELS_MAX];
 	size_t n_levels;
 };
@@ -178,7 +180,8 @@ static void add_times(struct buf *out, const struct drawing *d)
 	}
 }
 
-/* Draws the levels, and writes the name of each at its right end. No name covers another. */
+/* Draws the levels as horizontal lines, and writes the name of each at its right end. No name
+ * covers another. */
 static void add_levels(struct buf *out, const struct drawing *d)
 {
 	double free_y = -INFINITY;

@@ -51,8 +51,8 @@ static void healthy(struct site *s, const struct http_request *r, struct request
 
 #define READY "rightsize-exporter is ready.\n"
 
-/* Fills `e` with the reason why this exporter is not ready, or why it cannot write its history
- * although it is ready. */
+/* Returns true when this exporter is ready. Fills `e` with the reason why it is not ready. Also
+ * fills `e` if the exporter is ready but cannot write its history. */
 static bool is_ready(const struct app *app, struct err *e)
 {
 	struct reader_counts reader = reader_counts();
@@ -395,9 +395,10 @@ enum site_way site_way_of(const struct http_request *r)
 
 /* Returns true when the Host header must be checked. A client on loopback may be a browser that
  * runs an attacker's page, so its Host is checked. Clients at other addresses use various names for
- * this machine, so their Host is checked only with --web.allowed-host. A Unix socket, TLS or a
- * password rule out this attack, and browsers always send Host, so other requests are not checked.
- * Changes have their own checks (change.h). */
+ * this machine, so their Host is checked only with --web.allowed-host. Requests over a Unix socket,
+ * with TLS, with a password or with a token are not checked, because they cannot be such an attack.
+ * Requests without Host are not checked, because browsers always send Host. Changes have their own
+ * checks (change.h). */
 static bool host_matters(const struct site *s, const struct http_request *r)
 {
 	return r->host && !r->peer.local && !r->vouched &&

@@ -18,8 +18,9 @@ struct http_request {
 	const char *accept, *accept_encoding, *scrape_timeout, *if_none_match, *last_event_id;
 	const char *host, *origin, *fetch_site, *content_type, *authorization;
 	struct peer peer;
-	bool loopback;     /* received at an address that only this machine can reach */
-	bool vouched;      /* came with TLS, a password or a token: no DNS rebinding */
+	bool loopback; /* received at an address that only this machine can reach */
+	/* the request came with TLS, a password or a token, so it is no DNS rebinding */
+	bool vouched;
 	bool user;         /* authenticated by password or client certificate (--web.config.file) */
 	const char *space; /* result of site_token_space; NULL = the token of no namespace */
 	struct slice body; /* only with POST */
@@ -52,23 +53,24 @@ int site_start(struct site *s, struct err *e);
 void site_stop(struct site *s); /* ends all streams; stop libmicrohttpd before site_free */
 void site_free(struct site *s);
 
-/* Describes all routes and pages as OpenAPI 3.1. `metrics_path`: --web.telemetry-path. The caller calls
- * json_decref. */
+/* Describes all routes and pages as OpenAPI 3.1. `metrics_path`: --web.telemetry-path. The caller
+ * calls json_decref. */
 json_t *site_description(const char *metrics_path);
 
 /* Fills `ret` with a JSON error (reply_error). */
 void site_refusal(struct http_answer *ret, int status, const char *code, const char *message);
 
-/* Finds the namespace whose token (--web.namespace-tokens) the request has. Returns false if it has
- * none. Logs it once when the tokens cannot be read; then no request has one.
+/* Finds the namespace whose token (--web.namespace-tokens) the request has. Returns false if the
+ * request has no such token. If the tokens cannot be read, also returns false for every request,
+ * and logs the error once.
  *
  * Call it once for each request and pass the result in r->space. The files may change at any time,
  * and a second call could then say that a restricted client is not restricted. */
 bool site_token_space(struct site *s, const struct http_request *r, char ret[static JOB_SPACE_MAX]);
 
 /* Decides from the headers whether to read the body. Returns true for a change that this client may
- * make. The request may still be refused later. `*by_token` becomes true when the request has a token
- * that allows it. The client then does not need to be a user of --web.config.file. */
+ * make. The request may still be refused later. `*by_token` becomes true when the request has a
+ * token that allows it. The client then does not need to be a user of --web.config.file. */
 bool site_takes_body(const struct site *s, const struct http_request *r, bool *by_token);
 
 /* Returns which thread must call site_answer:

@@ -18,7 +18,8 @@ struct site {
 	/* Time (struct mono) of the last scrape that timed out without a recent snapshot; 0 =
 	 * never. */
 	atomic_int_least64_t gave_up;
-	atomic_bool tokens_unreadable; /* --web.namespace-tokens; logged */
+	/* the tokens of --web.namespace-tokens cannot be read, and this was logged */
+	atomic_bool tokens_unreadable;
 };
 
 struct site_page {

@@ -17,7 +17,7 @@ static int digits_after_point(double v)
 		return 1;
 	if (size >= 0.9995)
 		return 2;
-	/* A small number keeps three significant digits: 0.000783. */
+	/* A number below 1 also gets three significant digits: 0.000783. */
 	return size > 0 ? 2 - (int)floor(log10(size * (1 + 1e-9))) : 0;
 }
 

@@ -151,7 +151,7 @@ static void write_cell(struct buf *out, const struct screen *s, const struct gri
 	add_blanks(out, right ? 0 : width - c->width);
 }
 
-/* Blanks at the end of a line would wrap on a narrow terminal. */
+/* Ends a line. Removes the blanks at its end, because they would wrap on a narrow terminal. */
 static void end_line(struct buf *out)
 {
 	while (out->len && out->data[out->len - 1] == ' ')

@@ -18,7 +18,8 @@ struct grid_column {
 
 struct grid;
 
-/* `columns` has `n` <= GRID_COLUMNS_MAX rows and must outlive the grid. */
+/* `columns` describes the `n` <= GRID_COLUMNS_MAX columns of the table, and must outlive the
+ * grid. */
 struct grid *grid_new(const struct grid_column *columns, size_t n);
 void grid_free(struct grid *g); /* accepts NULL */
 static inline void grid_freep(struct grid **g)

@@ -8,7 +8,7 @@ struct outcome_row {
 	const char *name;  /* as in JSON: "oom_killed" */
 	const char *word;  /* "out of memory" */
 	const char *brief; /* for narrow columns: "OOM" */
-	char letter;       /* in a strip of runs */
+	char letter;       /* one letter, for a row of runs */
 	enum style style;
 };
 

@@ -20,7 +20,8 @@ static const char *variable(const char *name)
 	return value ? value : "";
 }
 
-/* The first of these variables that is set decides, as setlocale(3) does. */
+/* Returns true if the locale is UTF-8. The first of these variables that is set decides, as for
+ * setlocale(3). */
 static bool locale_is_utf8(void)
 {
 	static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};

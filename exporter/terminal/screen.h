@@ -35,8 +35,8 @@ void screen_style(struct buf *out, const struct screen *s, enum style style);
 /* Appends `text` in this style. Control characters become "?", because names come from outside. */
 void screen_text(struct buf *out, const struct screen *s, enum style style, const char *text);
 
-/* Appends a bar of `width` columns. `share` of it is filled, from 0 to 1. `mark` is a share at
- * which a line is drawn; NaN = no line. */
+/* Appends a bar of `width` columns. `share`, from 0 to 1, is the part of the bar that is filled.
+ * `mark`, from 0 to 1, is the place of a line across the bar; NaN = no line. */
 void screen_bar(struct buf *out, const struct screen *s, int width, double share, double mark);
 
 /* Returns the number of columns that a UTF-8 text takes: one for each character. */

@@ -1,5 +1,6 @@
-/* Answers as tables and sentences for a person. Each function reads the JSON of a route, so that the
- * terminal shows the same numbers as every other client. Pure, but for the clock of show_jobs. */
+/* Answers as tables and sentences for a person. Each function reads the JSON of a route, so that
+ * the terminal shows the same numbers as every other client. Pure, but for the clock of
+ * show_jobs. */
 #ifndef EXPORTER_TERMINAL_SHOW_H
 #define EXPORTER_TERMINAL_SHOW_H
 
@@ -12,7 +13,7 @@ struct shown {
 	const char *command; /* command of the route: "recommend" */
 	/* Command of another route, whose answer is shown as text instead; NULL = none. */
 	const char *from;
-	/* Appends the answer. `explain`: with the reasons. */
+	/* Appends the answer as text. If `explain` is true, adds the reasons. */
 	void (*show)(struct buf *out, const json_t *answer, const struct screen *s, bool explain);
 	/* Key of the list in the answer that CSV consists of; NULL = the answer has no list. */
 	const char *list;

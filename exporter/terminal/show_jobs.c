@@ -108,7 +108,8 @@ static void add_job(struct grid *g, const json_t *job, bool places, double now)
 	grid_take(g, STYLE_PLAIN, &b);
 }
 
-/* Says how many jobs the table has, and of how many: `limit`, `offset` and `search` may leave out some. */
+/* Adds how many jobs the table has, and how many there are in total if --limit, --offset or --show
+ * leaves out some. */
 static void add_count(struct buf *out, const json_t *answer, size_t n)
 {
 	double fit = member_number(answer, "total");

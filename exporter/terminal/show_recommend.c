@@ -13,7 +13,8 @@
 
 #define BAR_COLUMNS 16
 #define PARTS_MAX   (1u << 20)
-/* A blank line, the line that names the flags, and the prompt of the shell. */
+/* Lines of the screen that are kept free: a blank line, the line that names the flags, and the
+ * prompt of the shell. */
 #define LINES_BELOW 3
 
 /* How much of each part is shown. An answer uses the first row that fits the screen, or else the
@@ -278,7 +279,7 @@ static void add_reasons(struct buf *out, const json_t *answer, const struct scre
 	}
 }
 
-/* Writes all parts but the reasons, with at most `r` of each part that has no fixed length. */
+/* Writes all parts except the reasons. `r` limits the parts whose length varies. */
 static void add_parts(struct buf *out, const json_t *answer, const struct screen *s,
 	const struct room *r)
 {
@@ -292,7 +293,7 @@ static void add_parts(struct buf *out, const json_t *answer, const struct screen
 	add_paste(out, answer, s, r->paste);
 }
 
-/* Writes as much as the screen shows at once. */
+/* Writes all parts except the reasons, as far as they fit on the screen. */
 static void add_what_fits(struct buf *out, const json_t *answer, const struct screen *s)
 {
 	struct buf b AUTO(buf_done) = BUF_MAX(PARTS_MAX);

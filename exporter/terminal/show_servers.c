@@ -58,7 +58,7 @@ static void add_server(struct grid *g, const json_t *server, size_t rank)
 	const char *region = member_text(server, "region");
 	struct buf b AUTO(buf_done) = BUF_MAX(256);
 
-	/* A server with a doubtful price has a "?" behind its name. */
+	/* Put a "?" after the name of a server whose price is doubtful. */
 	buf_addf(&b, "%3zu  %s%s", rank, member_text(server, "api_reference"),
 		*member_text(server, "price_note") ? "?" : "");
 	grid_take(g, STYLE_PLAIN, &b);
@@ -67,7 +67,7 @@ static void add_server(struct grid *g, const json_t *server, size_t rank)
 		member_number(server, "forecast_cost"), member_number(server, "saving"));
 }
 
-/* Adds the server that the job runs on, to compare. */
+/* Adds the server that the job runs on now, for comparison. */
 static void add_today(struct grid *g, const json_t *today)
 {
 	const json_t *server = json_object_get(today, "server");

@@ -9,8 +9,8 @@
 #include "exporter/terminal/paragraphs.h"
 #include "exporter/terminal/show.h"
 
-/* Ways to write a number. The end of a key names its unit. `kind` follows the name of the row, because
- * a run has both "disk read" in bytes and its rate. */
+/* Ways to write a number. The end of a key names its unit. `kind` follows the name of the row,
+ * because a run has both "disk read" in bytes and its rate. */
 static const struct {
 	const char *end;
 	void (*add)(struct buf *out, double v);
@@ -81,7 +81,7 @@ void show_stats(struct buf *out, const json_t *answer, const struct screen *s, b
 	{
 		size_t unit = unit_of(key);
 
-		/* A row of an amount that was always 0 is left out. */
+		/* Leave out an amount that was always 0. */
 		if (!(member_number(of, "max") > 0))
 			continue;
 		add_name(g, key, unit);

@@ -11,7 +11,7 @@
 #define TEXT_MAX     (1u << 20) /* largest size of a paragraph or a cell, bytes */
 
 struct list {
-	size_t indent; /* columns before the marker */
+	size_t indent; /* number of columns before the marker of an item */
 	bool ordered;
 };
 

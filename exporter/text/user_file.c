@@ -31,8 +31,8 @@ static int shared_with_us(const char *path)
 	return -1;
 }
 
-/* Opens `path` for writing into that file. O_NONBLOCK makes open(2) fail on a FIFO that has no reader.
- * Otherwise open(2) would wait for a reader. Returns the descriptor or a negative errno. */
+/* Opens `path` for writing into that file. O_NONBLOCK makes open(2) fail on a FIFO that has no
+ * reader. Otherwise open(2) would wait for a reader. Returns the descriptor or a negative errno. */
 static int open_in_place(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
@@ -57,8 +57,9 @@ static int keep_owner_and_mode(int fd, const struct stat *old)
 	return fchmod(fd, old->st_mode & 0777) < 0 ? -errno : 0;
 }
 
-/* Opens a new file beside `path`, to replace it later. `old` is the file to replace; NULL = no file yet.
- * Returns the descriptor or a negative errno; `part` is then not there. */
+/* Opens a new file beside `path`, to replace it later. `old` is the file to replace; NULL = no file
+ * yet. Returns the descriptor of the new file, whose name is `part`, or a negative errno. After an
+ * error, there is no file `part`. */
 static int open_part(const char *path, const struct stat *old, char part[static PATH_MAX])
 {
 	if (snprintf(part, PATH_MAX, "%s.part-%d", path, getpid()) >= PATH_MAX)
@@ -85,8 +86,9 @@ static bool has_access_list(const char *path)
 	return lgetxattr(path, "system.posix_acl_access", NULL, 0) > 0;
 }
 
-/* If a file cannot be replaced, it can perhaps be written. It may belong to another user, be a mount in a
- * container, or be in a folder that is not writable. */
+/* Returns true for an error that means that the file cannot be replaced, although it can perhaps be
+ * written. The file may belong to another user, be a mount in a container, or be in a folder that
+ * is not writable. */
 static bool cannot_be_replaced(int code)
 {
 	return code == -EPERM || code == -EACCES || code == -EROFS || code == -EBUSY;

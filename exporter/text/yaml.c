@@ -10,7 +10,7 @@
 #include "collectors/base/buf.h"
 #include "collectors/base/scan.h"
 
-/* Maximum number of rows of a table of keys. No code checks that a table is shorter. */
+/* Maximum number of rows in a table of struct yaml_key. Nothing checks that a table has no more. */
 #define KEYS_MAX 64
 
 int yaml_open(struct yaml *y, const char *file, const char *text, size_t len, struct arena *arena,

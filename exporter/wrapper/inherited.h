@@ -1,7 +1,7 @@
 /* State that the wrapper inherits by execve(2) and passes to its command: open descriptors, and
  * attributes that fork(2) drops. The command gets both as if the caller had executed the command
- * itself. The wrapper may also inherit children (`prepare & exec rightsize-exporter run ...`).
- * Their PIDs are recorded, because these children do not belong to the command. */
+ * itself. The wrapper may also inherit children (`prepare & exec rightsize-exporter run ...`). The
+ * PIDs of these children are recorded, because they do not belong to the command. */
 #ifndef EXPORTER_WRAPPER_INHERITED_H
 #define EXPORTER_WRAPPER_INHERITED_H
 
@@ -25,6 +25,7 @@ struct inherited {
 void inherited_read(struct inherited *ret);
 void inherited_done(struct inherited *i);
 
+/* Returns true when `pid` is one of the inherited children. */
 bool inherited_child(const struct inherited *i, pid_t pid);
 
 /* Parses a children file (proc_tid_children(5)), up to the first text that is not a number. Returns
@@ -51,8 +52,9 @@ struct schedule {
 	uint64_t runtime, deadline, period;
 };
 
-/* Attributes that execve(2) keeps and fork(2) drops. Locks of fcntl(2) cannot be restored: they
- * stay with the wrapper's process, and the job loses them. */
+/* Attributes of a process that execve(2) keeps and fork(2) drops. Locks of fcntl(2) are not among
+ * them, because they cannot be restored: they stay with the wrapper's process, and the job loses
+ * them. */
 struct fork_losses {
 	pid_t parent;             /* the process that forks */
 	int adopts;               /* the process adopts orphans (PR_SET_CHILD_SUBREAPER) */

@@ -12,7 +12,7 @@
 #include "exporter/core/log.h"
 #include "exporter/sampling/sampler.h"
 
-/* Does the same test as sd_booted(3). */
+/* Returns true if systemd is the init system of this machine. This is the test of sd_booted(3). */
 static bool is_under_systemd(void)
 {
 	return access("/run/systemd/system", F_OK) == 0;
@@ -46,8 +46,8 @@ static bool own_directory(const struct cgroup *c, const struct host *h, const st
 	       own_group_allowed(out, strlen(root) + 1 + p->top, is_under_systemd());
 }
 
-/* A request is on the heap, because the sampler may still fill it after the caller has timed
- * out. */
+/* A request to the sampler to open the sources. It is on the heap, because the sampler may still
+ * fill it after the caller has timed out. */
 struct accounts_request {
 	struct run_accounts accounts;
 	/* The sampler sets this flag when the request is filled. The caller sets the flag when the
@@ -71,8 +71,8 @@ static void open_accounts(struct run_accounts *a, const struct host *h)
 		log_line(LOG_LEVEL_DEBUG, "no control group for the run", "err", e.text, NULL);
 }
 
-/* Opens the accounts. If the caller has timed out meanwhile, closes the accounts again. Otherwise
- * the control group would never be removed. */
+/* Opens the sources. If the caller has timed out meanwhile, closes them again. Otherwise the
+ * control group would never be removed. */
 static void open_accounts_in_time(const struct host *h, void *context)
 {
 	struct accounts_request *request = context;

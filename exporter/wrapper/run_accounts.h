@@ -23,12 +23,13 @@ int run_accounts_open(struct run_accounts *ret, struct app *app, struct err *e);
 /* Keeps the control group if the command is in it (`in_cgroup`), else keeps the task clock. Closes
  * the source that is not kept, because one exact source is enough. Call after the start. */
 void run_accounts_started(struct run_accounts *a, bool in_cgroup);
-/* Closes the task clock unless the sampler uses it. Call in the thread that called
+/* Closes the task clock if the sampler does not use it. Call in the thread that called
  * run_accounts_open. */
 void run_accounts_followed(struct run_accounts *a, bool uses_clock);
 void run_accounts_close(struct run_accounts *a);
 
-/* Logs how to get exact CPU times, if the CPU time of some children may be missing. */
+/* Logs how to get exact CPU times if the source of this run may have missed the CPU time of some
+ * children. */
 void run_accounts_advise(const struct account_note *note);
 /* Returns the advice for run_accounts_advise. Returns NULL when the source counts all children. */
 const char *run_accounts_advice(const struct account_note *note, bool under_systemd, bool root);

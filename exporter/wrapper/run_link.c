@@ -25,7 +25,7 @@ static bool connects(const struct addrinfo *at)
 	       getsockopt(fd, SOL_SOCKET, SO_ERROR, &failure, &len) == 0 && failure == 0;
 }
 
-/* `address` is "IPV4:PORT" or "[IPV6]:PORT". */
+/* Returns true when `address`, "IPV4:PORT" or "[IPV6]:PORT", accepts a connection now. */
 static bool answers(const char *address)
 {
 	const struct addrinfo hints = {

@@ -88,10 +88,10 @@ static bool survived(const uint64_t field[STAT_FIELDS], int number)
 	       !(prepared >> (number - 1) & 1);
 }
 
-/* The wrapper received a signal from a process of the job. Decides whether that process meant its
- * whole process group. Returns true if the process signalled the group that it shares with the
- * wrapper, as kill(0, ...) does. Returns false if the process signalled only its parent, the
- * wrapper. The kernel reports both cases in the same way, so the answer is a guess:
+/* The wrapper received a signal from a process of the job. Returns true if that process probably
+ * signalled its whole process group, to which the wrapper belongs, too, as kill(0, ...) does.
+ * Returns false if it probably signalled only its parent, the wrapper. The kernel reports both
+ * cases in the same way, so the answer is a guess:
  * - false if the sender is in another group,
  * - false if the sender survived a signal that would have ended it,
  * - else true for signals that end or stop a process, because they usually go to groups,
@@ -122,8 +122,8 @@ static pid_t caller_of(const struct signal_route *r)
 
 /* Returns true when the job leads a new process group and the wrapper leads the old one. Without
  * the wrapper, the job itself would have led the old group, and setpgid(0, 0) would have changed
- * nothing. Returns false if the wrapper leads no group, for example in a script. There the job would
- * have left the terminal's group without the wrapper, too. */
+ * nothing. Returns false if the wrapper leads no group, for example in a script. There the job
+ * would have left the terminal's group without the wrapper, too. */
 static bool leads_in_our_place(pid_t job)
 {
 	return getpgrp() == getpid() && job != getpgrp() && getpgid(job) == job;

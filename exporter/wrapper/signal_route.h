@@ -13,7 +13,7 @@ struct signal_route {
 	pid_t job;
 	pid_t caller; /* parent of the wrapper at its start */
 	const struct inherited *inherited;
-	bool is_to_stop; /* SIGTSTP came; stop when the job has stopped */
+	bool is_to_stop; /* SIGTSTP came: the wrapper stops as soon as the job has stopped */
 };
 
 void signal_route_send(struct signal_route *r, const siginfo_t *info);

@@ -60,8 +60,8 @@ static void add_share(struct buf *b, const struct screen *s, double share)
 static void add_cpu(struct buf *b, const struct screen *s, const struct run *r)
 {
 	double mean = run_total(r, "cpu_seconds") / r->duration_seconds;
-	/* The mean can be above the peak: the only sample of a short run lasted a little longer than
-	 * the run. */
+	/* Use the mean if it is above the peak. This happens if the only sample of a short run
+	 * lasted a little longer than the run. */
 	double most = fmax(run_peak(r, "cpu_cores"), mean);
 
 	buf_adds(b, "  CPU     ");
@@ -109,8 +109,8 @@ static void add_run(struct buf *b, const struct screen *s, const struct run *r)
 	buf_adds(b, " written\n");
 }
 
-/* Adds the command for the other formats, because `run` knows the system of the run and not where the
- * job will run next. */
+/* Adds the command that prints the request in other formats. `run` knows only on which system this
+ * run ran, and the next run may be on another system. */
 static void add_other_formats(struct buf *b, const char *job_name)
 {
 	buf_adds(b, "  Other formats: ");
@@ -118,8 +118,8 @@ static void add_other_formats(struct buf *b, const char *job_name)
 	buf_adds(b, " --format=kubernetes, slurm, metaflow, ...\n");
 }
 
-/* Adds the request in the format of the run's system. Adds every line: some formats need several, and
- * one of them alone would request too little. */
+/* Adds the request in the format of the run's system. Adds every line: some formats need several,
+ * and one of them alone would request too little. */
 static void add_paste(struct buf *b, const struct run *newest, const struct sizing *s)
 {
 	const struct advice_format *format = advice_format_for(newest->system);
@@ -156,13 +156,14 @@ static void add_advice(struct buf *b, const struct runs *runs, const struct neig
 	for (size_t i = 0; i < s.warnings.n; i++) {
 		const struct warning *w = &s.warnings.at[i];
 
-		if (w->code != WARNING_FEW_RUNS) /* the sentence above counts the runs */
+		/* the first sentence of the summary already tells the number of runs */
+		if (w->code != WARNING_FEW_RUNS)
 			buf_addf(b, "  %s: %s\n", severity_name(warning_rows[w->code].severity),
 				w->text);
 	}
 }
 
-/* Ends the summary with the link. */
+/* Ends the summary with the link to the page of the run. */
 static int add_link(struct buf *b, struct history *h, const struct run_root *here,
 	const char *run_id, struct err *e)
 {

@@ -32,7 +32,8 @@
 #define EXIT_SIGNAL         128
 #define FLUSH_SECONDS       10
 
-/* The thread of the summary is checked this many times before its deadline. */
+/* The wait for the thread of the summary is divided into this many slices. After each slice, the
+ * thread is checked. */
 #define SUMMARY_SLICES 10
 
 static struct inherited inherited;
@@ -58,7 +59,8 @@ struct wrapped_job {
 	int status; /* exit status as in wait(2); valid if `ended` */
 	bool ended;
 	double largest_rss; /* largest ru_maxrss of all reaped processes, bytes */
-	/* Memory and CPU time of the child between fork(2) and execve(2); see largest_rss_of. */
+	/* Memory and CPU time of the child between fork(2) and execve(2), when it is a copy of the
+	 * wrapper; see largest_rss_of. */
 	double forked_rss;
 	struct cpu_times forked;
 	/* Usage of children that ended before the job started. For example, a shell ran programs
@@ -262,8 +264,8 @@ static void follow_job(struct app *app, const struct identity *self, const struc
 		run_accounts_advise(&note);
 }
 
-/* Reaps one child of the job, as wait4(-1, ..., WNOHANG) does. Skips children from before the
- * wrapper's start, because their usage does not belong to the job. */
+/* Reaps one zombie of the job, as wait4(-1, ..., WNOHANG) does. Skips children that the wrapper
+ * inherited, because their usage does not belong to the job. */
 static pid_t wait_for_one(int *status, struct rusage *used)
 {
 	AUTO(freep) pid_t *child = NULL;
@@ -306,7 +308,8 @@ static void note_peak(struct wrapped_job *job, struct snapshot *last)
 		shared_drop(&last->shared);
 }
 
-/* Reaps all zombies. Samples the command first, while its last counters are still readable. */
+/* Reaps all zombies. If the command has ended, takes a sample first, while the last counters of the
+ * command are still readable. */
 static void on_child(struct app *app, struct wrapped_job *job)
 {
 	siginfo_t info = {0};
@@ -429,9 +432,9 @@ static double summarize(void *context)
 	return WORKER_END;
 }
 
-/* Waits while the thread works. Returns false when it used no CPU time for `patience` seconds.
- * Counts slices instead of seconds, so that time during which the program was stopped (SIGSTOP)
- * does not count. */
+/* Waits for the end of the thread. Returns false when the thread used no CPU time for `patience`
+ * seconds. Counts slices instead of seconds, so that time during which the program was stopped
+ * (SIGSTOP) does not count. */
 static bool wait_while_it_works(struct worker *w, double patience)
 {
 	int64_t used = 0, before = -1;
