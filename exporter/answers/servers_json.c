@@ -114,8 +114,8 @@ static json_t *allocation_json(const struct price *p)
 				 catalogue_allocation_name[p->allocation]);
 }
 
-/* Adds the region. Without details, adds region_id only if it differs from the name in the vendor's
- * tools (region_typed). */
+/* Adds the region. Without details, adds only the name that the vendor's tools know (region_typed),
+ * or the id if there is none. */
 static void put_region(json_t *o, const struct region *r, bool details)
 {
 	const char *typed = region_typed(r);
@@ -124,9 +124,10 @@ static void put_region(json_t *o, const struct region *r, bool details)
 		server_answer_put_region(o, r);
 		return;
 	}
-	if (*r->region_id && strcmp(r->region_id, typed) != 0)
-		json_put(o, "region_id", known_text(r->region_id));
-	put_text(o, "region", typed, false);
+	if (*typed)
+		json_put(o, "region", json_text(typed));
+	else
+		put_text(o, "region_id", r->region_id, false);
 }
 
 static void put_price(json_t *o, const struct server_answer *s, const struct pick *p, bool details)
@@ -359,16 +360,22 @@ static json_t *server_now_json(const struct current_cost *t, const char *currenc
 		json_put(o, "known_from", known_text(t->machine.source));
 	if (!t->priced)
 		return o;
+	json_put(o, "vcpus", json_num(t->current.server->vcpus));
+	json_put(o, "memory_amount", json_num(t->current.server->memory_amount));
 	json_put(o, "price", json_money(t->current.price));
 	if (server_price_note(&t->current))
 		json_put(o, "price_note", json_text(server_price_note(&t->current)));
 	json_put(o, "currency", json_text(currency));
 	if (details)
 		json_put(o, "priced_in", known_text(t->current.region_id));
-	json_put(o, "priced_in_region", known_text(region_typed(t->current.region)));
+	if (details || strcmp(region_typed(t->current.region), t->machine.region) != 0)
+		json_put(o, "priced_in_region", known_text(region_typed(t->current.region)));
 	if (details)
 		json_put(o, "priced_in_name", known_text(t->current.region->display_name));
-	json_put(o, "priced_as", allocation_json(t->current.priced));
+	if (details || t->machine.allocation == MACHINE_ALLOCATION_UNKNOWN ||
+		strcmp(catalogue_allocation_name[t->current.priced->allocation],
+			allocations[t->machine.allocation]) != 0)
+		json_put(o, "priced_as", allocation_json(t->current.priced));
 	return o;
 }
 

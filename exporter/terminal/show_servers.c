@@ -71,6 +71,7 @@ static void add_server(struct grid *g, const json_t *server, size_t rank)
 static void add_today(struct grid *g, const json_t *today)
 {
 	const json_t *server = json_object_get(today, "server");
+	const char *priced = member_text(server, "priced_in_region");
 	struct buf b AUTO(buf_done) = BUF_MAX(256);
 
 	if (!*member_text(server, "api_reference"))
@@ -78,7 +79,7 @@ static void add_today(struct grid *g, const json_t *today)
 	buf_addf(&b, "now  %s", member_text(server, "api_reference"));
 	grid_take(g, STYLE_BOLD, &b);
 	grid_add(g, STYLE_PLAIN, member_text(server, "vendor_id"));
-	add_offer(g, server, member_text(server, "priced_in_region"),
+	add_offer(g, server, *priced ? priced : member_text(server, "region"),
 		member_number(today, "cost_per_run"), NAN);
 }
 
