@@ -96,6 +96,9 @@ ALL_WINDOWS = {("DASv5", "malaysiawest")}
 # A price below this share of the type's median over all regions is not believed: F4ams_v6 is 0.0449 in newzealandnorth and
 # 0.231 to 0.5 in the other regions. The lowest ratio that another list confirms is 0.58 (D2as_v5 in centralindia).
 BELIEVED_FROM = 0.4
+# Hetzner's CPX and CCX cost two to four times as much as a year before. They are right: Hetzner raised the prices of new orders on
+# 2026-06-15, and another list (gist.github.com/derhuerst/4ef9a832e031bf82d6e640e2dd6b2d24) has CPX12 for 13.67 EUR a month with
+# 19 % VAT on 2026-07-22, which is 0.0184 EUR an hour, as here. All prices of Hetzner come from one answer of its API.
 # Another list has another price for these types: 6.38 instead of 5.50.
 DOUBTFUL = {("azure", "Standard_NC144ds_xl_RTXPRO6000BSE_v6")}
 

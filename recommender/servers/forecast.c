@@ -67,7 +67,9 @@ double forecast_usable_score(const struct server *s, double cores)
 
 	if (cores <= 1)
 		score = s->score1;
-	else if (cores < s->vcpus)
+	else if (cores * s->score1 < score && s->score1 > 0)
+		score = cores * s->score1;
+	else if (cores < s->vcpus && !(s->score1 > 0))
 		score = s->score * cores / s->vcpus;
 	return score > 0 ? score : (double)NAN;
 }
@@ -80,14 +82,14 @@ bool forecast_scales(const struct job_profile *p)
 	       (one_core(p->cores) ? r->score1 : r->score) > 0;
 }
 
-/* Returns the CPU speed of server `s` relative to the reference. NaN = unknown. */
+/* Returns how many times as fast as on the reference the job's CPU work is done on server `s`. NaN =
+ * unknown. */
 static double cpu_speed(const struct job_profile *p, const struct server *s)
 {
-	const struct server *r = p->reference;
+	double cores = at_least_one(p->cores);
 
-	if (one_core(p->cores))
-		return times_faster(s->score1, r->score1);
-	return times_faster(s->score / s->vcpus, r->score / r->vcpus);
+	return times_faster(forecast_usable_score(s, cores),
+		forecast_usable_score(p->reference, cores));
 }
 
 static double gpu_speed(const struct catalogue *c, const struct job_profile *p,
@@ -128,7 +130,7 @@ static double duration_stretch(const struct catalogue *c, const struct job_profi
 	} else if (p->gpus > 0 && isnan(p->gpu_seconds) && gpu_speed(c, p, s) != 1) {
 		return NAN;
 	}
-	double on_cpu = f / cpu_speed(p, s) * at_least_one(p->cores / s->vcpus);
+	double on_cpu = f / cpu_speed(p, s);
 
 	if (!isfinite(on_cpu) || !isfinite(on_gpu))
 		return NAN;

@@ -8,9 +8,9 @@
  * g is the GPU-bound share, computed in the same way. On a server whose CPU is `speed` times as
  * fast, the run needs
  *
- * 	D x (1 - max(f, g) + max(f / speed x max(1, cores / vcpus), g / gpu_speed))
+ * 	D x (1 - max(f, g) + max(f / speed, g / gpu_speed))
  *
- * `speed` is the ratio of score1 for a job of one CPU, and of score / vcpus for a larger job.
+ * `speed` is the ratio of the scores that the job can use (forecast_usable_score).
  * `gpu_speed` is 1 on the same GPU model, else the ratio of the LLM benchmark's scores. The time
  * spent waiting does not change.
  *
@@ -69,8 +69,10 @@ struct forecast forecast_on(const struct catalogue *c, const struct job_profile 
 bool forecast_scales(const struct job_profile *p);
 
 /* Returns the part of the server's SCore that a job with `cores` busy cores can use: score1 for one
- * core, and score x min(cores, vcpus) / vcpus for more. If `cores` is NaN, returns the whole score.
- * NaN = the score is unknown. */
+ * core, and min(cores x score1, score) for more. `score` is that of all vCPUs at once: two of them
+ * often share one core of the processor, and then are slower than one alone. A job that keeps few
+ * vCPUs busy has the cores for itself. If only `score` is known, returns score x min(cores, vcpus) /
+ * vcpus. If `cores` is NaN, returns the whole score. NaN = the score is unknown. */
 double forecast_usable_score(const struct server *s, double cores);
 
 /* Returns the expected seconds until a run ends, if each random interruption restarts the run from

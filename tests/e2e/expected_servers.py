@@ -273,6 +273,8 @@ def usable_score(server, cores):
         return server["score1"]
     if cores is None or server["score"] is None or server["vcpus"] is None:
         return server["score"]
+    if server["score1"]:
+        return min(cores * server["score1"], server["score"])
     return server["score"] * min(cores, server["vcpus"]) / server["vcpus"]
 
 

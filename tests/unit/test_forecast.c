@@ -28,6 +28,7 @@ static const char servers[] =
 	"s,a,2,1024,1000,2000,,,10,r,3.6,USD,,1,60,0.073,0.1,0.005,\n"
 	"s,b,2,1024,2000,4000,,,,r,7.2,USD,,,,,,,\n"
 	"s,c,8,1024,1000,8000,,,,r,14.4,USD,,,,,,,\n"
+	"s,t,8,1024,1000,5000,,,,r,14.4,USD,,,,,,,\n"
 	"h,x,2,1024,,,,,,,3.6,EUR,,3600,3600,,,,\n"
 	"s,g,2,1024,1000,2000,1,A10,,r,3.6,USD,spot,,,,,,30\n"
 	"s,h,2,1024,1000,2000,1,L4,,r,3.6,USD,,,,,,,\n"
@@ -61,31 +62,35 @@ static struct catalogue *catalogue(bool with_llm)
 static void durations_scale_with_the_share_that_the_cpu_limits(void **state)
 {
 	AUTO(catalogue_freep) struct catalogue *c = catalogue(false);
-	/* Each row: the server; CPU time and cores of a job that took 100 s on server "a"; its
-	 * expected duration on this server; and the basis of the forecast. */
+	/* Each row: the server; the one on which a job took 100 s; its CPU time and cores there; its
+	 * expected duration on the first server; and the basis of the forecast. */
 	static const struct {
-		const char *on;
+		const char *on, *ran_on;
 		double cpu_seconds, cores, expected;
 		enum forecast_basis basis;
 	} table[] = {
-		{"a", 100, 1, 100, FORECAST_SAME},
+		{"a", "a", 100, 1, 100, FORECAST_SAME},
 		/* one CPU, always busy: half the duration on a CPU twice as fast */
-		{"b", 100, 1, 50, FORECAST_MEASURED},
+		{"b", "a", 100, 1, 50, FORECAST_MEASURED},
 		/* the job waits half of the time, and only the other half gets shorter */
-		{"b", 50, 1, 75, FORECAST_MEASURED},
-		{"b", 0, 1, 100, FORECAST_MEASURED},
+		{"b", "a", 50, 1, 75, FORECAST_MEASURED},
+		{"b", "a", 0, 1, 100, FORECAST_MEASURED},
 		/* two CPUs, both always busy: half the duration */
-		{"b", 200, 2, 50, FORECAST_MEASURED},
+		{"b", "a", 200, 2, 50, FORECAST_MEASURED},
 		/* more CPUs do not help a job that uses two */
-		{"c", 200, 2, 100, FORECAST_MEASURED},
-		/* the job used four CPUs before, and this server has only two: twice as long */
-		{"b", 400, 4, 100, FORECAST_MEASURED},
-		{"x", 100, 1, 100, FORECAST_ASSUMED},
+		{"c", "a", 200, 2, 100, FORECAST_MEASURED},
+		/* the job used four CPUs, and this server has only two of twice the speed */
+		{"b", "c", 400, 4, 100, FORECAST_MEASURED},
+		/* four busy threads have a core each on both; eight share the cores of "t" */
+		{"t", "c", 400, 4, 100, FORECAST_MEASURED},
+		{"t", "c", 800, 8, 160, FORECAST_MEASURED},
+		{"c", "t", 800, 8, 62.5, FORECAST_MEASURED},
+		{"x", "a", 100, 1, 100, FORECAST_ASSUMED},
 		/* the speed is unknown, but the server has fewer CPUs than the job used */
-		{"x", 800, 8, 400, FORECAST_ASSUMED},
-		{"b", NAN, NAN, 100, FORECAST_ASSUMED},
+		{"x", "a", 800, 8, 400, FORECAST_ASSUMED},
+		{"b", "a", NAN, NAN, 100, FORECAST_ASSUMED},
 		/* CPU time beyond duration x cores is measurement noise */
-		{"b", 120, 1, 50, FORECAST_MEASURED},
+		{"b", "a", 120, 1, 50, FORECAST_MEASURED},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
@@ -95,7 +100,7 @@ static void durations_scale_with_the_share_that_the_cpu_limits(void **state)
 		p.duration_high = 130;
 		p.cpu_seconds = table[i].cpu_seconds;
 		p.cores = table[i].cores;
-		p.reference = catalogue_find(c, "s", "a");
+		p.reference = catalogue_find(c, "s", table[i].ran_on);
 		const char *vendor = strcmp(table[i].on, "x") == 0 ? "h" : "s";
 		struct forecast f = forecast_on(c, &p, catalogue_find(c, vendor, table[i].on));
 
@@ -392,6 +397,10 @@ static void the_score_that_a_job_can_use(void **state)
 		{32, 1000, 30000, 1, 1000},
 		{32, 1000, 30000, 0.5, 1000},
 		{32, 1000, 32000, 4, 4000},
+		{32, 1000, 20000, 4, 4000},
+		{32, 1000, 20000, 24, 20000},
+		{32, NAN, 20000, 8, 5000},
+		{32, 1000, NAN, 8, NAN},
 		{2, 1000, 1800, 4, 1800},
 		{4, 1000, 3600, 4, 3600},
 		{32, 1000, 30000, NAN, 30000},

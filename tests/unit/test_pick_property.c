@@ -74,7 +74,8 @@ static struct catalogue *random_catalogue(unsigned n)
 		r.server.storage_size = maybe(next(500));
 		r.server.storage_type = next(2) ? "ssd" : "hdd";
 		r.server.score1 = maybe(500 + next(2000));
-		r.server.score = r.server.score1 * r.server.vcpus;
+		/* Two vCPUs on one core of the processor are slower than two cores. */
+		r.server.score = r.server.score1 * r.server.vcpus * (next(2) ? 1 : 0.6);
 		r.vendor.vendor_id = r.server.vendor_id;
 		r.vendor.compliance =
 			strcmp(r.server.vendor_id, "own") == 0 ? "" : "hipaa iso27001 soc2t2";
@@ -289,7 +290,7 @@ static double usable_score(const struct server *s, double cores)
 {
 	if (cores <= 1)
 		return s->score1;
-	return cores > 1 ? s->score * fmin(cores, s->vcpus) / s->vcpus : s->score;
+	return cores * s->score1 < s->score ? cores * s->score1 : s->score;
 }
 
 static double key_of(const struct catalogue *c, const struct asked *a, const struct question *q,
