@@ -209,7 +209,9 @@ static void note_success(struct forwarder *f, const char *run_id)
  * the run. */
 static bool is_about_the_run(const struct forwarder *f, int code)
 {
-	return code == -EIO && f->answer.status == f->options.protocol->status_of_run;
+	const int *of_run = f->options.protocol->statuses_of_run;
+
+	return code == -EIO && (f->answer.status == of_run[0] || f->answer.status == of_run[1]);
 }
 
 static void note_failure(struct forwarder *f, const char *run_id, bool by_itself,

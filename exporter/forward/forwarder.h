@@ -40,9 +40,9 @@ struct forward_protocol {
 	const char *const *header; /* further headers, as in struct endpoint_document */
 	/* largest number of runs in a request, at most FORWARD_RUNS_MAX */
 	size_t runs_at_once;
-	/* HTTP status of an answer which means that the receiver could not store the one run of the
-	 * request, but may store others */
-	int status_of_run;
+	/* HTTP statuses of answers which mean that the receiver could not store the one run of the
+	 * request, but may store others; 0 = no more */
+	int statuses_of_run[2];
 	/* Appends a request to `body`, with as many of these runs, from the first on, as fit into
 	 * one request. Returns their number, at least 1. */
 	size_t (*write)(struct buf *body, const struct run *const *run, size_t n);

@@ -111,7 +111,7 @@ const struct forward_protocol to_exporter = {
 	.thread = "forwarder",
 	.content_type = "application/json",
 	.runs_at_once = RUNS_AT_ONCE,
-	.status_of_run = 500,
+	.statuses_of_run = {500},
 	.write = write_runs,
 	.read = read_answer,
 };

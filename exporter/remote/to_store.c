@@ -40,15 +40,16 @@ static size_t write_runs(struct buf *body, const struct run *const *run, size_t 
 	return i;
 }
 
-#define WINDOW                                                                                       \
-	"the store takes no runs that end earlier than those it has: set its out-of-order window, "  \
-	"storage.tsdb.out_of_order_time_window of Prometheus or limits.out_of_order_time_window of " \
-	"Mimir, to the age of the oldest run that may arrive"
+#define WINDOW                                                                                      \
+	"the store takes no runs that end earlier than those it has: set its out-of-order window, " \
+	"storage.tsdb.out_of_order_time_window of Prometheus, limits.out_of_order_time_window of "  \
+	"Mimir or tsdb.out-of-order.time-window of Thanos, to the age of the oldest run that may "  \
+	"arrive"
 #define RETENTION "the run is older than what the store keeps: its retention decides"
 
-/* Answers with status 400 after which the same request can never succeed, recognised by words in
- * the messages of Prometheus, Mimir, Thanos and VictoriaMetrics. Any other answer 400 may come from
- * a proxy, or from a store that is repaired later. */
+/* Answers with status 400, or 409 from Thanos, after which the same request can never succeed. They
+ * are recognised by words in the messages of Prometheus, Mimir, Thanos and VictoriaMetrics. Any
+ * other answer 400 may come from a proxy, or from a store that is repaired later. */
 static const struct {
 	const char *words;
 	bool other_time;
@@ -72,7 +73,7 @@ struct store_answer store_answer_of(const struct http_response *a)
 {
 	if (a->status >= 200 && a->status < 300)
 		return (struct store_answer){VERDICT_TAKEN, false, ""};
-	for (size_t i = 0; i < ARRAY_LEN(refusals) && a->status == 400; i++)
+	for (size_t i = 0; i < ARRAY_LEN(refusals) && (a->status == 400 || a->status == 409); i++)
 		if (strstr(buf_text(&a->body), refusals[i].words))
 			return (struct store_answer){
 				refusals[i].other_time ? VERDICT_OPEN : VERDICT_REFUSED,
@@ -108,7 +109,7 @@ const struct forward_protocol to_store = {
 	.header = (const char *const[]){"Content-Encoding: snappy",
 		"X-Prometheus-Remote-Write-Version: 0.1.0", NULL},
 	.runs_at_once = FORWARD_RUNS_MAX,
-	.status_of_run = 400,
+	.statuses_of_run = {400, 409},
 	.write = write_runs,
 	.read = read_answer,
 };

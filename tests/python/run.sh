@@ -12,6 +12,7 @@
 #   new_python the same in Debian unstable, which has Python 3.14
 #   aarch64    the program of the other wheel under qemu-user
 #   cost       attach, end, CPU and memory beside resource-tracker 0.5.0
+#   accuracy   hard jobs beside resource-tracker 0.5.0, as root, with accuracy_job of build/e2e
 #   ROOT: a scratch folder that is kept (default: build/python)
 # shellcheck disable=SC2016 # $(REPO_URI) is apt's
 set -euo pipefail
@@ -19,7 +20,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../.." && pwd)
 export ROOT=${ROOT:-$source/build/python}
 mkdir -p "$ROOT"
-[ $# -gt 0 ] || set -- wheels versions theirs metaflow workflows notebook old_glibc new_python aarch64 cost
+[ $# -gt 0 ] || set -- wheels versions theirs metaflow workflows notebook old_glibc new_python aarch64 cost accuracy
 unset PYTHONPATH RIGHTSIZE_URL RIGHTSIZE_HISTORY_PATH RIGHTSIZE_EXPORTER
 
 fail() {
@@ -133,6 +134,12 @@ aarch64() {
 cost() {
 	environment cost resource-tracker==0.5.0
 	RIGHTSIZE_HISTORY_PATH=$ROOT/cost.db "$ROOT/env-cost/bin/python" -B "$here/cost.py"
+}
+
+accuracy() {
+	environment cost resource-tracker==0.5.0
+	RIGHTSIZE_ACCURACY_TOOLS=$source/build/e2e/tests/accuracy RIGHTSIZE_HISTORY_PATH=$ROOT/accuracy.db \
+		"$ROOT/env-cost/bin/python" -B "$here/accuracy.py"
 }
 
 for part; do

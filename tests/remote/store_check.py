@@ -151,9 +151,9 @@ class Thanos(Prometheus):
     name = "Thanos"
     program = os.environ.get("THANOS", "thanos")
 
-    def __init__(self, folder):
+    def __init__(self, folder, window="400d"):
         self.grpc, self.receiver = free_port(), free_port()
-        super().__init__(folder)
+        super().__init__(folder, window)
         self.write_url = f"http://127.0.0.1:{self.receiver}/api/v1/receive"
 
     def start(self):
@@ -166,7 +166,7 @@ class Thanos(Prometheus):
     def command(self):
         return [self.program, "receive", f"--tsdb.path={self.folder}/data", f"--grpc-address=127.0.0.1:{self.grpc}",
                 f"--http-address=127.0.0.1:{free_port()}", f"--remote-write.address=127.0.0.1:{self.receiver}", '--label=replica="a"',
-                "--tsdb.out-of-order.time-window=400d", "--tsdb.retention=400d"]
+                f"--tsdb.out-of-order.time-window={self.window or '0s'}", "--tsdb.retention=400d"]
 
     def answers(self):
         """Query answers before it knows the receiver."""
@@ -256,17 +256,17 @@ def disturb(store, writer, reader, runs, n):
     check(True, f"{store.name}: late runs are read")
 
 
-def refuse(folder, made):
-    """Prometheus as it is by default takes nothing that is older than what it has."""
+def refuse(kind, folder, made):
+    """Prometheus and Thanos as they are by default take nothing that is older than what they have."""
     (folder / "default").mkdir()
-    store = Prometheus(folder / "default", window=None)
+    store = kind(folder / "default", window=None)
     try:
         writer = Exporter(f"--history.path={folder}/default.db", f"--remote-write.url={store.write_url}", "--web.allow-changes")
         told = lambda result: int(writer.metric(f'rightsize_remote_write_runs_total{{result="{result}"}}'))
         early = made[32:432]
         post(writer, early)
         wait(lambda: told("delivered") + told("refused") == len(early), "all to be told")
-        check(store.count() == told("delivered"), f"Prometheus without a window, empty: {told('delivered')} of {len(early)} runs of a month are "
+        check(store.count() == told("delivered"), f"{store.name} without a window, empty: {told('delivered')} of {len(early)} runs of a month are "
               f"delivered and there, {told('refused')} refused")
         post(writer, [made[-1]])
         wait(lambda: told("delivered") + told("refused") == len(early) + 1, "the newest run to be written")
@@ -274,7 +274,7 @@ def refuse(folder, made):
         post(writer, made[:32])
         written(writer, refused + 32, "refused")
         said = [line for line in writer.log if "refused" in line]
-        check(said and "out_of_order_time_window" in said[0] and len(said) < 4, f"Prometheus without a window: 32 old runs are refused: {said[0]}")
+        check(said and "out_of_order_time_window" in said[0] and len(said) < 4, f"{store.name} without a window: 32 old runs are refused: {said[0]}")
         check(writer.stop() == 0, "the writer ends")
     finally:
         store.kill()
@@ -330,8 +330,8 @@ def main():
         writer = send_twice(store, folder, writer, len(runs))
         disturb(store, writer, reader, more[:32], len(runs))
         check(writer.stop() == 0 and reader.stop() == 0, f"{store.name}: the exporters end")
-        if type(store) is Prometheus:
-            refuse(folder, made)
+        if type(store) is not VictoriaMetrics:
+            refuse(type(store), folder, made)
 
     return check_stores(check_store)
 

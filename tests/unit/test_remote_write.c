@@ -408,6 +408,11 @@ static void what_a_store_answers(void **state)
 			"more recent timestamp has already been ingested and out-of-order samples are not "
 			"allowed (err-mimir-sample-out-of-order)",
 			VERDICT_REFUSED, false, "out_of_order_time_window"},
+		{409,
+			"forwarding request to endpoint addr: , capnp_addr: , az: : writing locally: add 33 samples: "
+			"out of bounds\n",
+			VERDICT_REFUSED, false, "tsdb.out-of-order.time-window of Thanos"},
+		{409, "", VERDICT_OPEN, false, ""},
 		{400, "The plain HTTP request was sent to HTTPS port", VERDICT_OPEN, false, ""},
 		{401, "", VERDICT_OPEN, false, ""},
 		{404, "404 page not found", VERDICT_OPEN, false, ""},
