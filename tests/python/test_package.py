@@ -387,6 +387,13 @@ class Trackers(Case):
         with self.assertRaises(RuntimeError):
             tracker.wait_for_samples(1000)
 
+    def test_a_peak_between_two_samples_counts(self):
+        child = "import time; time.sleep(0.1); x = b'x' * (200 << 20); del x; time.sleep(1.5)"
+        with rightsize.ResourceTracker(interval=0.7, discover_cloud=False) as tracker:
+            subprocess.run([sys.executable, "-c", child], check=True)
+        self.assertLess(200, tracker.stats()["process_memory_mib"]["max"])
+        self.assertGreater(320, tracker.stats()["process_memory_mib"]["max"])
+
     def test_pause(self):
         with rightsize.ResourceTracker(interval=0.1) as tracker:
             tracker.wait_for_samples(2)

@@ -68,6 +68,7 @@ class ResourceTracker:
         self._arguments = arguments
         self._watch: Optional[Watch] = None
         self._frozen: Optional[TinyDataFrame] = None  # the samples of a run that has ended
+        self._loaded_peak_mib: Optional[float] = None  # of a snapshot
         self._pauses: List[float] = []  # when it was paused and resumed, in turns
         self.start_time: Optional[float] = None
         self.stop_time: Optional[float] = None
@@ -225,7 +226,8 @@ class ResourceTracker:
         return result
 
     def stats(self, specs: Optional[List[StatSpec]] = None) -> Dict[str, Dict[str, Any]]:
-        """Statistics of the samples: mean, max and sum by column; timestamp.duration in seconds.
+        """Statistics of the samples: mean, max and sum by column; timestamp.duration in seconds. The maximum of
+        process_memory_mib is the peak of the run.
 
         RuntimeError: there is no sample yet. A value that was not measured is None.
         """
@@ -234,7 +236,17 @@ class ResourceTracker:
         stats = self.get_combined_metrics().stats(DEFAULT_SPECS if specs is None else specs)
         if "duration" in stats.get("timestamp", {}):
             stats["timestamp"]["duration"] += self.interval
+        memory, peak = stats.get("process_memory_mib", {}), self._peak_mib()
+        if peak is not None and memory.get("max") is not None:
+            memory["max"] = max(memory["max"], peak)
         return stats
+
+    def _peak_mib(self) -> Optional[float]:
+        """Samples miss a peak between them, and the kernel's high-water marks, from which the run has its peak, do not."""
+        if self._watch is None:
+            return self._loaded_peak_mib
+        peak = (self._watch.record() or {}).get("memory_peak_bytes")
+        return None if peak is None else round(peak / 2**20, 2)
 
     # ---- recommendations ----
 
@@ -328,6 +340,7 @@ class ResourceTracker:
                 "track_system": self.track_system, "discover_server": self.discover_server,
                 "discover_cloud": self.discover_cloud, "start_time": start, "stop_time": stop,
                 "duration": round(stop - start + self.interval, 2), "job_name": self.job_name,
+                "memory_peak_mib": self._peak_mib(),
             },
             "server_info": self.server_info, "cloud_info": self.cloud_info,
             "process_metrics": self.process_metrics.to_dict(), "system_metrics": self.system_metrics.to_dict(),
@@ -340,6 +353,7 @@ class ResourceTracker:
         tracker = cls(pid=meta["pid"], interval=meta["interval"], autostart=False,
                       track_processes=meta["track_processes"], track_system=meta["track_system"],
                       discover_server=False, discover_cloud=False, job_name=meta.get("job_name"))
+        tracker._loaded_peak_mib = meta.get("memory_peak_mib")
         tracker.start_time, tracker.stop_time = meta["start_time"], meta["stop_time"]
         tracker._server_info, tracker._cloud_info = snapshot["server_info"], snapshot["cloud_info"]
         frame = TinyDataFrame(data=[])
