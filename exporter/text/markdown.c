@@ -22,6 +22,7 @@ struct markdown {
 	struct buf paragraph; /* lines that are not yet written */
 	struct list list[LISTS_MAX];
 	size_t lists;
+	size_t tables; /* written so far */
 	bool after_blank; /* the line before was blank */
 	bool in_item;     /* the paragraph is the first paragraph of a list item */
 };
@@ -321,7 +322,8 @@ static void add_fence(struct markdown *m, size_t indent, struct scan *lines)
 	struct scan s;
 
 	leave_lists(m, indent);
-	buf_adds(m->out, "<pre><code>");
+	/* A wide block scrolls, so the keyboard must reach it. */
+	buf_adds(m->out, "<pre tabindex=\"0\"><code>");
 	while (scan_line(lines, &s)) {
 		struct slice line = scan_rest(&s);
 		size_t n = indent_of(line);
@@ -362,7 +364,10 @@ static void add_table(struct markdown *m, struct slice line, struct scan *lines)
 	struct scan s, next = *lines;
 
 	leave_lists(m, 0);
-	buf_adds(m->out, "<div class=\"scroll\"><table>\n<thead>");
+	buf_addf(m->out,
+		"<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table %zu\">"
+		"<table>\n<thead>",
+		++m->tables);
 	add_row(m, line, "th");
 	buf_adds(m->out, "</thead>\n<tbody>\n");
 	for (size_t row = 0; scan_line(&next, &s) && slice_starts(scan_rest(&s), "|"); row++) {

@@ -80,23 +80,31 @@ static void lists_lie_within_lists(void **state)
 	is_html("1.2 a\n", "<p>1.2 a</p>\n");
 }
 
+/* The beginning of the table of this number. Tables may scroll, so each is a region with its own name. */
+#define TABLE(number)                                                                              \
+	"<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table " number "\">"           \
+	"<table>\n"
+
 static void tables_have_a_head(void **state)
 {
 	(void)state;
 	is_html("| a | b |\n|---|---|\n| `c` | d \\| e |\n| | f |\n\ng",
-		"<div class=\"scroll\"><table>\n<thead><tr><th>a</th><th>b</th></tr>\n</thead>\n"
+		TABLE("1") "<thead><tr><th>a</th><th>b</th></tr>\n</thead>\n"
 		"<tbody>\n<tr><td><code>c</code></td><td>d | e</td></tr>\n"
 		"<tr><td></td><td>f</td></tr>\n</tbody>\n</table></div>\n<p>g</p>\n");
+	is_html("| a |\n|---|\n\n| b |\n|---|\n",
+		TABLE("1") "<thead><tr><th>a</th></tr>\n</thead>\n<tbody>\n</tbody>\n</table></div>\n"
+		TABLE("2") "<thead><tr><th>b</th></tr>\n</thead>\n<tbody>\n</tbody>\n</table></div>\n");
 }
 
 static void fenced_code_is_as_written(void **state)
 {
 	(void)state;
 	is_html("```sh\na <b>\n\n# c\n```\nd",
-		"<pre><code>a &#60;b&#62;\n\n# c\n</code></pre>\n<p>d</p>\n");
+		"<pre tabindex=\"0\"><code>a &#60;b&#62;\n\n# c\n</code></pre>\n<p>d</p>\n");
 	is_html("- a\n\n  ```\n  b\n    c\n  ```\n",
-		"<ul>\n<li>a\n<pre><code>b\n  c\n</code></pre>\n</li>\n</ul>\n");
-	is_html("```\nnever closed", "<pre><code>never closed\n</code></pre>\n");
+		"<ul>\n<li>a\n<pre tabindex=\"0\"><code>b\n  c\n</code></pre>\n</li>\n</ul>\n");
+	is_html("```\nnever closed", "<pre tabindex=\"0\"><code>never closed\n</code></pre>\n");
 }
 
 static void quotes_and_lines(void **state)

@@ -682,6 +682,22 @@ async function reports() {
 	await finish(paper, "report paper", { shot: false });
 }
 
+// Every page of the manual, and the runbook. Wide tables and blocks of code scroll.
+async function manual() {
+	const first = await open(told.empty + "manual");
+	const links = await first.$$eval("a[href]", all => all.map(a => a.href.replace(/#.*/, "")));
+	const pages = [...new Set(links)].filter(url => url.startsWith(told.empty + "manual/"));
+	await first.context().close();
+	check(pages.length >= 15, `manual: the first page leads to the others (${pages.length})`);
+	for (const url of [told.empty + "manual", ...pages, told.empty + "runbook"])
+		for (const phone of [false, true]) {
+			const what = url.slice(told.empty.length) + (phone ? " phone" : "");
+			const page = await open(url, { phone, dark: phone });
+			await accessible(page, what);
+			await finish(page, what, { shot: false });
+		}
+}
+
 // Jobs of one name in several namespaces are different jobs on every view.
 async function namespaces() {
 	const page = await open(told.spaces, { expected: /404/ });
@@ -714,7 +730,7 @@ async function namespaces() {
 	await finish(page, "namespaces", { shot: false });
 }
 
-for (const part of [live, namespaces, machine, finder, emptyState, manyJobs, savings, wrongAddresses, keyboard, oneJob, sparse, prices, warnings, warnedJobs, oneRun, compare, zoom, hostile, unknown, reports, offline]) {
+for (const part of [live, namespaces, machine, finder, emptyState, manyJobs, savings, wrongAddresses, keyboard, oneJob, sparse, prices, warnings, warnedJobs, oneRun, compare, zoom, hostile, unknown, reports, manual, offline]) {
 	if (only && part.name !== only)
 		continue;
 	try {
