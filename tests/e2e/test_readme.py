@@ -13,6 +13,7 @@ import difflib
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -129,6 +130,36 @@ def script_track_works(text):
     return fine
 
 
+# What kubectl gets to apply: a file, a folder of kustomize with the one below it, or its input.
+FAKE_KUBECTL = """#!/bin/sh
+case "$1 $2 $3" in
+"apply -f -") cat ;;
+"apply -f "*) cat "$3" ;;
+"apply -k "*) cat "$3/kustomization.yaml" "$3/../cluster/kustomization.yaml" ;;
+esac >>applied.yaml
+"""
+
+
+def cluster_gets_published_images(text):
+    """Runs the commands of the page about Kubernetes that apply something, as they are printed. Returns whether each image of
+    the exporter then has a registry in front of its name, since no registry has it otherwise."""
+    blocks = [b for b in re.findall(r"```sh\n(.*?)```", text, re.DOTALL) if "kubectl apply" in b]
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(ROOT / "deploy/kubernetes", f"{folder}/deploy/kubernetes")
+        kubectl = pathlib.Path(folder, "kubectl")
+        kubectl.write_text(FAKE_KUBECTL, encoding="ascii")
+        kubectl.chmod(0o755)
+        environment = support.clean_environment(PATH=f"{folder}:{os.environ['PATH']}")
+        for block in blocks:
+            subprocess.run(["sh", "-ec", block], check=True, cwd=folder, env=environment)
+        applied = pathlib.Path(folder, "applied.yaml").read_text(encoding="utf-8")
+    images = re.findall(r"(?:image|newName): *([^\s,]*rightsize-exporter[^\s,]*)", applied)
+    bare = [i for i in images if not i.startswith("registry.example.com/")]
+    if bare or len(images) < len(blocks):
+        print(f"kubernetes.md: its commands apply {images}; each image needs a registry")
+    return not bare and len(images) >= len(blocks)
+
+
 def links_lead_somewhere(texts):
     """Checks that each link to a file of the repository leads to a file, and each anchor to a heading."""
     fine = True
@@ -188,7 +219,7 @@ def main():
         print(f"{README.name} has {README.stat().st_size} bytes, and at most {README_BYTES_MAX} are wanted")
         return 1
     checks = [now == wanted, text_is_like(now[README]), tracks_are_short(now[README]), script_track_works(now[README]),
-              links_lead_somewhere(now), pictures_are_there(now[README])]
+              cluster_gets_published_images(now[ROOT / "deploy/manual/kubernetes.md"]), links_lead_somewhere(now), pictures_are_there(now[README])]
     return int(not all(checks))
 
 
