@@ -111,7 +111,7 @@ static void add_table(struct buf *out, const json_t *advice)
 		"<table class=\"compare\"><thead><tr><th scope=\"col\"><span "
 		"class=\"hide\">Resource</span></th><th scope=\"col\">Used at most</th><th "
 		"scope=\"col\">Requested now</th><th scope=\"col\">Recommended</th></tr></thead><tbody>");
-	add_row(out, "CPU", figure_cpus, member_number(used, "cpu_cores"),
+	add_row(out, "CPU", figure_cores, member_number(used, "cpu_cores"),
 		member_number(requested, "cpu_cores"), member_number(need, "cpu"));
 	add_row(out, "Memory", figure_bytes, member_number(used, "memory_bytes"),
 		member_number(requested, "memory_bytes"), member_number(need, "memory") * MIB);
@@ -242,9 +242,7 @@ static void add_figure(struct buf *out, const char *title, void (*add)(struct bu
 	if (v / of >= 0) {
 		figure_percent(out, v / of);
 		buf_adds(out, "</strong> <span class=\"dim\">");
-		add(out, v);
-		buf_adds(out, " of ");
-		add(out, of);
+		figure_of(out, add, v, of);
 		buf_adds(out, "</span>");
 	} else {
 		if (isnan(v))
@@ -261,8 +259,8 @@ static void add_figures(struct buf *out, const json_t *run, const json_t *advice
 	double cores = member_number(run, "requested_cpu_cores");
 
 	buf_adds(out, "<dl class=\"figures\">");
-	add_figure(out, "CPU, average", figure_cpus, member_number(run, "cpu_cores_mean"), cores);
-	add_figure(out, "CPU, peak", figure_cpus, member_number(run, "cpu_cores_max"), cores);
+	add_figure(out, "CPU, average", figure_cores, member_number(run, "cpu_cores_mean"), cores);
+	add_figure(out, "CPU, peak", figure_cores, member_number(run, "cpu_cores_max"), cores);
 	add_figure(out, "Memory, peak", figure_bytes, member_number(run, "memory_peak_bytes"),
 		member_number(run, "requested_memory_bytes"));
 	add_figure(out, "Duration, of the usual", figure_seconds,

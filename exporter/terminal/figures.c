@@ -5,6 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "collectors/base/mem.h"
+
 #define UNKNOWN "?"
 
 static int digits_after_point(double v)
@@ -114,6 +116,45 @@ void figure_seconds(struct buf *out, double seconds)
 		}
 	figure_number(out, seconds);
 	buf_adds(out, isnan(seconds) ? "" : " s");
+}
+
+void figure_cores(struct buf *out, double cores)
+{
+	struct buf number AUTO(buf_done) = BUF_MAX(64);
+
+	add_without_zeros(&number, cores, isnan(cores) ? 0 : digits_after_point(cores));
+	buf_addf(out, "%s%s", buf_text(&number),
+		isnan(cores)                           ? "" :
+		strcmp(buf_text(&number), "1") == 0 ? " core" :
+							 " cores");
+}
+
+/* Returns the length of the first word if both texts have the same unit, in singular or plural. Returns
+ * the length of `text` otherwise. */
+static size_t length_without_unit(const char *text, const char *other)
+{
+	size_t number = strcspn(text, " ");
+	const char *unit = text + number, *same = other + strcspn(other, " ");
+	size_t n = strlen(unit), m = strlen(same);
+
+	n -= n && unit[n - 1] == 's';
+	m -= m && same[m - 1] == 's';
+	return n == m && memcmp(unit, same, n) == 0 ? number : strlen(text);
+}
+
+void figure_of(struct buf *out, void (*add)(struct buf *out, double v), double v, double of)
+{
+	struct buf first AUTO(buf_done) = BUF_MAX(64), second AUTO(buf_done) = BUF_MAX(64);
+
+	add(&first, v);
+	if (!isnan(of)) {
+		add(&second, of);
+		buf_add(out, buf_text(&first),
+			length_without_unit(buf_text(&first), buf_text(&second)));
+		buf_addf(out, " of %s", buf_text(&second));
+	} else {
+		buf_adds(out, buf_text(&first));
+	}
 }
 
 void figure_cpus(struct buf *out, double cpus)
