@@ -59,7 +59,7 @@ struct offered {
 	char name[FLAG_MAX]; /* without "--" */
 	bool needs_value;
 	const char *help;
-	const char *const *choices; /* NULL-terminated; NULL = any value */
+	const char *(*choice)(size_t i); /* the i-th choice, NULL past the last; NULL = any value */
 };
 
 static struct offered switch_of(const char *prefix, const char *name, bool on, const char *help)
@@ -82,7 +82,7 @@ static bool offered_at(unsigned bits, size_t i, struct offered *ret)
 
 		*ret = switch_of("", o.name, on, o.help);
 		ret->needs_value = o.placeholder;
-		ret->choices = o.choices;
+		ret->choice = o.choice;
 		return true;
 	}
 	for (size_t k = 0; (bits & COMMAND_WATCH) && all_collectors[k]; k++)
@@ -110,9 +110,9 @@ static void bash_option_values(struct buf *out)
 		bool file = o.placeholder && strcmp(o.placeholder, "FILE") == 0;
 		bool directory = o.placeholder && strcmp(o.placeholder, "DIRECTORY") == 0;
 
-		for (size_t k = 0; o.choices && o.choices[k]; k++)
-			add_word(&words, o.choices[k]);
-		if (o.choices)
+		for (size_t k = 0; o.choice && o.choice(k); k++)
+			add_word(&words, o.choice(k));
+		if (o.choice)
 			buf_addf(out, "\t--%s) list='%s' ;;\n", o.name, buf_text(&words));
 		else if (file || directory)
 			buf_addf(out, "\t--%s) files=-%c ;;\n", o.name, file ? 'f' : 'd');
@@ -336,8 +336,8 @@ static void fish_options(struct buf *out, const char *command, unsigned bits)
 		struct buf words AUTO(buf_done) = BUF_MAX(4096);
 		struct buf help AUTO(buf_done) = BUF_MAX(4096);
 
-		for (size_t k = 0; o.choices && o.choices[k]; k++)
-			add_word(&words, o.choices[k]);
+		for (size_t k = 0; o.choice && o.choice(k); k++)
+			add_word(&words, o.choice(k));
 		buf_addf(&help, "%s%s", strncmp(o.name, "no-", 3) == 0 ? "Switches off: " : "",
 			o.help);
 		add_fish(out, command, o.name, o.needs_value ? buf_text(&words) : NULL,

@@ -15,6 +15,7 @@
 #include "exporter/text/suggest.h"
 #include "exporter/options/shapes.h"
 #include "exporter/text/line_wrap.h"
+#include "recommender/advice/advice.h"
 
 #define PREFIX           "RIGHTSIZE_"
 #define COLLECTOR_PREFIX "collector."
@@ -34,12 +35,26 @@ enum option_kind {
 	KIND_CHOICE
 };
 
-static const char *const option_log_levels[] = {"debug", "info", "warn", "error", NULL};
-static const char *const option_log_formats[] = {"logfmt", "json", NULL};
-static const char *const option_import_sources[] = {
-	"runs", "sacct", "nextflow", "snakemake", "resource-tracker", "prometheus", NULL};
-static const char *const option_import_outcomes[] = {"succeeded", "failed", "unknown", NULL};
-static const char *const option_server_allocations[] = {"unknown", "ondemand", "spot", NULL};
+#define CHOICES(name, ...)                                                                         \
+	static const char *name(size_t i)                                                          \
+	{                                                                                          \
+		static const char *const words[] = {__VA_ARGS__};                                  \
+                                                                                                   \
+		return i < ARRAY_LEN(words) ? words[i] : NULL;                                     \
+	}
+
+CHOICES(option_log_levels, "debug", "info", "warn", "error")
+CHOICES(option_log_formats, "logfmt", "json")
+CHOICES(option_import_sources, "runs", "sacct", "nextflow", "snakemake", "resource-tracker",
+	"prometheus")
+CHOICES(option_import_outcomes, "succeeded", "failed", "unknown")
+CHOICES(option_server_allocations, "unknown", "ondemand", "spot")
+
+/* The first format is json, which has no lines to paste. */
+static const char *option_paste_formats(size_t i)
+{
+	return advice_formats[i + 1].name;
+}
 
 #define LEAST_TEXT(least)     0, NULL, least
 #define LEAST_TEXTS(least)    0, NULL, least
@@ -55,7 +70,7 @@ struct option_row {
 	size_t offset;
 	const char *name, *fallback;
 	double least;
-	const char *const *choices;
+	const char *(*choice)(size_t i);
 	const struct text_shape *shape;
 	double most;
 	unsigned commands;
@@ -90,13 +105,13 @@ static bool duration(const char *text, double *ret)
 
 static int refuse(struct err *e, const struct option_row *row, const char *value)
 {
-	struct buf accepted = BUF_MAX(200);
+	struct buf accepted = BUF_MAX(ERR_TEXT_MAX);
 	char shown[VALUE_SHOWN];
 
 	switch (row->kind) {
 	case KIND_CHOICE:
-		for (size_t i = 0; row->choices[i]; i++)
-			buf_addf(&accepted, "%s%s", i ? ", " : "", row->choices[i]);
+		for (size_t i = 0; row->choice(i); i++)
+			buf_addf(&accepted, "%s%s", i ? ", " : "", row->choice(i));
 		break;
 	case KIND_COUNT:
 		buf_addf(&accepted, "a whole number from %.0f to %.0f", row->least, row->most);
@@ -172,11 +187,11 @@ static bool set_flag(bool *field, const char *value)
 	return ok;
 }
 
-static bool set_choice(const char **field, const char *const *choices, const char *value)
+static bool set_choice(const char **field, const char *(*choice)(size_t i), const char *value)
 {
-	for (size_t i = 0; choices[i]; i++)
-		if (strcmp(choices[i], value) == 0) {
-			*field = choices[i];
+	for (size_t i = 0; choice(i); i++)
+		if (strcmp(choice(i), value) == 0) {
+			*field = choice(i);
 			return true;
 		}
 	return false;
@@ -224,7 +239,7 @@ static int set_option(struct options *o, const struct option_row *row, const cha
 		ok = set_number(field, row, value);
 		break;
 	case KIND_CHOICE:
-		ok = set_choice(field, row->choices, value);
+		ok = set_choice(field, row->choice, value);
 		break;
 	}
 	if (!ok)
@@ -535,7 +550,7 @@ bool option_at(size_t i, struct option_view *ret)
 	const struct option_row *r = &rows[i];
 
 	*ret = (struct option_view){
-		r->name, r->placeholder, r->fallback, r->help, r->choices, r->commands};
+		r->name, r->placeholder, r->fallback, r->help, r->choice, r->commands};
 	return true;
 }
 

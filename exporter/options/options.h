@@ -11,7 +11,7 @@
  * - COUNT: a whole number
  * - DURATION: 500ms, 30s, 15m, 36h, 90d; stored in seconds
  * - BYTES, CORES: collectors/base/quantity.h
- * - CHOICE: `least` is a NULL-terminated list of the choices
+ * - CHOICE: `least` is a function that returns the i-th choice, and NULL past the last
  *
  * A number without a value and without a default is 0. */
 #ifndef EXPORTER_OPTIONS_OPTIONS_H
@@ -215,6 +215,8 @@ X(TEXT, run_report, "report", NULL, 0, 0, COMMAND_RUN, "FILE", \
   "At the end, write the report of the run to this file, also after a failure") \
 X(FLAG, run_strict, "strict", "false", 0, 0, COMMAND_RUN, NULL, \
   "Do not start the command, and end with exit code 2, when an option, a variable or a file of this program is wrong; otherwise that is a line on stderr, and the command runs") \
+X(CHOICE, run_format, "format", NULL, option_paste_formats, 0, COMMAND_RUN, "FORMAT", \
+  "Format of the lines to paste at the end of the summary, one of those of recommend except json (default: that of the system of the run, else docker)") \
 X(FLAG, quiet, "quiet", "false", 0, 0, COMMAND_RUN, NULL, \
   "No summary on stderr at the end") \
 X(CHOICE, log_level, "log.level", "info", option_log_levels, 0, COMMAND_EVERY, "LEVEL", \
@@ -280,7 +282,7 @@ void options_ignore(struct options *o, enum option_id option, const struct err *
 struct option_view {
 	const char *name, *placeholder; /* placeholder: NULL for a flag without a value */
 	const char *fallback, *help;    /* fallback: NULL = no default */
-	const char *const *choices;     /* NULL-terminated; NULL = any value */
+	const char *(*choice)(size_t i); /* the i-th choice, NULL past the last; NULL = any value */
 	unsigned commands;              /* enum command_bits */
 };
 bool option_at(size_t i, struct option_view *ret); /* false when `i` is past the last option */

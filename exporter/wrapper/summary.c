@@ -65,15 +65,11 @@ static void add_cpu(struct buf *b, const struct screen *s, const struct run *r)
 	double most = fmax(run_peak(r, "cpu_cores"), mean);
 
 	buf_adds(b, "  CPU     ");
-	figure_number(b, mean);
-	if (!isnan(r->requested_cpu_cores)) {
-		buf_adds(b, " of ");
-		figure_short(b, r->requested_cpu_cores);
-	}
-	buf_adds(b, " cores on average");
+	figure_of(b, figure_cores, mean, r->requested_cpu_cores);
+	buf_adds(b, " on average");
 	if (!isnan(most)) {
 		buf_adds(b, ", ");
-		figure_number(b, most);
+		figure_cores(b, most);
 		buf_adds(b, " at most");
 	}
 	add_share(b, s, mean / r->requested_cpu_cores);
@@ -84,11 +80,7 @@ static void add_memory(struct buf *b, const struct screen *s, const struct run *
 	double peak = run_peak(r, "memory_peak_bytes");
 
 	buf_adds(b, "  Memory  ");
-	figure_bytes(b, peak);
-	if (!isnan(r->requested_memory_bytes)) {
-		buf_adds(b, " of ");
-		figure_bytes(b, r->requested_memory_bytes);
-	}
+	figure_of(b, figure_bytes, peak, r->requested_memory_bytes);
 	buf_adds(b, " at most");
 	add_share(b, s, peak / r->requested_memory_bytes);
 }
@@ -118,16 +110,21 @@ static void add_other_formats(struct buf *b, const char *job_name)
 	buf_adds(b, " --format=kubernetes, slurm, metaflow, ...\n");
 }
 
-/* Adds the request in the format of the run's system. Adds every line: some formats need several,
- * and one of them alone would request too little. */
-static void add_paste(struct buf *b, const struct run *newest, const struct sizing *s)
+/* Adds the request in the format of this name, or else in that of the run's system. Adds every line:
+ * some formats need several, and one of them alone would request too little. */
+static void add_paste(struct buf *b, const struct run *newest, const char *format_name,
+	const struct sizing *s)
 {
-	const struct advice_format *format = advice_format_for(newest->system);
+	const struct advice_format *format = format_name ? advice_format_find(format_name) :
+							   advice_format_for(newest->system);
 	const struct advice_target target = {.job_name = newest->job_name};
 	struct buf text AUTO(buf_done) = BUF_MAX(SUMMARY_MAX);
+	struct err e = {0};
 
-	if (advice_write(&text, format, &target, s, NULL) < 0)
+	if (advice_write(&text, format, &target, s, &e) < 0) {
+		buf_addf(b, "  No line for %s: %s.\n", format->name, e.text);
 		return;
+	}
 	for (const char *at = buf_text(&text); *at;) {
 		size_t n = strcspn(at, "\n");
 
@@ -139,7 +136,7 @@ static void add_paste(struct buf *b, const struct run *newest, const struct sizi
 }
 
 static void add_advice(struct buf *b, const struct runs *runs, const struct neighbours *neighbours,
-	const struct dated_names *dated, struct arena *arena)
+	const struct dated_names *dated, const char *format, struct arena *arena)
 {
 	const struct sizing_options options = {.neighbours = neighbours};
 	struct sizing s = {0};
@@ -151,7 +148,7 @@ static void add_advice(struct buf *b, const struct runs *runs, const struct neig
 	}
 	dated_names_warn(dated, &s, arena);
 	buf_addf(b, "\n  Next run: %s\n", s.summary);
-	add_paste(b, &runs->run[0], &s);
+	add_paste(b, &runs->run[0], format, &s);
 	add_other_formats(b, runs->run[0].job_name);
 	for (size_t i = 0; i < s.warnings.n; i++) {
 		const struct warning *w = &s.warnings.at[i];
@@ -202,7 +199,7 @@ static int build(struct app *app, const struct run_root *here, const char *run_i
 		code = job_neighbours_find(app, h, job_name, &neighbours, e);
 	if (code)
 		return code;
-	add_advice(b, &all, neighbours.jobs, &dated, &arena);
+	add_advice(b, &all, neighbours.jobs, &dated, app->options->run_format, &arena);
 	return add_link(b, h, here, run_id, e);
 }
 

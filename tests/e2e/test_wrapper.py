@@ -593,6 +593,25 @@ class Record(Case):
                 self.assertIn("".join(f"  {line}\n" for line in lines["text"].splitlines()), result.stderr.decode())
         self.assertTrue(several)
 
+    def test_summary_has_the_format_that_was_chosen(self):
+        result = self.run_job(["true"], flags=["--format=slurm"])
+        text = self.command("recommend", "--job-name=job", "--format=slurm", f"--history.path={self.history}").stdout
+        self.assertIn("#SBATCH --mem=", text)
+        self.assertIn("".join(f"  {line}\n" for line in text.splitlines()), result.stderr.decode())
+        self.assertNotIn("--cpus=", result.stderr.decode())
+
+    def test_a_wrong_format_is_one_line_and_the_job_runs(self):
+        for wrong in ("slrm", "json"):
+            result = self.run_job(["sh", "-c", "echo ran; exit 3"], flags=[f"--format={wrong}"])
+            self.assertEqual((result.returncode, result.stdout), (3, b"ran\n"))
+            told = re.findall(r"(?m)^.*an option is ignored.*$", result.stderr.decode())
+            self.assertEqual(len(told), 1)
+            self.assertRegex(told[0], rf"--format={wrong}: accepted is metaflow, .*kubernetes, .*slurm, .*systemd")
+
+    def test_summary_writes_one_core(self):
+        result = self.run_job(["true"], flags=["--request-cpu=1"])
+        self.assertRegex(result.stderr.decode(), r"(?m)^  CPU     [\d.]+ of 1 core on average, [\d.]+ cores? at most ")
+
     def test_summary_names_the_command_for_other_formats(self):
         result = self.run_job(["true"], job_name="it's mine")
         line = re.search("(?m)^  Other formats: rightsize-exporter (.*=)kubernetes, slurm, metaflow, ...$", result.stderr.decode())

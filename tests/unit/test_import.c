@@ -450,9 +450,9 @@ static void option_has_the_sources(void **state)
 
 	while (option_at(i, &o) && strcmp(o.name, "from") != 0)
 		i++;
-	for (; o.choices[n] && import_sources[n].name; n++)
-		assert_string_equal(o.choices[n], import_sources[n].name);
-	assert_null(o.choices[n]);
+	for (; o.choice(n) && import_sources[n].name; n++)
+		assert_string_equal(o.choice(n), import_sources[n].name);
+	assert_null(o.choice(n));
 	assert_null(import_sources[n].name);
 }
 

@@ -164,8 +164,8 @@ static void bash_completes_commands_options_and_values(void **state)
 			holds(&page, " --%s=%s", o.name, "");
 		else
 			holds(&page, " --%s%s", on ? "no-" : "", o.name);
-		for (size_t k = 0; o.choices && o.choices[k]; k++)
-			holds(&page, "%s%s", o.choices[k], "");
+		for (size_t k = 0; o.choice && o.choice(k); k++)
+			holds(&page, "%s%s", o.choice(k), "");
 		if (o.placeholder && strcmp(o.placeholder, "FILE") == 0)
 			holds(&page, "\t--%s) files=-f%s", o.name, " ;;");
 	}
