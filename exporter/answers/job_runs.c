@@ -84,6 +84,11 @@ int answer_unknown_job(struct reply *reply, struct history *h, const char *job_n
 	if (near[0])
 		return reply_error_list(reply, 404, "unknown_job", "did_you_mean", near,
 			"no job \"%s\" is known", asked);
+	if (known == 1)
+		return reply_error_list(reply, 404, "unknown_job", "did_you_mean", near,
+			"no job \"%s\" is known, nor one like it: /jobs, or the command jobs, "
+			"lists the only one",
+			asked);
 	if (known)
 		return reply_error_list(reply, 404, "unknown_job", "did_you_mean", near,
 			"no job \"%s\" is known, nor one like it: /jobs, or the command jobs, "

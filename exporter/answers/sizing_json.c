@@ -319,6 +319,7 @@ static json_t *paste_json(const struct recommendation *r)
 
 json_t *recommend_json(const struct recommendation *r)
 {
+	double month = runs_a_month(r->runs);
 	json_t *o = json_object();
 
 	json_put_job(o, r->job_name);
@@ -327,8 +328,8 @@ json_t *recommend_json(const struct recommendation *r)
 	sizing_json_put(o, r->sizing, r->details);
 	json_put(o, "used", used_json(r->runs));
 	json_put(o, "requested", requested_json(r->runs));
-	if (r->details)
-		json_put(o, "runs_a_month", json_ratio(runs_a_month(r->runs)));
+	if (r->details || !isnan(month))
+		json_put(o, "runs_a_month", json_ratio(month));
 	json_put(o, "paste", paste_json(r));
 	server_answer_put(o, r->servers, r->details);
 	return o;

@@ -527,8 +527,13 @@ static int print_answer(const struct route *route, const struct reply *r, const 
 	return write_failed(route, "cannot write the answer to stdout");
 }
 
-/* Asks the route. For a table, asks the route that has the data of the table, with the arguments
- * that both routes have. */
+static bool is_flag_of(const struct shown *shown, const struct parameter *p)
+{
+	return shown->with && strcmp(shown->with, p->name) == 0;
+}
+
+/* Asks the route. For a table, asks the route that has the data of the table, with the arguments that
+ * both routes have and the flag of the table. */
 static int ask(struct app *app, const struct route *route, const struct arguments *a,
 	enum output as, struct reply *r, struct err *e)
 {
@@ -543,8 +548,11 @@ static int ask(struct app *app, const struct route *route, const struct argument
 
 	arguments_begin(&same, from->parameters);
 	for (const struct parameter *p = route->parameters; p->name && code == 0; p++)
-		if (argument_text(a, p->name) && route_parameter_find(from->parameters, p->name))
+		if (argument_text(a, p->name) && route_parameter_find(from->parameters, p->name) &&
+			!is_flag_of(shown, p))
 			code = arguments_add(&same, p->name, argument_text(a, p->name), e);
+	if (code == 0 && shown->with)
+		code = arguments_add(&same, shown->with, "true", e);
 	if (code == 0)
 		code = arguments_finish(&same, e);
 	return code ? code : from->answer(app, &same, r, e);

@@ -226,7 +226,7 @@ static const struct json_key answer_keys[] = {
 	SIZING_KEYS,
 	{"used", KEY_OBJECT, .required = true, .help = "The most that a successful run used"},
 	{"requested", KEY_OBJECT, .required = true, .help = "What was requested last"},
-	{"runs_a_month", KEY_NUMBER, .help = "With details: runs in 30 days, from the dates of the newest runs"},
+	{"runs_a_month", KEY_NUMBER, .help = "Runs in 30 days, from the dates of the newest runs; absent or null = unknown"},
 	{"paste", KEY_OBJECT, .required = true, .help = "The lines to paste into the system that runs the job"},
 	SERVER_ANSWER_KEYS,
 	{0},

@@ -3,14 +3,14 @@
 #include <string.h>
 
 static const struct shown table[] = {
-	{"jobs", "overview", show_jobs, "jobs"},
-	{"overview", NULL, show_jobs, "jobs"},
-	{"runs", NULL, show_runs, "runs"},
-	{"recommend", NULL, show_recommend, NULL},
-	{"servers", NULL, show_servers, "servers"},
-	{"stats", NULL, show_stats, "runs"},
-	{"benchmarks", NULL, show_benchmarks, "benchmarks"},
-	{"server", NULL, show_server, NULL},
+	{"jobs", "overview", "advise", show_jobs, "jobs"},
+	{"overview", "overview", "advise", show_jobs, "jobs"},
+	{"runs", NULL, NULL, show_runs, "runs"},
+	{"recommend", NULL, NULL, show_recommend, NULL},
+	{"servers", NULL, NULL, show_servers, "servers"},
+	{"stats", NULL, NULL, show_stats, "runs"},
+	{"benchmarks", NULL, NULL, show_benchmarks, "benchmarks"},
+	{"server", NULL, NULL, show_server, NULL},
 	{0},
 };
 

@@ -13,6 +13,8 @@ struct shown {
 	const char *command; /* command of the route: "recommend" */
 	/* Command of another route, whose answer is shown as text instead; NULL = none. */
 	const char *from;
+	/* Flag that is set in the question for the text, because the table has what it adds; NULL = none. */
+	const char *with;
 	/* Appends the answer as text. If `explain` is true, adds the reasons. */
 	void (*show)(struct buf *out, const json_t *answer, const struct screen *s, bool explain);
 	/* Key of the list in the answer that CSV consists of; NULL = the answer has no list. */

@@ -82,6 +82,23 @@ static bool any_place(const json_t *jobs)
 	return false;
 }
 
+/* Adds the saving of a month, or that of a run while a month is not known. */
+static void add_saving(struct grid *g, const json_t *job)
+{
+	double month = member_number(job, "saving_a_month"), run = member_number(job, "saving");
+	struct buf b AUTO(buf_done) = BUF_MAX(256);
+
+	if (month > 0 || run > 0) {
+		figure_number(&b, isnan(month) ? run : month);
+		buf_addf(&b, " %s%s", member_text(job, "currency"), isnan(month) ? "/run" : "");
+		grid_take(g, STYLE_GOOD, &b);
+	} else if (json_is_true(json_object_get(job, "too_small"))) {
+		grid_add(g, STYLE_WARN, "too small");
+	} else {
+		grid_add(g, STYLE_PLAIN, isnan(run) ? "?" : "nothing");
+	}
+}
+
 static void add_job(struct grid *g, const json_t *job, bool places, double now)
 {
 	struct buf b AUTO(buf_done) = BUF_MAX(256);
@@ -106,6 +123,24 @@ static void add_job(struct grid *g, const json_t *job, bool places, double now)
 		buf_addf(&b, " %s", member_text(job, "currency"));
 	}
 	grid_take(g, STYLE_PLAIN, &b);
+	add_saving(g, job);
+}
+
+/* Adds what the jobs of the table save in a month together. */
+static void add_savings(struct buf *out, const json_t *jobs)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < json_array_size(jobs); i++) {
+		double month = member_number(json_array_get(jobs, i), "saving_a_month");
+
+		sum += month > 0 ? month : 0;
+	}
+	if (!(sum > 0))
+		return;
+	buf_adds(out, "The recommended requests save ");
+	figure_number(out, sum);
+	buf_addf(out, " %s a month.\n", member_text(json_array_get(jobs, 0), "currency"));
 }
 
 /* Adds how many jobs the table has, and how many there are in total if --limit, --offset or --show
@@ -141,6 +176,7 @@ void show_jobs(struct buf *out, const json_t *answer, const struct screen *s, bo
 		{"PEAK/REQUEST", true, 0},
 		{"UNUSED", true, 2},
 		{"COST/RUN", true, 4},
+		{"SAVES/MONTH", true, 0},
 	};
 	const json_t *jobs = json_object_get(answer, "jobs");
 	bool places = any_place(jobs);
@@ -159,6 +195,7 @@ void show_jobs(struct buf *out, const json_t *answer, const struct screen *s, bo
 	if (n)
 		grid_write(out, g, s);
 	add_count(out, answer, n);
+	add_savings(out, jobs);
 	if (n)
 		paragraphs_next(out, s, "recommend", json_array_get(jobs, 0));
 }

@@ -54,17 +54,6 @@ static void add_resource(struct grid *g, const struct screen *s, const char *nam
 	grid_take(g, STYLE_PLAIN, &b);
 }
 
-static void add_cores(struct buf *out, double cores)
-{
-	bool whole = cores >= 1 && floor(cores) >= cores;
-
-	if (whole)
-		figure_short(out, cores);
-	else
-		figure_number(out, cores);
-	buf_adds(out, isnan(cores) ? "" : whole && cores < 2 ? " core" : " cores");
-}
-
 static void add_table(struct buf *out, const json_t *answer, const struct screen *s)
 {
 	static const struct grid_column columns[] = {
@@ -83,7 +72,7 @@ static void add_table(struct buf *out, const json_t *answer, const struct screen
 	double gpus = member_number(demand, "gpus");
 
 	add_resource(g, s, "CPU", member_number(used, "cpu_cores"),
-		member_number(requested, "cpu_cores"), member_number(ask, "cpu"), add_cores);
+		member_number(requested, "cpu_cores"), member_number(ask, "cpu"), figure_cores);
 	add_resource(g, s, "Memory", member_number(used, "memory_bytes"),
 		member_number(requested, "memory_bytes"), member_number(ask, "memory") * MIB,
 		figure_bytes);
@@ -182,6 +171,34 @@ static void add_cost(struct buf *out, const struct screen *s, const json_t *best
 	add_line(out, s, isnan(then) ? "Cost an hour" : "Cost of a run", &b);
 }
 
+/* Writes what the runs of a month save on the best server. Writes nothing if one of both is not known,
+ * or if there is nothing to save. */
+static void add_saving(struct buf *out, const struct screen *s, const json_t *best, double runs)
+{
+	double saving = member_number(best, "saving");
+	struct buf b AUTO(buf_done) = BUF_MAX(1024);
+
+	if (!(saving * runs > 0))
+		return;
+	figure_number(&b, saving * runs);
+	buf_addf(&b, " %s a month, at %.0f run%s a month", member_text(best, "currency"), runs,
+		round(runs) > 1 || round(runs) < 1 ? "s" : "");
+	add_line(out, s, "Saving", &b);
+}
+
+/* Writes how long a run takes now and on the best server. NaN = how long it takes now is not known. */
+static void add_duration(struct buf *out, const struct screen *s, double now, double then)
+{
+	struct buf b AUTO(buf_done) = BUF_MAX(256);
+
+	if (!isnan(now) && !isnan(then)) {
+		figure_seconds(&b, now);
+		buf_adds(&b, " -> ");
+	}
+	figure_seconds(&b, then);
+	add_line(out, s, "Duration", &b);
+}
+
 /* Writes why the current server has no cost, or which price was used. */
 static void add_today(struct buf *out, const json_t *today, const struct screen *s)
 {
@@ -209,23 +226,31 @@ static void add_servers(struct buf *out, const json_t *answer, const struct scre
 		     *today = json_object_get(answer, "today"),
 		     *first = json_array_get(json_object_get(answer, "servers"), 0),
 		     *best = json_is_object(told) ? told : first;
-	bool converted = json_array_size(json_object_get(answer, "rates"));
+	bool converted = json_array_size(json_object_get(answer, "rates")),
+	     stays = json_is_true(json_object_get(best, "is_current"));
 	double now = member_number(today, "cost_per_run");
+	const char *server = member_text(json_object_get(today, "server"), "api_reference");
 	struct buf b AUTO(buf_done) = BUF_MAX(1024);
 
 	buf_addc(out, '\n');
 	if (best) {
+		add_saving(out, s, best, member_number(answer, "runs_a_month"));
 		add_cost(out, s, best, now,
 			converted ? "" :
 				    member_text(json_object_get(answer, "catalogue"), "as_of"));
+		if (!stays && !isnan(now) && *server)
+			buf_addf(&b, "%s -> ", server);
 		paragraphs_server(&b, best);
-		if (json_is_true(json_object_get(best, "is_current")))
+		if (stays)
 			buf_adds(&b, ": it runs on the best server already");
 		if (*member_text(best, "region_note"))
 			buf_addf(&b, ", %s", member_text(best, "region_note"));
 		add_line(out, s, isnan(now) ? "Best server" : "Server", &b);
-		figure_seconds(&b, member_number(best, "forecast_duration_seconds"));
-		add_line(out, s, "Duration", &b);
+		add_duration(out, s,
+			stays || isnan(now) ? (double)NAN :
+					      member_number(json_object_get(answer, "duration"),
+						      "expected_seconds"),
+			member_number(best, "forecast_duration_seconds"));
 	}
 	if (!first)
 		paragraphs_notes(out, answer, s);
@@ -273,10 +298,8 @@ static void add_reasons(struct buf *out, const json_t *answer, const struct scre
 	const json_t *all = json_object_get(answer, "explain");
 
 	buf_addc(out, '\n');
-	for (size_t i = 0; i < json_array_size(all); i++) {
-		screen_text(out, s, STYLE_PLAIN, member_as_text(json_array_get(all, i)));
-		buf_addc(out, '\n');
-	}
+	for (size_t i = 0; i < json_array_size(all); i++)
+		paragraphs_text(out, s, member_as_text(json_array_get(all, i)));
 }
 
 /* Writes all parts except the reasons. `r` limits the parts whose length varies. */

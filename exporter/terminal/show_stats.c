@@ -9,15 +9,18 @@
 #include "exporter/terminal/paragraphs.h"
 #include "exporter/terminal/show.h"
 
-/* Ways to write a number. The end of a key names its unit. `kind` follows the name of the row,
- * because a run has both "disk read" in bytes and its rate. */
+/* Ways to write a number. The end of a key names its unit. `kind` follows the name of the row, because
+ * a run has both "disk read" in bytes and its rate. Linux calls the bytes of read(2) and write(2)
+ * characters. A row without `add` is not shown: it says how old a measurement is. */
 static const struct {
 	const char *end;
 	void (*add)(struct buf *out, double v);
 	const char *after, *kind;
 } units[] = {
+	{"memory_pss_age_seconds", NULL, "", ""},
 	{"_bytes_per_second", figure_bytes, "/s", " rate"},
 	{"_bytes", figure_bytes, "", ""},
+	{"_chars", figure_bytes, "", " with cache"},
 	{"_seconds", figure_seconds, "", ""},
 	{"", figure_number, "", ""},
 };
@@ -81,8 +84,8 @@ void show_stats(struct buf *out, const json_t *answer, const struct screen *s, b
 	{
 		size_t unit = unit_of(key);
 
-		/* Leave out an amount that was always 0. */
-		if (!(member_number(of, "max") > 0))
+		/* A row of an amount that was always 0 is left out. */
+		if (!units[unit].add || !(member_number(of, "max") > 0))
 			continue;
 		add_name(g, key, unit);
 		for (size_t i = 0; i < ARRAY_LEN(keys); i++)

@@ -107,6 +107,12 @@ class Answers(Case):
                 self.assertEqual(result.returncode, 1)
                 self.assertIn("etl/load", result.stdout + result.stderr)
 
+    def test_unknown_job_that_is_like_no_other_says_how_many_there_are(self):
+        for name, words in (("etl/load", "the only one"), ("other", "all 2")):
+            self.run_job(["true"], name)
+            result = self.command("stats", "--job-name=zzzzzzzz", f"--history.path={self.history}")
+            self.assertIn(f"the command jobs, lists {words}\n", result.stderr)
+
     def test_goes_where_o_says_and_replaces_no_device(self):
         self.run_job(["true"])
         question = ["jobs", f"--history.path={self.history}"]

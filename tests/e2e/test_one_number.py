@@ -209,8 +209,17 @@ class OneNumber(support.Case):
         told.words("cost of today's server", "terminal", costs, f"^{NUMBER} -> ")
         told.words("cost of the first", "terminal", costs, f"-> {NUMBER} USD")
         told.words("saving of the first, share", "terminal", costs, r"saves ([\d.]+ %)")
-        told.words("duration on the first", "terminal", paired["Duration"], TIME)
-        told.add("first server", "terminal", paired["Server"].partition(",")[0])
+        told.words("forecast_duration_seconds", "terminal", paired["Duration"], f"^{TIME} ->")
+        told.words("duration on the first", "terminal", paired["Duration"], f"-> {TIME}")
+        servers = re.match("(.*) -> ([^,]*),", paired["Server"])
+        told.add("today's server", "terminal", servers[1])
+        told.add("first server", "terminal", servers[2])
+        table = self.command("jobs", f"--history.path={self.history}", "--format=text", *flags).stdout
+        saving = re.search(f"(?m)^{job} .*  {NUMBER} USD(/run)?$", table)
+        told.add("saving of the first" if saving[2] else "saving of a month", "terminal: jobs", *number_told(saving[1]))
+        if not saving[2]:
+            told.words("saving of a month", "terminal", paired["Saving"], f"^{NUMBER} USD a month")
+            told.words("saving of a month", "terminal: jobs", table, f"save {NUMBER} USD a month")
         told.pasted("terminal", done.stdout)
 
     def visible_report(self, told, page, job):
@@ -241,6 +250,8 @@ class OneNumber(support.Case):
             told.add(f"forecast_duration_{name}", "/stats", forecast[key])
         line = next(j for j in server.get("/overview").json["jobs"] if j["job_name"] == job)
         told.add("cost of the last run", "/overview", line["cost"])
+        if answer["runs_a_month"]:
+            told.add("saving of a month", "/recommend", answer["best"]["saving"] * answer["runs_a_month"], 2e-6 * answer["runs_a_month"])
         page = server.get(f"/report?job_name={job}").text
         report = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[1])
         self.advised(told, "report", report["recommend"])

@@ -17,7 +17,8 @@
 
 static const struct screen plain = {.columns = 80};
 
-#define GIB (1024.0 * 1024 * 1024)
+#define GIB  (1024.0 * 1024 * 1024)
+#define LONG "may be interrupted, and needs programs that were built for arm64"
 
 static void numbers_have_three_digits_and_a_unit(void **state)
 {
@@ -55,6 +56,13 @@ static void numbers_have_three_digits_and_a_unit(void **state)
 		{figure_cpus, 1, "1 CPU"},
 		{figure_cpus, 0.5, "0.5 CPUs"},
 		{figure_cpus, 4, "4 CPUs"},
+		{figure_cores, 1, "1 core"},
+		{figure_cores, 0.99999, "1 core"},
+		{figure_cores, 0.24, "0.24 cores"},
+		{figure_cores, 0.00412, "0.00412 cores"},
+		{figure_cores, 3.811, "3.81 cores"},
+		{figure_cores, 12, "12 cores"},
+		{figure_cores, NAN, "?"},
 		{figure_percent, 0.029, "2.9 %"},
 		{figure_percent, 0.5, "50 %"},
 		{figure_percent, 0, "0 %"},
@@ -97,6 +105,30 @@ static void pairs_share_a_unit(void **state)
 	figure_change(&b, NAN, 4);
 	figure_change(&b, 0, 4);
 	assert_string_equal(buf_text(&b), "-50 %+25 %0 %");
+}
+
+static void amounts_of_a_whole_name_a_shared_unit_once(void **state)
+{
+	static const struct {
+		void (*add)(struct buf *out, double v);
+		double v, of;
+		const char *text;
+	} table[] = {
+		{figure_cores, 0.24, 1, "0.24 of 1 core"},
+		{figure_cores, 1, 4, "1 of 4 cores"},
+		{figure_cores, 0.24, NAN, "0.24 cores"},
+		{figure_bytes, 313 * 1048576.0, GIB, "313 MiB of 1.00 GiB"},
+		{figure_bytes, GIB, 4 * GIB, "1.00 of 4.00 GiB"},
+		{figure_bytes, NAN, GIB, "? of 1.00 GiB"},
+		{figure_seconds, 42, 60, "42.0 of 60.0 s"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct buf b AUTO(buf_done) = BUF_MAX(256);
+
+		figure_of(&b, table[i].add, table[i].v, table[i].of);
+		assert_string_equal(buf_text(&b), table[i].text);
+	}
 }
 
 static void times_are_of_the_local_zone(void **state)
@@ -287,6 +319,110 @@ static void the_best_server_and_its_alternatives_are_told(void **state)
 	}
 }
 
+static void texts_shown(const char *command, const char *answer, bool explain, struct buf *b)
+{
+	json_t *o = json_loads(answer, 0, NULL);
+
+	assert_non_null(o);
+	show_find(command)->show(b, o, &plain, explain);
+	json_decref(o);
+}
+
+/* An arrow goes from now to the best server. A saving of a month needs a known number of runs. */
+static void a_better_server_is_told_with_arrows(void **state)
+{
+	static const struct {
+		const char *now, *says, *says_not;
+	} table[] = {
+		{"\"runs_a_month\": 240, \"today\": {\"cost_per_run\": 0.282,"
+		 " \"server\": {\"vendor_id\": \"aws\", \"api_reference\": \"m.old\"}}",
+			"Saving         33.8 USD a month, at 240 runs a month\n"
+			"Cost of a run  0.282 -> 0.141 USD, saves 50 %\n"
+			"Server         m.old -> m.large, aws\n"
+			"Duration       41.4 min -> 18.7 min\n",
+			"unknown"},
+		{"\"today\": {\"cost_per_run\": 0.282}",
+			"Server         m.large, aws\n"
+			"Duration       41.4 min -> 18.7 min\n",
+			"a month"},
+		{"\"runs_a_month\": 240",
+			"Best server    m.large, aws\n"
+			"Duration       18.7 min\n",
+			"41.4"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct buf b AUTO(buf_done) = BUF_MAX(65536);
+		struct buf answer AUTO(buf_done) = BUF_MAX(4096);
+
+		buf_addf(&answer,
+			"{\"duration\": {\"expected_seconds\": 2483}, %s,"
+			" \"best\": {\"api_reference\": \"m.large\", \"vendor_id\": \"aws\","
+			" \"forecast_cost\": 0.141, \"currency\": \"USD\", \"is_current\": false,"
+			" \"forecast_duration_seconds\": 1121%s}}",
+			table[i].now,
+			strstr(table[i].now, "today") ?
+				", \"saving\": 0.141, \"saving_percent\": 50" :
+				"");
+		texts_shown("recommend", buf_text(&answer), false, &b);
+		if (!strstr(buf_text(&b), table[i].says) || strstr(buf_text(&b), table[i].says_not))
+			fail_msg("%s", buf_text(&b));
+	}
+}
+
+static void reasons_fit_the_screen(void **state)
+{
+	struct buf b AUTO(buf_done) = BUF_MAX(65536);
+
+	texts_shown("recommend",
+		"{\"explain\": [\"memory: " LONG ", and this reason is longer than a line\"]}", true,
+		&b);
+	assert_non_null(strstr(buf_text(&b),
+		"\nmemory: may be interrupted, and needs programs that were built for arm64, and\n"
+		"this reason is longer than a line\n"));
+}
+
+static void jobs_tell_what_a_month_saves(void **state)
+{
+	static const char answer[] =
+		"{\"jobs\": [{\"job_name\": \"a\", \"saving\": 0.1, \"saving_a_month\": 33.9,"
+		" \"currency\": \"USD\"},"
+		" {\"job_name\": \"b\", \"saving\": 0.1, \"currency\": \"USD\"},"
+		" {\"job_name\": \"c\", \"saving\": 0, \"saving_a_month\": 0},"
+		" {\"job_name\": \"d\", \"too_small\": true}, {\"job_name\": \"e\"}]}";
+	static const char *const ends[] = {"SAVES/MONTH\n", "33.9 USD\n", "0.100 USD/run\n",
+		"nothing\n", "too small\n", "?\n"};
+	struct buf b AUTO(buf_done) = BUF_MAX(65536);
+
+	texts_shown("jobs", answer, false, &b);
+	const char *line = buf_text(&b);
+
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		const char *end = line + strcspn(line, "\n") + 1;
+
+		if ((size_t)(end - line) < strlen(ends[i]) ||
+			strncmp(end - strlen(ends[i]), ends[i], strlen(ends[i])) != 0)
+			fail_msg("row %zu: %s", i, buf_text(&b));
+		assert_true(end - line <= 81);
+		line = end;
+	}
+	assert_non_null(
+		strstr(buf_text(&b), "The recommended requests save 33.9 USD a month.\n"));
+}
+
+static void statistics_have_units(void **state)
+{
+	struct buf b AUTO(buf_done) = BUF_MAX(65536);
+
+	texts_shown("stats",
+		"{\"over_runs\": {\"read_chars\": {\"mean\": 45802700, \"max\": 45802700},"
+		" \"memory_pss_age_seconds\": {\"mean\": 1, \"max\": 2}}}",
+		false, &b);
+	assert_non_null(strstr(buf_text(&b), "\nread with cache  43.7 MiB "));
+	assert_null(strstr(buf_text(&b), "age"));
+	assert_null(strstr(buf_text(&b), "chars"));
+}
+
 /* The terminal tells a chance in the words of the recommender's summary. Words of its own could
  * round it differently. */
 static void a_chance_is_told_as_in_the_summary(void **state)
@@ -322,8 +458,6 @@ static size_t lines_of(const char *text)
 		n += *text == '\n';
 	return n;
 }
-
-#define LONG "may be interrupted, and needs programs that were built for arm64"
 
 /* A recommendation with two alternatives, this many warnings, and this many lines to paste. */
 static json_t *long_recommendation(int warnings_told, int gpus, size_t paste_lines)
@@ -419,6 +553,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_have_three_digits_and_a_unit),
 		cmocka_unit_test(pairs_share_a_unit),
+		cmocka_unit_test(amounts_of_a_whole_name_a_shared_unit_once),
 		cmocka_unit_test(times_are_of_the_local_zone),
 		cmocka_unit_test(tables_fit_the_screen),
 		cmocka_unit_test(bars_show_shares),
@@ -426,6 +561,10 @@ int main(void)
 		cmocka_unit_test(yaml_and_csv_keep_every_value),
 		cmocka_unit_test(answers_without_members_are_shown),
 		cmocka_unit_test(the_best_server_and_its_alternatives_are_told),
+		cmocka_unit_test(a_better_server_is_told_with_arrows),
+		cmocka_unit_test(reasons_fit_the_screen),
+		cmocka_unit_test(jobs_tell_what_a_month_saves),
+		cmocka_unit_test(statistics_have_units),
 		cmocka_unit_test(a_chance_is_told_as_in_the_summary),
 		cmocka_unit_test(a_recommendation_fits_the_screen),
 		cmocka_unit_test(the_next_command_can_be_pasted),
