@@ -716,6 +716,8 @@ static int query(const struct route *route, int argc, char **argv)
 	} else {
 		app.history_path = path;
 		columns_build(&app.columns);
+		/* A table of jobs asks for the neighbours of each. */
+		app.neighbourhoods = neighbourhoods_new();
 		code = query_main(&app, route, own, argv);
 		columns_done(&app.columns);
 	}

@@ -126,19 +126,24 @@ static void add_job(struct grid *g, const json_t *job, bool places, double now)
 	add_saving(g, job);
 }
 
-/* Adds what the jobs of the table save in a month together. */
+/* Adds what the jobs of the table save in a month together, and how many jobs these are: others may have
+ * no known saving. */
 static void add_savings(struct buf *out, const json_t *jobs)
 {
 	double sum = 0;
+	size_t n = 0;
 
 	for (size_t i = 0; i < json_array_size(jobs); i++) {
 		double month = member_number(json_array_get(jobs, i), "saving_a_month");
 
-		sum += month > 0 ? month : 0;
+		if (month > 0) {
+			sum += month;
+			n++;
+		}
 	}
-	if (!(sum > 0))
+	if (!n)
 		return;
-	buf_adds(out, "The recommended requests save ");
+	buf_addf(out, "The requests recommended for %zu job%s save ", n, n > 1 ? "s" : "");
 	figure_number(out, sum);
 	buf_addf(out, " %s a month.\n", member_text(json_array_get(jobs, 0), "currency"));
 }

@@ -407,7 +407,7 @@ static void jobs_tell_what_a_month_saves(void **state)
 		line = end;
 	}
 	assert_non_null(
-		strstr(buf_text(&b), "The recommended requests save 33.9 USD a month.\n"));
+		strstr(buf_text(&b), "The requests recommended for 1 job save 33.9 USD a month.\n"));
 }
 
 static void statistics_have_units(void **state)
