@@ -178,12 +178,29 @@ json_t *run_json(const struct run *r)
 	return o;
 }
 
-json_t *run_json_list(const char *job_name, const struct runs *runs)
+static json_t *without_null(json_t *o)
+{
+	const char *key;
+	void *next;
+	json_t *value;
+
+	json_object_foreach_safe(o, next, key, value)
+	{
+		if (json_is_null(value))
+			json_object_del(o, key);
+	}
+	return o;
+}
+
+json_t *run_json_list(const char *job_name, const struct runs *runs, bool details)
 {
 	json_t *o = json_object(), *array = json_array();
 
-	for (size_t i = 0; i < runs->n; i++)
-		json_push(array, run_json(&runs->run[i]));
+	for (size_t i = 0; i < runs->n; i++) {
+		json_t *run = run_json(&runs->run[i]);
+
+		json_push(array, details ? run : without_null(run));
+	}
 	json_put_job(o, job_name);
 	json_put(o, "runs", array);
 	return o;

@@ -20,9 +20,10 @@ const struct distribution *run_json_level(const struct run *r, const char *colum
 
 double run_json_headline(const struct headline *h, const struct run *r); /* NaN when unknown */
 
-json_t *run_json(const struct run *r);
+json_t *run_json(const struct run *r); /* null = unknown */
 
-/* Makes {"job_name": ..., "runs": [...]} with the runs in the given order. */
-json_t *run_json_list(const char *job_name, const struct runs *runs);
+/* Makes {"job_name": ..., "runs": [...]} with the runs in the given order. Leaves out unknown values
+ * unless `details` is set: a run that another program measured has few of them. */
+json_t *run_json_list(const char *job_name, const struct runs *runs, bool details);
 
 #endif

@@ -469,20 +469,31 @@ static int read_colour(const char *word, enum screen_colour *ret, struct err *e)
 	return 0;
 }
 
+/* Sets a flag of the route, if the route has it and the command line does not set it. `name` may be
+ * NULL. */
+static int set_flag(const struct route *route, struct arguments *a, const char *name, struct err *e)
+{
+	if (!name || !route_parameter_find(route->parameters, name) || argument_text(a, name))
+		return 0;
+	return arguments_add(a, name, "true", e);
+}
+
 /* Decides how the answer is written. Without --format, this is text on a terminal or with
  * --explain, else JSON. */
 static int choose_output(const struct route *route, struct arguments *a,
 	const struct query_output *o, enum output *as, enum screen_colour *colour, struct err *e)
 {
+	const struct shown *shown = show_find(route->command);
 	bool read = !o->file && isatty(STDOUT_FILENO);
 
-	*as = show_find(route->command) && (read || o->explain) ? OUTPUT_TEXT : OUTPUT_JSON;
+	*as = shown && (read || o->explain) ? OUTPUT_TEXT : OUTPUT_JSON;
 	int code = o->format ? read_format(route, a, o, as, e) : 0;
 
 	/* Request the details, because an answer without them lacks some of the reasons. */
-	if (code == 0 && *as == OUTPUT_TEXT && o->explain &&
-		route_parameter_find(route->parameters, "details") && !argument_flag(a, "details"))
-		code = arguments_add(a, "details", "true", e);
+	if (code == 0 && *as == OUTPUT_TEXT && o->explain)
+		code = set_flag(route, a, "details", e);
+	if (code == 0 && shown && (*as == OUTPUT_TEXT || *as == OUTPUT_CSV))
+		code = set_flag(route, a, shown->with, e);
 	return code ? code : read_colour(o->colour, colour, e);
 }
 
@@ -527,13 +538,8 @@ static int print_answer(const struct route *route, const struct reply *r, const 
 	return write_failed(route, "cannot write the answer to stdout");
 }
 
-static bool is_flag_of(const struct shown *shown, const struct parameter *p)
-{
-	return shown->with && strcmp(shown->with, p->name) == 0;
-}
-
 /* Asks the route. For a table, asks the route that has the data of the table, with the arguments that
- * both routes have and the flag of the table. */
+ * both routes have. */
 static int ask(struct app *app, const struct route *route, const struct arguments *a,
 	enum output as, struct reply *r, struct err *e)
 {
@@ -544,15 +550,13 @@ static int ask(struct app *app, const struct route *route, const struct argument
 
 	const struct route *from = query_route(shown->from);
 	struct arguments same;
-	int code = 0;
 
 	arguments_begin(&same, from->parameters);
+	int code = set_flag(from, &same, shown->with, e);
+
 	for (const struct parameter *p = route->parameters; p->name && code == 0; p++)
-		if (argument_text(a, p->name) && route_parameter_find(from->parameters, p->name) &&
-			!is_flag_of(shown, p))
+		if (argument_text(a, p->name) && route_parameter_find(from->parameters, p->name))
 			code = arguments_add(&same, p->name, argument_text(a, p->name), e);
-	if (code == 0 && shown->with)
-		code = arguments_add(&same, shown->with, "true", e);
 	if (code == 0)
 		code = arguments_finish(&same, e);
 	return code ? code : from->answer(app, &same, r, e);

@@ -11,6 +11,10 @@ static const struct parameter parameters[] = {
 		.least = 1,
 		.most = 10000,
 		.help = "Most runs to give"},
+	{.name = "details",
+		.kind = PARAMETER_FLAG,
+		.fallback = "false",
+		.help = "Gives each run all keys, with null for what is not known. Without it, a run has only known values"},
 	{0},
 };
 
@@ -21,7 +25,9 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	struct runs runs;
 	int code = job_runs(app, job_name, argument_count(a, "limit"), true, &arena, &runs, r, e);
 
-	return code > 0 ? reply_json(r, 200, run_json_list(job_name, &runs)) : code;
+	if (code <= 0)
+		return code;
+	return reply_json(r, 200, run_json_list(job_name, &runs, argument_flag(a, "details")));
 }
 
 /* clang-format off */

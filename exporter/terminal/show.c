@@ -4,8 +4,8 @@
 
 static const struct shown table[] = {
 	{"jobs", "overview", "advise", show_jobs, "jobs"},
-	{"overview", "overview", "advise", show_jobs, "jobs"},
-	{"runs", NULL, NULL, show_runs, "runs"},
+	{"overview", NULL, "advise", show_jobs, "jobs"},
+	{"runs", NULL, "details", show_runs, "runs"},
 	{"recommend", NULL, NULL, show_recommend, NULL},
 	{"servers", NULL, NULL, show_servers, "servers"},
 	{"stats", NULL, NULL, show_stats, "runs"},

@@ -13,7 +13,7 @@ struct shown {
 	const char *command; /* command of the route: "recommend" */
 	/* Command of another route, whose answer is shown as text instead; NULL = none. */
 	const char *from;
-	/* Flag that is set in the question for the text, because the table has what it adds; NULL = none. */
+	/* Flag that is set in the question for text and CSV, whose columns are what it adds; NULL = none. */
 	const char *with;
 	/* Appends the answer as text. If `explain` is true, adds the reasons. */
 	void (*show)(struct buf *out, const json_t *answer, const struct screen *s, bool explain);

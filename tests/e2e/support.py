@@ -257,7 +257,8 @@ class Case(unittest.TestCase):
         return json.loads(result.stdout)
 
     def runs(self, job_name="job"):
-        return self.query("runs", f"--job-name={job_name}")["runs"]
+        """The runs with all keys: None = unknown."""
+        return self.query("runs", f"--job-name={job_name}", "--details")["runs"]
 
     def only_run(self, job_name="job"):
         runs = self.runs(job_name)

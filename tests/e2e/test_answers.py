@@ -225,7 +225,7 @@ class World(support.Case):
         self.show("/servers", "cpu=4&memory=16Gi&duration=3600&countries=DE&limit=1")
         self.show("/benchmarks", job)
         self.show("/stats", job, keys=20)
-        self.show("/runs", job + "&limit=1")
+        self.show("/runs", job + "&limit=1&details=1")
         self.show("/jobs")
         self.show("/overview")
         self.show("/series", run + "&points=3", keys=8)

@@ -155,6 +155,14 @@ class Terminal(support.Case):
         self.assertEqual([float(v) for v in re.findall(r'"duration_seconds": (\S+)', text)],
                          [run["duration_seconds"] for run in runs])
 
+    def test_a_table_of_runs_has_a_column_for_each_key(self):
+        question = ("runs", "--job-name=etl/load")
+        known, every = self.query(*question)["runs"], self.query(*question, "--details")["runs"]
+        self.assertEqual(known, [{key: v for key, v in run.items() if v is not None} for run in every])
+        self.assertLess(len(known[0]), len(every[0]))
+        rows = [*csv.DictReader(io.StringIO(self.piped(*question, "--format=csv")))]
+        self.assertEqual(list(rows[0]), list(every[0]))
+
     def exported(self, *flags, terminal=True, **environment):
         """What an export into a file says on stderr, when it is stopped for a while after it opened the history."""
         main, side = pty.openpty() if terminal else os.pipe()

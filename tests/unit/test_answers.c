@@ -45,7 +45,33 @@ static void runs_are_as_recorded(void **state)
 {
 	struct runs runs = sample_runs();
 
-	golden_json("runs.json", run_json_list("etl/load", &runs));
+	golden_json("runs.json", run_json_list("etl/load", &runs, true));
+}
+
+/* Without details, a run has the same values, but no key whose value is unknown. */
+static void runs_leave_out_what_is_unknown(void **state)
+{
+	struct runs runs = sample_runs();
+	json_t *all = run_json_list("etl/load", &runs, true),
+	       *known = run_json_list("etl/load", &runs, false), *value;
+	size_t unknown = 0;
+
+	for (size_t i = 0; i < runs.n; i++) {
+		json_t *run = json_array_get(json_object_get(all, "runs"), i),
+		       *same = json_array_get(json_object_get(known, "runs"), i);
+		const char *key;
+
+		json_object_foreach(run, key, value)
+		{
+			json_t *other = json_object_get(same, key);
+
+			assert_true(json_is_null(value) ? !other : json_equal(value, other));
+			unknown += json_is_null(value);
+		}
+	}
+	assert_true(unknown > 0);
+	json_decref(all);
+	json_decref(known);
 }
 
 static void jobs_are_as_recorded(void **state)
@@ -556,6 +582,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(runs_are_as_recorded),
+		cmocka_unit_test(runs_leave_out_what_is_unknown),
 		cmocka_unit_test(jobs_are_as_recorded),
 		cmocka_unit_test(stats_are_as_recorded),
 		cmocka_unit_test(stats_say_what_was_not_measured_and_what_is_uncertain),

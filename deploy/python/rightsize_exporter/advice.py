@@ -73,9 +73,9 @@ def merged(old: Optional[Dict[str, Any]], new: Dict[str, Optional[str]]) -> Dict
 def is_out_of_memory(run: Dict[str, Any]) -> bool:
     """True if memory ended the run: the exporter says so, or it was killed close to its limit or request."""
     limit = run.get("memory_limit_bytes") or run.get("requested_memory_bytes")
-    peak = run["memory_peak_bytes"]
+    peak = run.get("memory_peak_bytes")
     return bool(run["outcome"] == "oom_killed" or
-                (run["exit_signal"] == SIGKILL and limit and peak and peak >= AT_LIMIT * limit))
+                (run.get("exit_signal") == SIGKILL and limit and peak and peak >= AT_LIMIT * limit))
 
 
 def attempt_after(job_name: str, tries: int, run_id: Optional[str], task: Optional[str] = None) -> int:

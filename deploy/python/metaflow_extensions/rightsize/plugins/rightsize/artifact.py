@@ -61,12 +61,12 @@ def _historical(watch: Watch, number: int) -> List[Dict[str, Any]]:
     except (OSError, RuntimeError):
         return []
     ended = [run for run in known if run["outcome"] == "succeeded"][:number]
-    return [{"process_cpu_usage": {"mean": run["cpu_cores_mean"], "max": run["cpu_cores_max"]},
-             "process_memory_mib": {"mean": _mib(run["memory_mean_bytes"]), "max": _mib(run["memory_peak_bytes"])},
-             "process_gpu_usage": {"mean": run["gpu_usage_mean"], "max": run["gpu_usage_max"]},
-             "process_gpu_vram_mib": {"mean": _mib(run["vram_mean_bytes"]), "max": _mib(run["vram_peak_bytes"])},
-             "process_gpu_utilized": {"mean": None, "max": run["gpus_used_max"]},
-             "timestamp": {"duration": run["duration_seconds"]}} for run in ended]
+    return [{"process_cpu_usage": {"mean": run.get("cpu_cores_mean"), "max": run.get("cpu_cores_max")},
+             "process_memory_mib": {"mean": _mib(run.get("memory_mean_bytes")), "max": _mib(run.get("memory_peak_bytes"))},
+             "process_gpu_usage": {"mean": run.get("gpu_usage_mean"), "max": run.get("gpu_usage_max")},
+             "process_gpu_vram_mib": {"mean": _mib(run.get("vram_mean_bytes")), "max": _mib(run.get("vram_peak_bytes"))},
+             "process_gpu_utilized": {"mean": None, "max": run.get("gpus_used_max")},
+             "timestamp": {"duration": run.get("duration_seconds")}} for run in ended]
 
 
 def _mib(value: Optional[float]) -> Optional[float]:

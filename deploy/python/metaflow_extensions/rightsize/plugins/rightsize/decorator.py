@@ -214,7 +214,7 @@ class RightsizeDecorator(StepDecorator):
             run = known.get((task_id, attempt))
             if run is not None and run["outcome"] == "running":
                 run = self._run_of(task_id, attempt)
-            if run is None or run["outcome"] == "running" or not run["exit_signal"]:
+            if run is None or run["outcome"] == "running" or not run.get("exit_signal"):
                 continue
             pathspec = f"{self._flow.name}/{self._run_id}/{self._step}/{task_id}"
             page = sizes.exporters()[-1].get("/report", run=run["run_id"]).decode()
