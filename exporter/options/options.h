@@ -280,10 +280,10 @@ void options_ignore(struct options *o, enum option_id option, const struct err *
 
 /* The documentation of one option. */
 struct option_view {
-	const char *name, *placeholder; /* placeholder: NULL for a flag without a value */
-	const char *fallback, *help;    /* fallback: NULL = no default */
+	const char *name, *placeholder;  /* placeholder: NULL for a flag without a value */
+	const char *fallback, *help;     /* fallback: NULL = no default */
 	const char *(*choice)(size_t i); /* the i-th choice, NULL past the last; NULL = any value */
-	unsigned commands;              /* enum command_bits */
+	unsigned commands;               /* enum command_bits */
 };
 bool option_at(size_t i, struct option_view *ret); /* false when `i` is past the last option */
 

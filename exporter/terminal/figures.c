@@ -124,9 +124,9 @@ void figure_cores(struct buf *out, double cores)
 
 	add_without_zeros(&number, cores, isnan(cores) ? 0 : digits_after_point(cores));
 	buf_addf(out, "%s%s", buf_text(&number),
-		isnan(cores)                           ? "" :
+		isnan(cores)                        ? "" :
 		strcmp(buf_text(&number), "1") == 0 ? " core" :
-							 " cores");
+						      " cores");
 }
 
 /* Returns the length of the first word if both texts have the same unit, in singular or plural. Returns

@@ -22,7 +22,7 @@ struct markdown {
 	struct buf paragraph; /* lines that are not yet written */
 	struct list list[LISTS_MAX];
 	size_t lists;
-	size_t tables; /* written so far */
+	size_t tables;    /* written so far */
 	bool after_blank; /* the line before was blank */
 	bool in_item;     /* the paragraph is the first paragraph of a list item */
 };

@@ -115,8 +115,8 @@ static void add_other_formats(struct buf *b, const char *job_name)
 static void add_paste(struct buf *b, const struct run *newest, const char *format_name,
 	const struct sizing *s)
 {
-	const struct advice_format *format = format_name ? advice_format_find(format_name) :
-							   advice_format_for(newest->system);
+	const struct advice_format *format =
+		format_name ? advice_format_find(format_name) : advice_format_for(newest->system);
 	const struct advice_target target = {.job_name = newest->job_name};
 	struct buf text AUTO(buf_done) = BUF_MAX(SUMMARY_MAX);
 	struct err e = {0};

@@ -411,7 +411,7 @@ class RealCentral(support.Case):
         return server
 
     def told(self, server, job_name="job"):
-        return {run["run_id"]: run for run in server.get(f"/runs?job_name={job_name}").json.get("runs", [])}
+        return {run["run_id"]: run for run in server.get(f"/runs?job_name={job_name}&details=1").json.get("runs", [])}
 
     def test_it_recommends_from_the_runs_of_all(self):
         central = self.central("--web.allow-changes")
@@ -550,7 +550,7 @@ class RealCentral(support.Case):
         self.assertLess(advice["resources"]["memory"], 2048)
         self.assertIn("runs: 1 successful run without numbers, of which only the duration counts: nobody looked.", advice["explain"])
         self.assertEqual(central.get("/stats?job_name=posted").json["runs_not_measured"], 1)
-        runs = {run["run_id"]: run for run in central.get("/runs?job_name=posted").json["runs"]}
+        runs = {run["run_id"]: run for run in central.get("/runs?job_name=posted&details=1").json["runs"]}
         self.assertEqual((runs["bad"]["not_measured"], runs["bad"]["memory_peak_bytes"], runs["bad"]["duration_seconds"]),
                          ("nobody looked", None, 10))
 

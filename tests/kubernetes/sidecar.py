@@ -83,7 +83,7 @@ class SidecarCases:
         address = self.address(name)
 
         def run():
-            body = get(f"http://{address}/runs?job_name={name}&namespace=default")
+            body = get(f"http://{address}/runs?job_name={name}&namespace=default&details=1")
             runs = json.loads(body)["runs"] if body else []
             return runs and runs[0]["outcome"] != "running" and runs[0]
         return wait_until(run, f"the run of {name} to end", SLOW)

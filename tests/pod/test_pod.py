@@ -232,7 +232,7 @@ class Sidecar(PodCase):
             wait_until(lambda q=query: self.ask(q), query)
             rows.append((query, self.ask(query)))
             self.assertEqual(self.ask(query), value, query)
-        with urllib.request.urlopen(f"http://127.0.0.1:{pod.port}/runs?job_name=pods/{name}", timeout=10) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{pod.port}/runs?job_name=pods/{name}&details=1", timeout=10) as answer:
             run = json.load(answer)["runs"][0]
         rows.append(("the run", {k: run[k] for k in ("outcome", "exit_code", "exit_signal", "memory_limit_bytes",
                                                      "memory_peak_bytes")}))

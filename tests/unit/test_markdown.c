@@ -82,7 +82,7 @@ static void lists_lie_within_lists(void **state)
 
 /* The beginning of the table of this number. Tables may scroll, so each is a region with its own name. */
 #define TABLE(number)                                                                              \
-	"<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table " number "\">"           \
+	"<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table " number "\">"    \
 	"<table>\n"
 
 static void tables_have_a_head(void **state)
@@ -90,11 +90,11 @@ static void tables_have_a_head(void **state)
 	(void)state;
 	is_html("| a | b |\n|---|---|\n| `c` | d \\| e |\n| | f |\n\ng",
 		TABLE("1") "<thead><tr><th>a</th><th>b</th></tr>\n</thead>\n"
-		"<tbody>\n<tr><td><code>c</code></td><td>d | e</td></tr>\n"
-		"<tr><td></td><td>f</td></tr>\n</tbody>\n</table></div>\n<p>g</p>\n");
+			   "<tbody>\n<tr><td><code>c</code></td><td>d | e</td></tr>\n"
+			   "<tr><td></td><td>f</td></tr>\n</tbody>\n</table></div>\n<p>g</p>\n");
 	is_html("| a |\n|---|\n\n| b |\n|---|\n",
-		TABLE("1") "<thead><tr><th>a</th></tr>\n</thead>\n<tbody>\n</tbody>\n</table></div>\n"
-		TABLE("2") "<thead><tr><th>b</th></tr>\n</thead>\n<tbody>\n</tbody>\n</table></div>\n");
+		TABLE("1") "<thead><tr><th>a</th></tr>\n</thead>\n<tbody>\n</tbody>\n</table></div>\n" TABLE(
+			"2") "<thead><tr><th>b</th></tr>\n</thead>\n<tbody>\n</tbody>\n</table></div>\n");
 }
 
 static void fenced_code_is_as_written(void **state)

@@ -375,8 +375,8 @@ static void reasons_fit_the_screen(void **state)
 	struct buf b AUTO(buf_done) = BUF_MAX(65536);
 
 	texts_shown("recommend",
-		"{\"explain\": [\"memory: " LONG ", and this reason is longer than a line\"]}", true,
-		&b);
+		"{\"explain\": [\"memory: " LONG ", and this reason is longer than a line\"]}",
+		true, &b);
 	assert_non_null(strstr(buf_text(&b),
 		"\nmemory: may be interrupted, and needs programs that were built for arm64, and\n"
 		"this reason is longer than a line\n"));
@@ -406,8 +406,8 @@ static void jobs_tell_what_a_month_saves(void **state)
 		assert_true(end - line <= 81);
 		line = end;
 	}
-	assert_non_null(
-		strstr(buf_text(&b), "The requests recommended for 1 job save 33.9 USD a month.\n"));
+	assert_non_null(strstr(buf_text(&b),
+		"The requests recommended for 1 job save 33.9 USD a month.\n"));
 }
 
 static void statistics_have_units(void **state)

@@ -95,7 +95,7 @@ class Flows(unittest.TestCase):
     def runs(self, job_name):
         """Returns the runs of the history, the newest first, when all have ended."""
         def ended():
-            runs = self.program("runs", f"--job-name={job_name}", "--limit=100")["runs"]
+            runs = self.program("runs", f"--job-name={job_name}", "--limit=100", "--details")["runs"]
             return runs if all(run["outcome"] != "running" for run in runs) else None
         return wait_for(ended, f"the end of the runs of {job_name}")
 
