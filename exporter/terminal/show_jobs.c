@@ -150,37 +150,41 @@ static void add_savings(struct buf *out, const json_t *jobs)
 
 /* Adds how many jobs the table has, and how many there are in total if --limit, --offset or --show
  * leaves out some. */
-static void add_count(struct buf *out, const json_t *answer, size_t n)
+static void add_count(struct buf *out, const json_t *answer, const struct screen *s, size_t n)
 {
 	double fit = member_number(answer, "total");
 	double all = member_number(json_object_get(answer, "counts"), "all");
 
-	if (n && (double)n < fit)
-		buf_addf(out, "\n%zu of %.0f jobs; --limit and --offset show others.", n, fit);
-	else if (n)
-		buf_addf(out, "\n%zu job%s.", n, n == 1 ? "" : "s");
-	else if (all > 0)
+	struct buf b AUTO(buf_done) = BUF_MAX(512);
+
+	if (n) {
+		if ((double)n < fit)
+			buf_addf(&b, "%zu of %.0f jobs; --limit and --offset show others.", n, fit);
+		else
+			buf_addf(&b, "%zu job%s.", n, n == 1 ? "" : "s");
+		buf_adds(&b, " Runs: . ok, F failed, O out of memory, I interrupted, R running.");
+		buf_addc(out, '\n');
+		paragraphs_text(out, s, buf_text(&b));
+	} else if (all > 0) {
 		buf_addf(out, "The list is empty: --show or --offset leaves out all %.0f jobs.\n",
 			all);
-	else
+	} else {
 		buf_adds(out, "The history has no such job.\n"
 			      "Record one: rightsize-exporter run --job-name=NAME -- COMMAND\n");
-	if (n)
-		buf_adds(out,
-			" Runs: . ok, F failed, O out of memory, I interrupted, R running.\n");
+	}
 }
 
 void show_jobs(struct buf *out, const json_t *answer, const struct screen *s, bool explain)
 {
 	static const struct grid_column columns[] = {
-		{"JOB", false, 0, 24},
+		{"JOB", false, 0, 20},
 		{"NAMESPACE", false, 0, 12},
-		{"LAST 12 RUNS", false, 1},
+		{"LAST 12 RUNS", false, 2},
 		{"LAST, AGO", false, 0},
-		{"DURATION", true, 3},
-		{"PEAK/REQUEST", true, 0},
-		{"UNUSED", true, 2},
-		{"COST/RUN", true, 4},
+		{"DURATION", true, 4},
+		{"PEAK/REQUEST", true, 1},
+		{"UNUSED", true, 3},
+		{"COST/RUN", true, 5},
 		{"SAVES/MONTH", true, 0},
 	};
 	const json_t *jobs = json_object_get(answer, "jobs");
@@ -199,7 +203,7 @@ void show_jobs(struct buf *out, const json_t *answer, const struct screen *s, bo
 		add_job(g, json_array_get(jobs, i), places, now);
 	if (n)
 		grid_write(out, g, s);
-	add_count(out, answer, n);
+	add_count(out, answer, s, n);
 	add_savings(out, jobs);
 	if (n)
 		paragraphs_next(out, s, "recommend", json_array_get(jobs, 0));

@@ -410,6 +410,34 @@ static void jobs_tell_what_a_month_saves(void **state)
 		"The requests recommended for 1 job save 33.9 USD a month.\n"));
 }
 
+static void a_table_of_jobs_with_long_cells_fits_the_screen(void **state)
+{
+	json_t *job = json_loads(
+		"{\"job_name\": \"NFCORE_RNASEQ:RNASEQ:QUANTIFY_SALMON\","
+		" \"namespace\": \"data-science\", \"outcomes\": [\"oom_killed\"],"
+		" \"duration_seconds\": [4000], \"memory_peak_bytes\": [16900000000],"
+		" \"requested_memory_bytes\": 17179869184, \"waste\": 0.5, \"cost\": 0.00312,"
+		" \"saving\": 0.00312, \"currency\": \"USD\"}",
+		0, NULL);
+	json_t *jobs = json_pack("{s:[O], s:i}", "jobs", job, "total", 10001);
+	struct buf b AUTO(buf_done) = BUF_MAX(65536);
+	size_t lines = 0;
+
+	json_object_set_new(job, "last_started_at", json_string("2026-11-24T21:00:00.000Z"));
+	show_find("jobs")->show(&b, jobs, &plain, false);
+	for (const char *at = buf_text(&b); lines < 5; lines++) {
+		size_t n = strcspn(at, "\n");
+
+		if (n > 80)
+			fail_msg("%zu columns:\n%s", n, buf_text(&b));
+		at += n + 1;
+	}
+	assert_non_null(strstr(buf_text(&b), "SAVES/MONTH\n"));
+	assert_non_null(strstr(buf_text(&b), "NFCORE_RNASEQ:RNASE"));
+	json_decref(job);
+	json_decref(jobs);
+}
+
 static void statistics_have_units(void **state)
 {
 	struct buf b AUTO(buf_done) = BUF_MAX(65536);
@@ -564,6 +592,7 @@ int main(void)
 		cmocka_unit_test(a_better_server_is_told_with_arrows),
 		cmocka_unit_test(reasons_fit_the_screen),
 		cmocka_unit_test(jobs_tell_what_a_month_saves),
+		cmocka_unit_test(a_table_of_jobs_with_long_cells_fits_the_screen),
 		cmocka_unit_test(statistics_have_units),
 		cmocka_unit_test(a_chance_is_told_as_in_the_summary),
 		cmocka_unit_test(a_recommendation_fits_the_screen),
