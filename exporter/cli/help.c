@@ -129,6 +129,8 @@ const struct help_example help_examples[] = {
 		"Record a run"},
 	{"run", "rightsize-exporter run --job-name=etl/load --request-cpu=2 --request-memory=4Gi -- ./load.sh",
 		"Record a run and what was requested for it"},
+	{"run", "rightsize-exporter run --job-name=etl/load --format=kubernetes -- ./load.sh",
+		"End with the lines to paste into the container of the next run"},
 	{"rules", "rightsize-exporter rules test --jobs.rules=rules.yml",
 		"See which rule takes each process"},
 	{"rules", "rightsize-exporter rules check --jobs.rules=rules.yml",
