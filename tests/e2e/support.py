@@ -182,7 +182,7 @@ class Process:
         """Returns the job's runs in the history, once it has so many. Another thread than that of /metrics writes the
         history."""
         def recorded():
-            runs = self.get(f"/runs?job_name={job_name}").json.get("runs", [])
+            runs = self.get(f"/runs?job_name={job_name}&details=1").json.get("runs", [])
             return runs if len(runs) == n else None
         return wait_until(recorded, f"{n} recorded runs of {job_name}")
 
