@@ -258,14 +258,21 @@ static void the_name_without_the_file_is_the_former_one(void **state)
 		struct process_text text;
 		const char *former;
 	} table[] = {
-		{{COMMAND("python\0train.py\0step\0fit\0--run-id\0" "12"),
-			FILE_TEXT("class TrainFlow(FlowSpec):\n    pass\nTrainFlow()\n")},
+		{{COMMAND("python\0train.py\0step\0fit\0--run-id\0"
+			  "12"),
+			 FILE_TEXT("class TrainFlow(FlowSpec):\n    pass\nTrainFlow()\n")},
 			"train/fit"},
-		{{COMMAND("python\0train.py\0step\0fit\0--run-id\0" "12"),
-			FILE_TEXT("class train(FlowSpec):\n    pass\ntrain()\n")}, ""},
-		{{COMMAND("python\0train.py\0step\0fit\0--run-id\0" "12"), FILE_TEXT("pass\n")}, ""},
+		{{COMMAND("python\0train.py\0step\0fit\0--run-id\0"
+			  "12"),
+			 FILE_TEXT("class train(FlowSpec):\n    pass\ntrain()\n")},
+			""},
+		{{COMMAND("python\0train.py\0step\0fit\0--run-id\0"
+			  "12"),
+			 FILE_TEXT("pass\n")},
+			""},
 		{{ENVIRON("NXF_TASK_WORKDIR=/x\0SLURM_JOB_NAME=nf-ALIGN\0SLURM_JOB_ID=7"),
-			FILE_TEXT("### name: 'ALIGN (1)'\n")}, ""},
+			 FILE_TEXT("### name: 'ALIGN (1)'\n")},
+			""},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
