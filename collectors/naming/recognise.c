@@ -355,12 +355,25 @@ static bool read_all(const struct process_text *text, struct recognised *ret)
 	return found || ret->own_name;
 }
 
+/* A flow of Metaflow was named after its file, and still is where the file cannot be read. */
+static void take_former_name(const struct process_text *text, struct recognised *r)
+{
+	struct process_text without = *text;
+	struct recognised former;
+
+	without.file = (struct slice){NULL, 0};
+	if (text->file.len && read_all(&without, &former) && former.system == r->system &&
+		strcmp(former.job_name, r->job_name) != 0)
+		text_copy(former.job_name, r->former_name, sizeof r->former_name);
+}
+
 bool recognise(const struct process_text *text, struct recognised *ret)
 {
 	struct recognised r;
 
 	if (!read_all(text, &r))
 		return false;
+	take_former_name(text, &r);
 	*ret = r;
 	return true;
 }

@@ -40,6 +40,9 @@ struct job_label {
 struct recognised {
 	const char *system; /* "metaflow", ...; "environment" = only RIGHTSIZE_JOB_NAME is known */
 	char job_name[JOB_NAME_MAX];
+	/* The name of the job in a history that was written without the process's file (see
+	 * recognise_file); "" = the same name, or none. */
+	char former_name[JOB_NAME_MAX];
 	bool own_name;             /* job_name is from RIGHTSIZE_JOB_NAME */
 	char space[JOB_SPACE_MAX]; /* namespace of the job; "" = none. The caller sets it */
 	/* true: the name is from the process title of a worker, which runs one task after another.

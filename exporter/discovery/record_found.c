@@ -31,9 +31,11 @@ static void record_begin(struct finder *f, const struct host *h, const struct sn
 	const struct identity *self = f->app->self;
 	AUTO(freep) char *labels = record_labels_text(&n->is);
 	struct account_note note;
+	char former[JOB_KEY_MAX];
 	struct run_begin begin = {
 		.run_id = n->run_id,
 		.job_name = n->job,
+		.former_job = n->is.former_name[0] ? former : NULL,
 		.host = self->host,
 		.started_at = wall_seconds(n->started_at),
 		.interval_seconds = f->app->options->sample_interval,
@@ -50,6 +52,7 @@ static void record_begin(struct finder *f, const struct host *h, const struct sn
 		.owner_start_ticks = self->start_ticks,
 	};
 
+	job_key_write(n->is.former_name, n->is.space, f->app->options->jobs_cluster, former);
 	if (jobs_note(h->jobs, h, n->run_id, &note))
 		begin.memory_limit_bytes = note.memory_limit_bytes;
 	begin.server = this_server_of_run(f->app, &f->machine);

@@ -20,6 +20,7 @@
 static const size_t begin_texts[] = {
 	offsetof(struct event, begin.run_id),
 	offsetof(struct event, begin.job_name),
+	offsetof(struct event, begin.former_job),
 	offsetof(struct event, begin.host),
 	offsetof(struct event, begin.system),
 	offsetof(struct event, begin.system_run),

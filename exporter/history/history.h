@@ -78,6 +78,9 @@ uint64_t history_bytes(struct history *h);
 struct run_begin {
 	const char *run_id;
 	const char *job_name; /* key of the job (collectors/base/job_key.h), as everywhere below */
+	/* Key that the job had before. history_run_begin moves its runs to `job_name`, if all are
+	 * of the same `system` and none is open. NULL = the job had no other key. */
+	const char *former_job;
 	const char *host;
 	double started_at, interval_seconds;
 	struct run_root root;

@@ -33,7 +33,6 @@
  * data of all removed runs, which costs time. */
 static const char writer_setup[] = "PRAGMA auto_vacuum = INCREMENTAL;"
 				   "PRAGMA journal_mode = WAL;"
-				   "PRAGMA synchronous = NORMAL;"
 				   "PRAGMA wal_autocheckpoint = 512;"
 				   "PRAGMA journal_size_limit = 1048576;"
 				   "PRAGMA cache_size = -256;"
@@ -384,9 +383,15 @@ static int open_writable(struct history *h, struct err *e)
 	 * recovers a -wal file, and `recovered` is set. */
 	if (code == 0 && unclean && recovered)
 		code = history_check(h, e);
+	/* A new file has nothing to lose yet, so its job does not wait for the disk. From the first
+	 * checkpoint on, the file survives a power cut. */
+	if (code == 0 && version == 0)
+		code = sql_exec(&h->file, "PRAGMA synchronous = OFF", "set up", e);
 	if (code == 0)
 		code = sql_exec(&h->file, writer_setup, "set up", e);
-	return code ? code : history_migrate(h, e);
+	if (code == 0)
+		code = history_migrate(h, e);
+	return code ? code : sql_exec(&h->file, "PRAGMA synchronous = NORMAL", "set up", e);
 }
 
 /* Retries while another exporter creates the file or renames a corrupt file. */

@@ -303,39 +303,75 @@ static int check_names(const struct columns *columns, struct err *e)
 	return 0;
 }
 
-static int note_column(struct history *h, const struct metric *m, struct err *e)
+static int note_columns(struct history *h, struct err *e)
 {
 	AUTO(sql_done)
 	struct sql q = sql_prepare(&h->file,
 		"INSERT INTO metric_column(name, fold, unit) VALUES(?, ?, ?)"
 		" ON CONFLICT(name) DO UPDATE SET fold = excluded.fold, unit = excluded.unit",
 		e);
+	int code = q.code;
 
-	sql_put_text(&q, m->column);
-	sql_put_text(&q, fold_names[m->fold]);
-	sql_put_text(&q, m->unit);
-	return sql_run(&q, e);
+	for (size_t i = 0; i < h->columns->n && code == 0; i++) {
+		const struct metric *m = h->columns->metric[i];
+
+		sql_again(&q);
+		sql_put_text(&q, m->column);
+		sql_put_text(&q, fold_names[m->fold]);
+		sql_put_text(&q, m->unit);
+		code = sql_run(&q, e);
+	}
+	return code;
+}
+
+static void add_definitions(struct buf *b, const struct history *h, const char *before)
+{
+	for (size_t i = 0; i < h->columns->n; i++) {
+		const char *name = h->columns->metric[i]->column;
+
+		if (history_find_column(h, name))
+			continue;
+		buf_adds(b, before);
+		history_add_name(b, name);
+		buf_adds(b, " REAL");
+	}
+}
+
+/* Writes into `b` the statements that add the missing columns. SQLite reads the whole schema again
+ * after each ALTER TABLE, which takes 11 ms for the columns of a new file. A table without rows is
+ * therefore made anew. */
+static int describe_columns(struct history *h, struct buf *b, struct err *e)
+{
+	AUTO(sql_done)
+	struct sql q = sql_prepare(&h->file,
+		"SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = 'sample'"
+		" AND NOT EXISTS(SELECT 1 FROM sample)",
+		e);
+	int code = sql_row(&q, e);
+
+	if (code == 0)
+		add_definitions(b, h, "; ALTER TABLE sample ADD COLUMN ");
+	if (code <= 0)
+		return code;
+	const char *text = sql_name(&q), *end = strrchr(text, ')');
+
+	if (!end)
+		return err_set(e, -EBADMSG, "history %s: it is damaged (table sample)", h->path);
+	buf_adds(b, "DROP TABLE sample; ");
+	buf_add(b, text, (size_t)(end - text));
+	add_definitions(b, h, ", ");
+	buf_adds(b, end);
+	return 0;
 }
 
 static int add_columns(struct history *h, struct err *e)
 {
-	int code = 0;
+	struct buf b AUTO(buf_done) = BUF_MAX(SQL_MAX);
+	int code = describe_columns(h, &b, e);
 
-	for (size_t i = 0; i < h->columns->n && code == 0; i++) {
-		const struct metric *m = h->columns->metric[i];
-		struct buf b = BUF_MAX(SQL_MAX);
-
-		if (!history_find_column(h, m->column)) {
-			buf_adds(&b, "ALTER TABLE sample ADD COLUMN ");
-			history_add_name(&b, m->column);
-			buf_adds(&b, " REAL");
-			code = sql_exec(&h->file, buf_text(&b), "add a column", e);
-		}
-		if (code == 0)
-			code = note_column(h, m, e);
-		buf_done(&b);
-	}
-	return code;
+	if (code == 0)
+		code = sql_exec(&h->file, buf_text(&b), "add columns", e);
+	return code ? code : note_columns(h, e);
 }
 
 /* Runs within a transaction. Reads the version again, because another exporter may have migrated

@@ -99,6 +99,15 @@ X(PACK_RUN, "UPDATE run SET circumstances = ?, stats_form = ?, stats = ?, memory
 X(TAKE_OVER, "UPDATE run SET owner_pid = ?, owner_start_ticks = ? WHERE run_id = ? AND outcome = 'running'") \
 X(COUNT_RUN, "UPDATE job SET runs = runs + 1 WHERE name = ?") \
 X(IS_OF_JOB, "SELECT 1 FROM job WHERE id = ? AND name = ?") \
+/* Reads the ids of the job ?1, whose runs are all of the system ?3 and none is open, and of the job ?2. */ \
+X(FORMER_JOB, "SELECT f.id, j.id FROM job f, job j WHERE f.name = ?1 AND j.name = ?2 AND NOT EXISTS(SELECT 1 FROM run r" \
+  " LEFT JOIN circumstances c ON c.id = r.circumstances WHERE r.job = f.id AND (r.outcome = 'running'" \
+  " OR coalesce(c.system, r.system) IS NOT ?3))") \
+X(MOVE_RUNS, "UPDATE run SET job = ?2 WHERE job = ?1") \
+X(MOVE_COUNTS, "UPDATE job SET (runs, kept) = (SELECT job.runs + f.runs, job.kept + f.kept FROM job f WHERE f.id = ?1)" \
+  " WHERE id = ?2") \
+X(MOVE_OUTCOMES, "INSERT INTO job_outcome(job, outcome, runs) SELECT ?2, outcome, runs FROM job_outcome WHERE job = ?1" \
+  " ON CONFLICT(job, outcome) DO UPDATE SET runs = runs + excluded.runs") \
 /* Reads whether a job has ended runs, and when the oldest of its ?2 newest ended runs began. */ \
 X(REMOVED_UNTIL, "SELECT j.kept > 0, (SELECT n.started_at FROM run n WHERE n.job = j.id AND n.outcome <> 'running'" \
   " ORDER BY n.started_at DESC, n.id DESC LIMIT 1 OFFSET ?2 - 1) FROM job j WHERE j.name = ?1") \

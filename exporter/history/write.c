@@ -106,13 +106,50 @@ static int set_circumstances(struct history *h, const struct run_begin *b, struc
 	return sql_run(&q, e);
 }
 
+/* Finds the jobs of both names of the run. Returns 1 when `ids` has them, and 0 when there is
+ * nothing to move. */
+static int find_former(struct history *h, const struct run_begin *b, int64_t ids[static 2],
+	struct err *e)
+{
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_FORMER_JOB, e);
+
+	sql_put_text(&q, b->former_job);
+	sql_put_text(&q, b->job_name);
+	sql_put_text(&q, b->system);
+	int code = sql_row(&q, e);
+
+	for (size_t i = 0; i < 2 && code > 0; i++)
+		ids[i] = sql_int(&q);
+	return code;
+}
+
+/* Moves the runs of the job's former name. Their samples and counts stay. */
+static int move_former(struct history *h, const struct run_begin *b, struct err *e)
+{
+	static const enum history_statement steps[] = {
+		STATEMENT_MOVE_RUNS, STATEMENT_MOVE_COUNTS, STATEMENT_MOVE_OUTCOMES};
+	int64_t ids[2] = {0};
+	int code = b->former_job ? find_former(h, b, ids, e) : 0;
+
+	if (code <= 0)
+		return code;
+	code = 0;
+	for (size_t i = 0; i < ARRAY_LEN(steps) && code == 0; i++)
+		code = sql_use_run(h, steps[i], ids, 2, e);
+	if (code == 0)
+		code = sql_use_run(h, STATEMENT_DROP_OUTCOMES, ids, 1, e);
+	return code ? code : sql_use_run(h, STATEMENT_DROP_JOB, ids, 1, e);
+}
+
 int history_run_begin(struct history *h, const struct run_begin *b, struct err *e)
 {
 	int code = begin(h, b, 0, e);
 
 	if (code == 0)
 		return take_over(h, b, e);
-	return code < 0 ? code : set_circumstances(h, b, e);
+	if (code > 0)
+		code = set_circumstances(h, b, e);
+	return code ? code : move_former(h, b, e);
 }
 
 /* Finds the id for the next sample of a run. */

@@ -142,15 +142,32 @@ class Recognise(Case):
                         "--retry-count", "0"])
         self.found(server, f"{self.mark}/fit")
 
+    def step_of(self, script, flow):
+        """Starts a step whose script has a class of this name, or none."""
+        text = WAITING.replace("int(sys.argv[1])", "0")
+        if flow:
+            text = (f"class {flow}(object):\n    def __init__(self):\n"
+                    + "".join(f"        {line}\n" for line in text.splitlines() if line)
+                    + f"if __name__ == '__main__':\n    {flow}()\n")
+        (self.folder / script).write_text(text)
+        return self.begin({}, [PYTHON, "-u", script, "--quiet", "step", "fit", "--run-id", "12", "--task-id", "34"],
+                          cwd=self.folder)
+
     def test_step_of_metaflow_has_the_name_of_its_flow_s_class(self):
         server = self.serve("--jobs.recognise")
-        script = self.folder / "train.py"
-        script.write_text(f"class {self.mark}(object):\n    def __init__(self):\n"
-                          + "".join(f"        {line}\n" for line in WAITING.replace("int(sys.argv[1])", "0").splitlines() if line)
-                          + f"if __name__ == '__main__':\n    {self.mark}()\n")
-        self.begin({}, [PYTHON, "-u", "train.py", "--quiet", "step", "fit", "--run-id", "12", "--task-id", "34"],
-                   cwd=self.folder)
+        self.step_of("train.py", self.mark)
         self.found(server, f"{self.mark}/fit")
+
+    def test_runs_that_were_named_after_the_file_of_a_flow_get_the_name_of_its_class(self):
+        server = self.serve("--jobs.recognise")
+        old, new = self.mark, self.mark.upper()
+        for flow, text in ((old, None), (new, new)):
+            job = self.step_of(f"{self.mark}.py", text)
+            self.found(server, f"{flow}/fit")
+            self.end(job)
+            self.ended(server, f"{flow}/fit")
+        self.assertEqual(len(self.runs(f"{new}/fit")), 2)
+        self.assertNotIn(f"{old}/fit", [job["job_name"] for job in self.query("jobs")["jobs"]])
 
     def test_processes_of_every_system_are_found_with_their_words(self):
         server = self.serve("--jobs.recognise")

@@ -4,7 +4,6 @@ CREATE TABLE run(id INTEGER PRIMARY KEY, run_id TEXT NOT NULL UNIQUE, job INTEGE
 CREATE INDEX run_open ON run(job) WHERE outcome = 'running';
 CREATE TABLE run_stat(run INTEGER NOT NULL REFERENCES run(id), "column" TEXT NOT NULL, n INTEGER NOT NULL, mean REAL, min REAL, max REAL, p50 REAL, p95 REAL, p99 REAL, sum REAL, PRIMARY KEY(run, "column")) STRICT, WITHOUT ROWID;
 CREATE TABLE metric_column(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, fold TEXT NOT NULL, unit TEXT) STRICT;
-CREATE TABLE sample(id INTEGER PRIMARY KEY, at REAL NOT NULL, duration REAL NOT NULL, kind INTEGER NOT NULL DEFAULT 0, samples INTEGER NOT NULL DEFAULT 1, "cpu_seconds" REAL, "memory_bytes" REAL, "memory_peak_bytes" REAL, "disk_read_bytes" REAL, "system_load1" REAL) STRICT;
 CREATE INDEX run_unforwarded ON run(ended_at) WHERE forwarded_at IS NULL AND outcome <> 'running';
 CREATE INDEX run_to_hours ON run(started_at) WHERE hours_until < minutes_until;
 CREATE TABLE forgotten(jobs INTEGER NOT NULL, activity INTEGER NOT NULL, runs INTEGER NOT NULL DEFAULT 0) STRICT;
@@ -18,4 +17,5 @@ CREATE INDEX run_by_job ON run(job, started_at, id, outcome, not_measured, durat
 CREATE INDEX run_oldest ON run(started_at, id) WHERE outcome <> 'running';
 CREATE INDEX run_to_minutes ON run(started_at) WHERE minutes_until >= 0 AND minutes_until < (id << 32) | 4294967295;
 CREATE INDEX run_unwritten ON run(ended_at) WHERE written_at IS NULL AND outcome <> 'running';
+CREATE TABLE sample(id INTEGER PRIMARY KEY, at REAL NOT NULL, duration REAL NOT NULL, kind INTEGER NOT NULL DEFAULT 0, samples INTEGER NOT NULL DEFAULT 1, "cpu_seconds" REAL, "memory_bytes" REAL, "memory_peak_bytes" REAL, "disk_read_bytes" REAL, "system_load1" REAL) STRICT;
 PRAGMA user_version = 17;

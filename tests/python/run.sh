@@ -6,7 +6,8 @@
 #   versions   test_package.py with every python3.9 to 3.13 that is there, with the program of the wheel
 #   theirs     the unit tests of resource-tracker 0.5.0
 #   metaflow   flows of Metaflow 2.19.39, a deployment for Argo, S3 by moto
-#   workflows  Airflow 3.3.2, Dagster 1.13.27, Prefect 3.9.1, flytekit 1.16.31; Luigi and Snakemake by the wrapper
+#   workflows  Airflow 3.3.2 and 2.10.5, Dagster 1.13.27, Prefect 3.9.1, flytekit 1.16.31; Luigi, Snakemake and, where
+#              Java and Maven are, Nextflow by the wrapper
 #   notebook   the magic in IPython, tables as pandas and polars, the pytest plugin
 #   old_glibc  the wheel in a chroot of Debian 11 (debootstrap)
 #   new_python the same in Debian unstable, which has Python 3.14
@@ -86,17 +87,32 @@ metaflow() {
 }
 
 workflows() {
+	nextflow
 	workflow airflow apache-airflow==3.3.2 apache-airflow-providers-cncf-kubernetes==10.25.0
+	workflow airflow2 apache-airflow==2.10.5 apache-airflow-providers-cncf-kubernetes==10.5.0
 	workflow dagster dagster==1.13.27 dagster-k8s==0.29.27
 	workflow prefect prefect==3.9.1
 	workflow flyte flytekit==1.16.31
 	workflow wrapped luigi==3.8.1 snakemake==9.27.1
 }
 
-# workflow NAME PACKAGE...: the test of that system, with the packages.
+# nextflow: installs it by Maven.
+nextflow() {
+	local classes=$ROOT/nextflow
+	if command -v java >/dev/null && command -v mvn >/dev/null; then
+		[ -e "$classes/installed" ] || mvn -q -B -f "$source/tests/formats/nextflow.xml" dependency:copy-dependencies \
+			-DoutputDirectory="$classes"
+		touch "$classes/installed"
+		export NEXTFLOW_CLASSES=$classes
+	else
+		echo "Java and Maven are not here, so Nextflow is left out"
+	fi
+}
+
+# workflow NAME PACKAGE...: the test of that system, with the packages. NAME may end in the major version.
 workflow() {
 	environment "$@"
-	RIGHTSIZE_EXPORTER=$ROOT/env-$1/bin/rightsize-exporter "$ROOT/env-$1/bin/python" -B "$here/workflows/test_$1.py"
+	RIGHTSIZE_EXPORTER=$ROOT/env-$1/bin/rightsize-exporter "$ROOT/env-$1/bin/python" -B "$here/workflows/test_${1%2}.py"
 }
 
 notebook() {

@@ -648,6 +648,56 @@ static void the_page_is_that_of_the_newest_server(void **state)
 	assert_true(p.server.pid_namespace == large);
 }
 
+/* Begins a run of the job `new`, whose runs were called `old` before. */
+static void begin_renamed(struct history *h, const char *run_id, const char *system)
+{
+	struct run_begin b = test_begin(run_id, "new", 3000);
+
+	b.former_job = "old";
+	b.system = system;
+	write_begin(h, &b);
+}
+
+static void assert_jobs(struct test_place *f, const char *expected)
+{
+	struct buf text AUTO(buf_done) = BUF_MAX(1000);
+	struct job_row *row;
+	size_t n;
+
+	assert_int_equal(history_jobs(f->h, &f->arena, &row, &n, NULL), 0);
+	for (size_t i = 0; i < n; i++)
+		buf_addf(&text, "%s: %d runs, %d failed, %zu here; ", row[i].job_name,
+			(int)row[i].runs, (int)row[i].outcomes[OUTCOME_FAILED],
+			test_count_runs(f->h, row[i].job_name));
+	assert_string_equal(buf_text(&text), expected);
+}
+
+static void runs_of_a_former_name_are_moved(void **state)
+{
+	struct test_place *f = *state;
+
+	test_write_run(f->h, "a", "old", 1000, 4, OUTCOME_FAILED);
+	test_write_run(f->h, "b", "old", 2000, 4, OUTCOME_SUCCEEDED);
+	test_run_sql(f->folder.file, "UPDATE job SET runs = 9; UPDATE job_outcome SET runs = 4");
+	begin_renamed(f->h, "c", "metaflow");
+	assert_jobs(f, "new: 1 runs, 0 failed, 1 here; old: 9 runs, 4 failed, 2 here; ");
+	begin_renamed(f->h, "d", NULL);
+	assert_jobs(f, "new: 11 runs, 4 failed, 4 here; ");
+	assert_int_equal(test_count_samples(f, "a"), 4);
+	begin_renamed(f->h, "e", NULL);
+	assert_jobs(f, "new: 12 runs, 4 failed, 5 here; ");
+}
+
+static void runs_of_a_former_name_stay_while_one_is_open(void **state)
+{
+	struct test_place *f = *state;
+
+	test_write_run(f->h, "a", "old", 1000, 4, OUTCOME_SUCCEEDED);
+	test_write_run(f->h, "b", "old", 2000, 4, OUTCOME_RUNNING);
+	begin_renamed(f->h, "c", NULL);
+	assert_jobs(f, "new: 1 runs, 0 failed, 1 here; old: 2 runs, 0 failed, 2 here; ");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, test_place_make, test_place_remove)
@@ -666,6 +716,8 @@ int main(void)
 		TEST(an_interrupted_run_may_still_tell_how_it_ended),
 		TEST(begins_ends_and_corrections_are_activity_and_samples_are_none),
 		TEST(a_job_tells_when_a_run_of_it_ended_last),
+		TEST(runs_of_a_former_name_are_moved),
+		TEST(runs_of_a_former_name_stay_while_one_is_open),
 		TEST(runs_are_chosen_and_come_newest_first),
 		TEST(jobs_count_every_run),
 		TEST(jobs_tell_how_runs_exited),

@@ -251,6 +251,38 @@ static void ordinary_processes_have_no_name(void **state)
 	}
 }
 
+/* The file of a flow has the name of its class. Without the file, the flow is named after it. */
+static void the_name_without_the_file_is_the_former_one(void **state)
+{
+	static const struct {
+		struct process_text text;
+		const char *former;
+	} table[] = {
+		{{COMMAND("python\0train.py\0step\0fit\0--run-id\0"
+			  "12"),
+			 FILE_TEXT("class TrainFlow(FlowSpec):\n    pass\nTrainFlow()\n")},
+			"train/fit"},
+		{{COMMAND("python\0train.py\0step\0fit\0--run-id\0"
+			  "12"),
+			 FILE_TEXT("class train(FlowSpec):\n    pass\ntrain()\n")},
+			""},
+		{{COMMAND("python\0train.py\0step\0fit\0--run-id\0"
+			  "12"),
+			 FILE_TEXT("pass\n")},
+			""},
+		{{ENVIRON("NXF_TASK_WORKDIR=/x\0SLURM_JOB_NAME=nf-ALIGN\0SLURM_JOB_ID=7"),
+			 FILE_TEXT("### name: 'ALIGN (1)'\n")},
+			""},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct recognised r;
+
+		assert_true(recognise(&table[i].text, &r));
+		assert_string_equal(r.former_name, table[i].former);
+	}
+}
+
 static void hostile_names_are_made_fit_to_show(void **state)
 {
 	static char big[5000] = "RIGHTSIZE_JOB_NAME=";
@@ -379,6 +411,7 @@ int main(void)
 		cmocka_unit_test(each_system_gives_its_name),
 		cmocka_unit_test(every_system_is_tried_here),
 		cmocka_unit_test(ordinary_processes_have_no_name),
+		cmocka_unit_test(the_name_without_the_file_is_the_former_one),
 		cmocka_unit_test(hostile_names_are_made_fit_to_show),
 		cmocka_unit_test(variables_are_sorted),
 		cmocka_unit_test(runs_are_the_same_when_no_word_differs),

@@ -191,8 +191,8 @@ _made_folders: List[Tuple[int, str]] = []
 
 def remove_private() -> None:
     """Removes the histories that this process made for one run alone. Exporters that still run go on without."""
-    import shutil
     for _, folder in [made for made in _made_folders if made[0] == os.getpid()]:
+        import shutil
         shutil.rmtree(folder, ignore_errors=True)
     _made_folders.clear()
 

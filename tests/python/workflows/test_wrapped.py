@@ -1,4 +1,8 @@
-"""Luigi and Snakemake, whose tasks are commands under the wrapper, as the manual writes them."""
+"""Luigi, Snakemake and Nextflow, whose tasks are commands under the wrapper, as the manual writes them.
+
+NEXTFLOW_CLASSES: the folder of Nextflow's jars.
+"""
+import os
 import pathlib
 import subprocess
 import sys
@@ -23,18 +27,24 @@ rule load:
     output: "loaded.txt"
     shell: """rightsize-exporter run --job-name=snakemake/{rule} -- sh -c "HOLD; touch {output}" """
 '''
+NEXTFLOW = '''
+process ALIGN {
+    script:
+    "rightsize-exporter run --job-name=ALIGN -- sh -c 'HOLD; touch $launchDir/loaded.txt'"
+}
+workflow { ALIGN() }
+'''
 
 
 class Wrapped(Workflows):
-    def call(self, *words):
+    def call(self, *words, **environment):
         """Runs a command of the environment, where the program is on PATH."""
-        import os
         folder = pathlib.Path(sys.executable).parent
         program = pathlib.Path(os.environ["RIGHTSIZE_EXPORTER"]).parent
         done = subprocess.run([str(folder / words[0]), *words[1:]], cwd=self.folder, stdout=subprocess.PIPE, check=False,
                               stderr=subprocess.STDOUT, universal_newlines=True, timeout=180,
                               env={**os.environ, "PATH": f"{folder}:{program}:{os.environ['PATH']}",
-                                   "PYTHONPATH": str(self.folder)})
+                                   "PYTHONPATH": str(self.folder), **environment})
         self.assertEqual(done.returncode, 0, done.stdout[-3000:])
 
     def is_run(self, job_name):
@@ -53,6 +63,14 @@ class Wrapped(Workflows):
         (self.folder / "Snakefile").write_text(SNAKEMAKE.replace("HOLD", "sh hold.sh"))
         self.call("snakemake", "--cores=1")
         self.is_run("snakemake/load")
+
+    @unittest.skipUnless("NEXTFLOW_CLASSES" in os.environ, "NEXTFLOW_CLASSES names no Nextflow")
+    def test_a_process_of_nextflow_is_a_run(self):
+        (self.folder / "hold.sh").write_text(HOLD)
+        (self.folder / "main.nf").write_text(NEXTFLOW.replace("HOLD", f"sh {self.folder}/hold.sh"))
+        self.call("/usr/bin/env", "java", "-cp", f"{os.environ['NEXTFLOW_CLASSES']}/*", "nextflow.cli.Launcher", "run", "main.nf",
+                  NXF_HOME=str(self.folder), NXF_OFFLINE="true", NXF_ANSI_LOG="false")
+        self.is_run("ALIGN")
 
 
 if __name__ == "__main__":
