@@ -326,9 +326,10 @@ struct job_row {
 		double code, signal;
 	} exit[OUTCOME_COUNT];
 };
-/* Returns the job with the newest run first. */
-int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, size_t *ret_n,
-	struct err *e);
+/* Returns the job with the newest run first. Reads at most `limit` jobs; `limit` 0 = all. */
+int history_jobs(struct history *h, size_t limit, struct arena *arena, struct job_row **ret,
+	size_t *ret_n, struct err *e);
+int history_count_jobs(struct history *h, size_t *ret, struct err *e);
 
 /* Finds the job for a key that may lack the cluster, or both the namespace and the cluster. A job
  * with exactly this key is preferred. Otherwise the only job that agrees with all parts of the key
@@ -359,7 +360,7 @@ struct job_brief {
 };
 
 /* The facts of a job by which a list of jobs is searched, filtered and sorted. Reading them for
- * 10,000 jobs takes 40 ms, and reading `value`, too, takes up to 60 ms more. Reading the 12 newest
+ * 10,000 jobs takes 10 ms, and reading `value`, too, takes up to 60 ms more. Reading the 12 newest
  * runs of each job instead would take 600 ms. */
 struct job_head {
 	int64_t id; /* id of the job in this file */

@@ -257,11 +257,13 @@ static void jobs_done(struct job_search *f)
 	free(f->id);
 }
 
-static int find_jobs(struct job_search *f, struct history *h, struct arena *arena, struct err *e)
+static int find_jobs(struct job_search *f, struct history *h, size_t limit, struct arena *arena,
+	struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_JOBS, e);
 	int code;
 
+	sql_put_int(&q, limit ? (int64_t)limit : -1);
 	while ((code = sql_row(&q, e)) > 0) {
 		struct job_row r = {0};
 
@@ -331,15 +333,25 @@ static int read_exits(struct history *h, int64_t job, struct job_row *ret, struc
 	return code;
 }
 
-int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, size_t *ret_n,
-	struct err *e)
+int history_count_jobs(struct history *h, size_t *ret, struct err *e)
+{
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_COUNT_JOBS, e);
+	int code = sql_row(&q, e);
+
+	if (code > 0)
+		*ret = sql_count(&q);
+	return code < 0 ? code : 0;
+}
+
+int history_jobs(struct history *h, size_t limit, struct arena *arena, struct job_row **ret,
+	size_t *ret_n, struct err *e)
 {
 	AUTO(sql_reading_end) struct sql_reading reading = {0};
 	AUTO(jobs_done) struct job_search f = {0};
 	int code = sql_reading_begin(&reading, h, e);
 
 	if (code == 0)
-		code = find_jobs(&f, h, arena, e);
+		code = find_jobs(&f, h, limit, arena, e);
 	for (size_t i = 0; i < f.n && code == 0; i++)
 		code = read_outcomes(h, f.id[i], f.row[i].outcomes, e);
 	for (size_t i = 0; i < f.n && code == 0; i++)

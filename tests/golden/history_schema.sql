@@ -1,4 +1,4 @@
-CREATE TABLE job(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, runs INTEGER NOT NULL, kept INTEGER NOT NULL DEFAULT 0) STRICT;
+CREATE TABLE job(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, runs INTEGER NOT NULL, kept INTEGER NOT NULL DEFAULT 0, last_started_at REAL, last_outcome TEXT, last_requests INTEGER) STRICT;
 CREATE TABLE job_outcome(job INTEGER NOT NULL REFERENCES job(id), outcome TEXT NOT NULL, runs INTEGER NOT NULL, PRIMARY KEY(job, outcome)) STRICT, WITHOUT ROWID;
 CREATE TABLE run(id INTEGER PRIMARY KEY, run_id TEXT NOT NULL UNIQUE, job INTEGER NOT NULL REFERENCES job(id), host TEXT, started_at REAL NOT NULL, ended_at REAL, duration_seconds REAL, outcome TEXT NOT NULL DEFAULT 'running', exit_code REAL, exit_signal REAL, cpu_source TEXT, cpu_missed_seconds REAL, memory_source TEXT, samples INTEGER NOT NULL DEFAULT 0, interval_seconds REAL, requested_cpu_cores REAL, requested_memory_bytes REAL, memory_limit_bytes REAL, input_bytes REAL, attempt REAL, pid INTEGER, start_ticks INTEGER, reaper_pid INTEGER, reaper_start_ticks INTEGER, pid_namespace INTEGER, boot_id TEXT, owner_pid INTEGER, owner_start_ticks INTEGER, minutes_until INTEGER NOT NULL DEFAULT 0, hours_until INTEGER NOT NULL DEFAULT 0, forwarded_at REAL, network_source TEXT, architecture TEXT, vendor TEXT, instance_type TEXT, region TEXT, zone TEXT, allocation TEXT, system TEXT, system_run TEXT, labels TEXT, cpu_level TEXT, cpu_foreign_seconds REAL, machine_cpus REAL, machine_memory_bytes REAL, disk_source TEXT, not_measured TEXT, address_limit_bytes REAL, address_peak_bytes REAL, end_reason TEXT, circumstances INTEGER, stats_form INTEGER, stats BLOB, memory_peak_bytes REAL, written_at REAL) STRICT;
 CREATE INDEX run_open ON run(job) WHERE outcome = 'running';
@@ -18,4 +18,4 @@ CREATE INDEX run_by_job ON run(job, started_at, id, outcome, not_measured, durat
 CREATE INDEX run_oldest ON run(started_at, id) WHERE outcome <> 'running';
 CREATE INDEX run_to_minutes ON run(started_at) WHERE minutes_until >= 0 AND minutes_until < (id << 32) | 4294967295;
 CREATE INDEX run_unwritten ON run(ended_at) WHERE written_at IS NULL AND outcome <> 'running';
-PRAGMA user_version = 17;
+PRAGMA user_version = 18;
