@@ -304,8 +304,8 @@ int history_runs_after(struct history *h, int64_t *position, size_t limit, struc
 /* A summary of a job's runs that shows changes. Two summaries differ if a run of the job began,
  * ended, was corrected or was removed after the first and before the second. */
 struct job_mark {
-	uint64_t runs, running, succeeded;
-	double ids, ended; /* sum of the runs' ids; sum of their end times */
+	uint64_t runs, running, succeeded, interrupted;
+	double ids, seconds; /* sum of the runs' ids; sum of their durations */
 };
 bool history_job_mark_same(const struct job_mark *a, const struct job_mark *b);
 /* Summarizes the runs that started at or after `since` (seconds since 1970 UTC). All values are 0

@@ -348,8 +348,8 @@ static int give_back(struct history *h, int64_t n, struct err *e)
 }
 
 /* A -wal file that is much longer than these pages is shortened when SQLite begins it anew. */
-static int limit_wal(struct history *h, const struct history_limits *l,
-	const struct page_counts *p, struct err *e)
+static int limit_wal(struct history *h, const struct history_limits *l, const struct page_counts *p,
+	struct err *e)
 {
 	int64_t most = h->large_cache ? WAL_PAGES_TAKEN : WAL_PAGES_MAX;
 	int64_t pages = l->max_bytes && p->size > 0 ?

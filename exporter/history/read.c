@@ -221,7 +221,7 @@ int history_runs_after(struct history *h, int64_t *position, size_t limit, struc
 bool history_job_mark_same(const struct job_mark *a, const struct job_mark *b)
 {
 	return a->runs == b->runs && a->running == b->running && a->succeeded == b->succeeded &&
-	       a->ids == b->ids && a->ended == b->ended;
+	       a->interrupted == b->interrupted && a->ids == b->ids && a->seconds == b->seconds;
 }
 
 int history_job_mark(struct history *h, const char *job_name, double since, struct job_mark *ret,
@@ -237,8 +237,9 @@ int history_job_mark(struct history *h, const char *job_name, double since, stru
 		ret->runs = sql_count(&q);
 		ret->running = sql_count(&q);
 		ret->succeeded = sql_count(&q);
+		ret->interrupted = sql_count(&q);
 		ret->ids = sql_double(&q);
-		ret->ended = sql_double(&q);
+		ret->seconds = sql_double(&q);
 	}
 	return code < 0 ? code : 0;
 }

@@ -400,8 +400,8 @@ static struct circumstances circumstances_as_told(const struct run *r, const str
 	return c;
 }
 
-static int insert_ended(struct history *h, int64_t job, const struct run *r,
-	int64_t circumstances, const struct packed_run *packed, struct err *e)
+static int insert_ended(struct history *h, int64_t job, const struct run *r, int64_t circumstances,
+	const struct packed_run *packed, struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_ADD_ENDED_RUN, e);
 	const struct run_begin b = begin_as_told(r);
@@ -460,9 +460,8 @@ int history_run_add(struct history *h, const struct run *r, struct err *e)
 	/* Run ids are not secret. A sender may therefore correct a run only if it also names the
 	 * run's job. */
 	if (known)
-		code = is_correction(&found, r->outcome) ?
-			       is_of_job(h, found.job, r->job_name, e) :
-			       0;
+		code = is_correction(&found, r->outcome) ? is_of_job(h, found.job, r->job_name, e) :
+							   0;
 	if (code < 0 || (known && code == 0))
 		return code;
 	arena_reset(&h->adding);

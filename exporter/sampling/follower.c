@@ -157,8 +157,7 @@ static int look_at_jobs(struct follower *f, struct arena *arena, struct err *e)
 
 	if (code)
 		return code;
-	sampler_call(f->app->sampler, set_ended,
-		&(struct known_jobs){n, jobs}, INFINITY, NULL);
+	sampler_call(f->app->sampler, set_ended, &(struct known_jobs){n, jobs}, INFINITY, NULL);
 	f->activity = activity;
 	return 0;
 }

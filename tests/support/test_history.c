@@ -304,7 +304,8 @@ int64_t test_count_rows(const struct test_folder *f, const char *table)
 	sqlite3_stmt *q;
 	char text[600];
 
-	assert_true(snprintf(text, sizeof text, "SELECT count(*) FROM %s", table) < (int)sizeof text);
+	assert_true(snprintf(text, sizeof text, "SELECT count(*) FROM %s", table) <
+		    (int)sizeof text);
 	assert_int_equal(sqlite3_open(f->file, &db), SQLITE_OK);
 	assert_int_equal(sqlite3_prepare_v2(db, text, -1, &q, NULL), SQLITE_OK);
 	assert_int_equal(sqlite3_step(q), SQLITE_ROW);

@@ -315,7 +315,8 @@ static void check_survivor(const struct test_folder *place, struct seen *seen, l
 	struct err notice = {0}, e = {0};
 	struct history *h;
 
-	assert_int_equal(history_open(&h, place->file, HISTORY_WRITE, &test_columns, &notice, &e), 0);
+	assert_int_equal(history_open(&h, place->file, HISTORY_WRITE, &test_columns, &notice, &e),
+		0);
 	if (history_check(h, &e) || notice.code)
 		fail_msg("call %ld%s: %s %s", nth, half ? ", half" : "", e.text, notice.text);
 	check_committed(h, atomic_load(&seen->steps));

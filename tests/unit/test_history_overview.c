@@ -159,6 +159,55 @@ static void a_list_is_sorted_by_the_newest_success_and_by_failures(void **state)
 	assert_near(heads(p, HEAD_FAILURES, 2)[1].value, 2, 0);
 }
 
+static struct job_mark mark_of(struct test_place *p)
+{
+	struct job_mark mark = {0};
+
+	assert_int_equal(history_job_mark(p->h, "job", 1000, &mark, NULL), 0);
+	return mark;
+}
+
+static void assert_changed(struct test_place *p, struct job_mark *before)
+{
+	struct job_mark now = mark_of(p), again = mark_of(p);
+
+	assert_true(history_job_mark_same(&now, &again));
+	assert_false(history_job_mark_same(&now, before));
+	*before = now;
+}
+
+static void end_run(struct history *h, const char *run_id, enum outcome outcome)
+{
+	const struct run_finish end = test_finish(run_id, 2003, outcome);
+
+	assert_int_equal(history_transaction(h, NULL), 0);
+	assert_int_equal(history_run_finish(h, &end, NULL), 0);
+	assert_int_equal(history_commit(h, NULL), 0);
+}
+
+static void a_mark_changes_with_the_runs_of_its_job(void **state)
+{
+	const struct history_limits one = {.runs_per_job = 1};
+	struct test_place *p = *state;
+	struct job_mark mark = mark_of(p), before;
+
+	test_write_run(p->h, "a", "job", 1000, 3, OUTCOME_RUNNING);
+	assert_changed(p, &mark);
+	end_run(p->h, "a", OUTCOME_INTERRUPTED);
+	assert_changed(p, &mark);
+	end_run(p->h, "a", OUTCOME_FAILED); /* a correction */
+	assert_changed(p, &mark);
+	write_away(p->h); /* it starts at the same time */
+	assert_changed(p, &mark);
+	test_prune(p->h, &one, 3000);
+	assert_changed(p, &mark);
+	before = mark;
+	test_write_run(p->h, "other", "another job", 2000, 3, OUTCOME_SUCCEEDED);
+	test_write_run(p->h, "old", "job", 999, 3, OUTCOME_SUCCEEDED);
+	mark = mark_of(p);
+	assert_true(history_job_mark_same(&mark, &before));
+}
+
 /* ---- what a job copies from its newest run ---- */
 
 static uint32_t random_state = 7;
@@ -171,8 +220,8 @@ static uint32_t random_below(uint32_t n)
 
 static enum outcome random_end(void)
 {
-	static const enum outcome ends[] = {OUTCOME_SUCCEEDED, OUTCOME_FAILED, OUTCOME_INTERRUPTED,
-		OUTCOME_OOM_KILLED};
+	static const enum outcome ends[] = {
+		OUTCOME_SUCCEEDED, OUTCOME_FAILED, OUTCOME_INTERRUPTED, OUTCOME_OOM_KILLED};
 
 	return ends[random_below(ARRAY_LEN(ends))];
 }
@@ -247,7 +296,7 @@ static void prune_at_random(struct test_place *p)
 
 static void a_job_fits_its_runs_after_any_changes(void **state)
 {
-	static int (*const changes[])(struct history *h) = {begin_at_random, begin_at_random,
+	static int (*const changes[])(struct history * h) = {begin_at_random, begin_at_random,
 		begin_at_random, finish_at_random, finish_at_random, add_at_random, add_at_random,
 		add_at_random, add_at_random};
 	struct test_place *p = *state;
@@ -279,6 +328,7 @@ int main(void)
 		TEST(the_jobs_that_were_selected_come_in_their_order_with_so_many_runs),
 		TEST(a_head_has_the_newest_run_and_how_all_ended),
 		TEST(a_list_is_sorted_by_the_newest_success_and_by_failures),
+		TEST(a_mark_changes_with_the_runs_of_its_job),
 		TEST(a_job_fits_its_runs_after_any_changes),
 	};
 
