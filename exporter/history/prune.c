@@ -361,9 +361,11 @@ static int limit_wal(struct history *h, const struct history_limits *l, const st
 	if (pages == h->wal_pages)
 		return 0;
 	h->wal_pages = pages;
+
+	int64_t bytes = pages * p->size / 4 * 5;
+
 	sqlite3_wal_autocheckpoint(h->file.db, (int)pages);
-	snprintf(text, sizeof text, "PRAGMA journal_size_limit = %lld",
-		(long long)(pages * p->size / 4 * 5));
+	snprintf(text, sizeof text, "PRAGMA journal_size_limit = %lld", (long long)bytes);
 	return sql_exec(&h->file, text, "set up", e);
 }
 
