@@ -52,7 +52,7 @@ int answer_unknown_job(struct reply *reply, struct history *h, const char *job_n
 	const char *near[CLOSEST_MAX + 1];
 	struct job_row *jobs;
 	size_t n;
-	int code = history_jobs(h, arena, &jobs, &n, e);
+	int code = history_jobs(h, 0, arena, &jobs, &n, e);
 
 	if (code)
 		return code;

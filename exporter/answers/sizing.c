@@ -40,8 +40,10 @@ static void key_of(const struct sizing_question *q, uint64_t neighbours, char ke
 		isinf(q->since) != 0, o->runs, (int)o->risk, (int)o->cpu_for, o->hindsight,
 		o->percentile, o->margin, o->margin_given, o->input_bytes, o->input_given,
 		o->attempt, q->job_name);
-	snprintf(state, KEY_MAX, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %a %a %zu %" PRIx64, m->runs,
-		m->running, m->succeeded, m->ids, m->ended, q->dated.others, neighbours);
+	snprintf(state, KEY_MAX,
+		"%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %a %a %zu %" PRIx64, m->runs,
+		m->running, m->succeeded, m->interrupted, m->ids, m->seconds, q->dated.others,
+		neighbours);
 }
 
 static size_t bytes_of(const struct runs *runs)

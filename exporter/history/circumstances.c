@@ -24,12 +24,12 @@ static void put_texts(struct sql *q, const struct circumstances *c)
 		sql_put_text(q, c->text[i]);
 }
 
-/* Finds the row with these texts. Returns 1 when there is one, 0 when there is none, or a negative
- * errno. */
-static int find(struct history *h, int64_t hash, const struct circumstances *c, int64_t *ret,
+/* Counts one more run of the row with these texts. Returns 1 when there is one, 0 when there is none,
+ * or a negative errno. */
+static int hold_known(struct history *h, int64_t hash, const struct circumstances *c, int64_t *ret,
 	struct err *e)
 {
-	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_FIND_CIRCUMSTANCES, e);
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_HOLD_CIRCUMSTANCES, e);
 
 	sql_put_int(&q, hash);
 	put_texts(&q, c);
@@ -57,11 +57,11 @@ int circumstances_hold(struct history *h, const struct circumstances *c, int64_t
 	struct err *e)
 {
 	int64_t hash = hash_of(c);
-	int code = find(h, hash, c, ret, e);
+	int code = hold_known(h, hash, c, ret, e);
 
 	if (code == 0)
 		code = add(h, hash, c, ret, e);
-	return code < 0 ? code : sql_use_run(h, STATEMENT_HOLD_CIRCUMSTANCES, ret, 1, e);
+	return code < 0 ? code : 0;
 }
 
 int circumstances_release(struct history *h, int64_t id, struct err *e)

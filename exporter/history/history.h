@@ -307,8 +307,8 @@ int history_runs_after(struct history *h, int64_t *position, size_t limit, struc
 /* A summary of a job's runs that shows changes. Two summaries differ if a run of the job began,
  * ended, was corrected or was removed after the first and before the second. */
 struct job_mark {
-	uint64_t runs, running, succeeded;
-	double ids, ended; /* sum of the runs' ids; sum of their end times */
+	uint64_t runs, running, succeeded, interrupted;
+	double ids, seconds; /* sum of the runs' ids; sum of their durations */
 };
 bool history_job_mark_same(const struct job_mark *a, const struct job_mark *b);
 /* Summarizes the runs that started at or after `since` (seconds since 1970 UTC). All values are 0
@@ -329,9 +329,10 @@ struct job_row {
 		double code, signal;
 	} exit[OUTCOME_COUNT];
 };
-/* Returns the job with the newest run first. */
-int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, size_t *ret_n,
-	struct err *e);
+/* Returns the job with the newest run first. Reads at most `limit` jobs; `limit` 0 = all. */
+int history_jobs(struct history *h, size_t limit, struct arena *arena, struct job_row **ret,
+	size_t *ret_n, struct err *e);
+int history_count_jobs(struct history *h, size_t *ret, struct err *e);
 
 /* Finds the job for a key that may lack the cluster, or both the namespace and the cluster. A job
  * with exactly this key is preferred. Otherwise the only job that agrees with all parts of the key
@@ -362,7 +363,7 @@ struct job_brief {
 };
 
 /* The facts of a job by which a list of jobs is searched, filtered and sorted. Reading them for
- * 10,000 jobs takes 40 ms, and reading `value`, too, takes up to 60 ms more. Reading the 12 newest
+ * 10,000 jobs takes 10 ms, and reading `value`, too, takes up to 60 ms more. Reading the 12 newest
  * runs of each job instead would take 600 ms. */
 struct job_head {
 	int64_t id; /* id of the job in this file */

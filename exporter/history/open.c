@@ -123,6 +123,7 @@ static void disconnect(struct history *h)
 	sql_close(&h->file);
 	h->n_columns = 0;
 	h->large_cache = false;
+	h->wal_pages = 0;
 }
 
 /* Disconnects without a checkpoint, because a checkpoint would write into the corrupt file. */
@@ -142,6 +143,7 @@ void history_close(struct history *h)
 	else
 		disconnect(h);
 	arena_done(&h->names);
+	arena_done(&h->adding);
 	history_forget_forms(h);
 	free(h->form);
 	free(h->column);

@@ -77,6 +77,7 @@ static int drop_row(struct history *h, int64_t run, struct prune_step *step, str
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_DROP_RUN, e);
 	int64_t circumstances = 0, job = 0;
+	double started_at = NAN;
 	int code;
 
 	sql_put_int(&q, run);
@@ -85,12 +86,15 @@ static int drop_row(struct history *h, int64_t run, struct prune_step *step, str
 		step->lost += sql_int(&q) != 0;
 		circumstances = sql_int(&q);
 		job = sql_int(&q);
+		started_at = sql_double(&q);
 		if (step->enough_bytes)
-			h->no_room_until = fmax(h->no_room_until, sql_double(&q));
+			h->no_room_until = fmax(h->no_room_until, started_at);
 	}
 	if (code == 0)
 		code = circumstances_release(h, circumstances, e);
-	return code ? code : sql_use_run(h, STATEMENT_UNKEEP_RUN, &job, 1, e);
+	if (code == 0)
+		code = sql_use_run(h, STATEMENT_UNKEEP_RUN, &job, 1, e);
+	return code ? code : history_set_last_run(h, job, started_at, e);
 }
 
 /* Deletes the samples of a run first, and the run itself when no samples are left. */
@@ -297,10 +301,14 @@ int history_losses(struct history *h, struct history_losses *ret, struct err *e)
 
 /* 1/WAL_PARTS of the file's limit is for the -wal file, and the rest is for the data. When the -wal
  * file has reached half of its part, SQLite copies it into the database. The size at which it does
- * this is at least WAL_PAGES_MIN pages and at most WAL_PAGES_MAX pages. */
-#define WAL_PARTS     32
-#define WAL_PAGES_MAX 512
-#define WAL_PAGES_MIN 16
+ * this is at least WAL_PAGES_MIN pages. It is at most WAL_PAGES_MAX pages, or WAL_PAGES_TAKEN pages
+ * if forwarded runs are added. Each of these runs changes a few pages all over the file, and many
+ * runs change the same pages of jobs. A larger -wal file copies such a page once for hundreds of
+ * runs. SQLite has an index of 32 KiB in memory for each 4096 pages of the -wal file. */
+#define WAL_PARTS       32
+#define WAL_PAGES_MAX   512
+#define WAL_PAGES_TAKEN 4000
+#define WAL_PAGES_MIN   16
 
 static uint64_t room_for_data(const struct history_limits *l)
 {
@@ -339,16 +347,26 @@ static int give_back(struct history *h, int64_t n, struct err *e)
 	return code == -EBUSY ? 0 : code ? code : 1;
 }
 
-static void limit_wal(struct history *h, const struct history_limits *l,
-	const struct page_counts *p)
+/* A -wal file that is much longer than these pages is shortened when SQLite begins it anew. */
+static int limit_wal(struct history *h, const struct history_limits *l, const struct page_counts *p,
+	struct err *e)
 {
+	int64_t most = h->large_cache ? WAL_PAGES_TAKEN : WAL_PAGES_MAX;
 	int64_t pages = l->max_bytes && p->size > 0 ?
 				(int64_t)(l->max_bytes / WAL_PARTS / 2) / p->size :
-				WAL_PAGES_MAX;
+				most;
+	char text[80];
 
-	sqlite3_wal_autocheckpoint(h->file.db, pages < WAL_PAGES_MIN ? WAL_PAGES_MIN :
-					       pages > WAL_PAGES_MAX ? WAL_PAGES_MAX :
-								       (int)pages);
+	pages = pages < WAL_PAGES_MIN ? WAL_PAGES_MIN : pages > most ? most : pages;
+	if (pages == h->wal_pages)
+		return 0;
+	h->wal_pages = pages;
+
+	int64_t bytes = pages * p->size / 4 * 5;
+
+	sqlite3_wal_autocheckpoint(h->file.db, (int)pages);
+	snprintf(text, sizeof text, "PRAGMA journal_size_limit = %lld", (long long)bytes);
+	return sql_exec(&h->file, text, "set up", e);
 }
 
 /* Copies the -wal file into the database and empties the -wal file if it exceeds its part of the
@@ -372,8 +390,9 @@ static int shrink(struct history *h, const struct history_limits *l, struct err 
 
 	if (code)
 		return code;
-	limit_wal(h, l, &p);
-	code = empty_wal(h, l, e);
+	code = limit_wal(h, l, &p, e);
+	if (code == 0)
+		code = empty_wal(h, l, e);
 	if (code)
 		return code;
 	if (max_bytes && bytes_in_use(&p) > room_for_data(l)) {

@@ -221,7 +221,7 @@ int history_runs_after(struct history *h, int64_t *position, size_t limit, struc
 bool history_job_mark_same(const struct job_mark *a, const struct job_mark *b)
 {
 	return a->runs == b->runs && a->running == b->running && a->succeeded == b->succeeded &&
-	       a->ids == b->ids && a->ended == b->ended;
+	       a->interrupted == b->interrupted && a->ids == b->ids && a->seconds == b->seconds;
 }
 
 int history_job_mark(struct history *h, const char *job_name, double since, struct job_mark *ret,
@@ -237,8 +237,9 @@ int history_job_mark(struct history *h, const char *job_name, double since, stru
 		ret->runs = sql_count(&q);
 		ret->running = sql_count(&q);
 		ret->succeeded = sql_count(&q);
+		ret->interrupted = sql_count(&q);
 		ret->ids = sql_double(&q);
-		ret->ended = sql_double(&q);
+		ret->seconds = sql_double(&q);
 	}
 	return code < 0 ? code : 0;
 }
@@ -257,11 +258,13 @@ static void jobs_done(struct job_search *f)
 	free(f->id);
 }
 
-static int find_jobs(struct job_search *f, struct history *h, struct arena *arena, struct err *e)
+static int find_jobs(struct job_search *f, struct history *h, size_t limit, struct arena *arena,
+	struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_JOBS, e);
 	int code;
 
+	sql_put_int(&q, limit ? (int64_t)limit : -1);
 	while ((code = sql_row(&q, e)) > 0) {
 		struct job_row r = {0};
 
@@ -331,15 +334,25 @@ static int read_exits(struct history *h, int64_t job, struct job_row *ret, struc
 	return code;
 }
 
-int history_jobs(struct history *h, struct arena *arena, struct job_row **ret, size_t *ret_n,
-	struct err *e)
+int history_count_jobs(struct history *h, size_t *ret, struct err *e)
+{
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_COUNT_JOBS, e);
+	int code = sql_row(&q, e);
+
+	if (code > 0)
+		*ret = sql_count(&q);
+	return code < 0 ? code : 0;
+}
+
+int history_jobs(struct history *h, size_t limit, struct arena *arena, struct job_row **ret,
+	size_t *ret_n, struct err *e)
 {
 	AUTO(sql_reading_end) struct sql_reading reading = {0};
 	AUTO(jobs_done) struct job_search f = {0};
 	int code = sql_reading_begin(&reading, h, e);
 
 	if (code == 0)
-		code = find_jobs(&f, h, arena, e);
+		code = find_jobs(&f, h, limit, arena, e);
 	for (size_t i = 0; i < f.n && code == 0; i++)
 		code = read_outcomes(h, f.id[i], f.row[i].outcomes, e);
 	for (size_t i = 0; i < f.n && code == 0; i++)

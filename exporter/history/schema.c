@@ -167,6 +167,14 @@ static const char *const migrations[] = {
 	"CREATE INDEX run_unwritten ON run(ended_at) WHERE written_at IS NULL AND outcome <> "
 	"'running';"
 	"ALTER TABLE note ADD COLUMN writes_at REAL;",
+	/* A job gets copies of facts of its newest run (history_set_last_run), so that a list of
+	 * all jobs reads no run. They are NULL in a job without runs. */
+	("ALTER TABLE job ADD COLUMN last_started_at REAL;"
+	 "ALTER TABLE job ADD COLUMN last_outcome TEXT;"
+	 "ALTER TABLE job ADD COLUMN last_requests INTEGER;"
+	 "UPDATE job SET (last_started_at, last_outcome, last_requests) = (SELECT n.started_at, n.outcome,"
+	 " n.requested_cpu_cores NOTNULL OR n.requested_memory_bytes NOTNULL FROM run n WHERE n.job = job.id"
+	 " ORDER BY n.started_at DESC, n.id DESC LIMIT 1);"),
 };
 
 #define SCHEMA_VERSION ((int64_t)ARRAY_LEN(migrations))

@@ -264,6 +264,7 @@ int history_find(struct history *h, const char *run_id, struct found_run *ret, s
 		ret->id = sql_int(&q);
 		ret->job = sql_int(&q);
 		ret->outcome = sql_outcome(&q);
+		ret->started_at = sql_double(&q);
 		ret->interval_seconds = sql_double(&q);
 		ret->circumstances = sql_int(&q);
 	}

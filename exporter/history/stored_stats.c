@@ -81,7 +81,12 @@ int history_pack_stats(struct history *h, const struct column_stats *stats, size
 	struct stats_form form = own ? stats_form_of_all(stats, n, arena) : stats_form_of_kept();
 
 	*ret = (struct packed_run){.memory_peak_bytes = peak_of(stats, n)};
-	int code = keep_form(h, &form, &ret->form, e);
+	int code = 0;
+
+	if (own || !h->kept_form)
+		code = keep_form(h, &form, own ? &ret->form : &h->kept_form, e);
+	if (!own)
+		ret->form = h->kept_form;
 
 	packed_stats_write(&blob, &form, stats, n, own);
 	if (code == 0 && blob.full)

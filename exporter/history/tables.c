@@ -76,6 +76,7 @@ int history_commit(struct history *h, struct err *e)
 void history_forget_forms(struct history *h)
 {
 	h->n_forms = 0;
+	h->kept_form = 0;
 	arena_done(&h->forms);
 }
 

@@ -50,9 +50,23 @@ enum circumstance { CIRCUMSTANCES(CIRCUMSTANCE_ID) CIRCUMSTANCES_COUNT };
  * (history_pack_run). */
 #define CIRCUMSTANCE_TEXT(name) ", coalesce(c." #name ", r." #name ")"
 
+/* The columns that are known when a run begins, and those that are known when it has ended. put_begin and
+ * put_end (write.c) bind them in this order. */
+#define BEGIN_COLUMNS "job, run_id, host, started_at, interval_seconds, pid, start_ticks, reaper_pid, reaper_start_ticks," \
+  " pid_namespace, boot_id, requested_cpu_cores, requested_memory_bytes, memory_limit_bytes, input_bytes, attempt," \
+  " owner_pid, owner_start_ticks, system_run, minutes_until, hours_until"
+#define BEGIN_PARAMETERS "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?"
+#define END_COLUMNS "ended_at, duration_seconds, outcome, exit_code, exit_signal, cpu_missed_seconds, samples," \
+  " cpu_foreign_seconds, machine_cpus, machine_memory_bytes, not_measured, address_limit_bytes, address_peak_bytes," \
+  " end_reason, circumstances, stats_form, stats, memory_peak_bytes"
+#define END_PARAMETERS "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?"
+
 /* Selects a column of the newest ended run of a job. */
 #define NEWEST_ENDED(column, job) "(SELECT n." column " FROM run n WHERE n.job = " job " AND n.outcome <> 'running'" \
   " ORDER BY n.started_at DESC, n.id DESC LIMIT 1)"
+
+/* The number of open runs of a job j. */
+#define OPEN_RUNS_OF_JOB "(SELECT count(*) FROM run o INDEXED BY run_open WHERE o.job = j.id AND o.outcome = 'running')"
 
 /* Selects a column that the index run_by_job contains, from the newest successful run of a job
  * j. */
@@ -76,16 +90,15 @@ X(name, "UPDATE run SET " mark " = ?2 WHERE run_id = ?1 AND (outcome = 'interrup
 #define HISTORY_STATEMENTS(X) \
 X(BEGIN, "BEGIN IMMEDIATE") \
 X(COMMIT, "COMMIT") \
-X(ADD_JOB, "INSERT INTO job(name, runs) VALUES(?, 0) ON CONFLICT(name) DO NOTHING") \
-X(ADD_RUN, "INSERT INTO run(run_id, host, started_at, interval_seconds, pid, start_ticks, reaper_pid, reaper_start_ticks," \
-  " pid_namespace, boot_id, requested_cpu_cores, requested_memory_bytes, memory_limit_bytes, input_bytes, attempt," \
-  " owner_pid, owner_start_ticks, system_run, minutes_until, hours_until, job)" \
-  " SELECT ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?, id FROM job WHERE name = ? ON CONFLICT(run_id) DO NOTHING") \
+/* Counts one more run of the job, and ?2 more ended runs. Adds the job if needed. */ \
+X(JOIN_JOB, "INSERT INTO job(name, runs, kept) VALUES(?1, 1, ?2)" \
+  " ON CONFLICT(name) DO UPDATE SET runs = runs + 1, kept = kept + ?2 RETURNING id") \
+X(ADD_RUN, "INSERT INTO run(" BEGIN_COLUMNS ") VALUES(" BEGIN_PARAMETERS ")") \
+X(ADD_ENDED_RUN, "INSERT INTO run(" BEGIN_COLUMNS ", " END_COLUMNS ") VALUES(" BEGIN_PARAMETERS ", " END_PARAMETERS ")") \
 X(SET_CIRCUMSTANCES, "UPDATE run SET circumstances = ? WHERE run_id = ?") \
-X(FIND_CIRCUMSTANCES, "SELECT id FROM circumstances WHERE hash = ?" CIRCUMSTANCES(CIRCUMSTANCE_IS)) \
+X(HOLD_CIRCUMSTANCES, "UPDATE circumstances SET runs = runs + 1 WHERE hash = ?" CIRCUMSTANCES(CIRCUMSTANCE_IS) " RETURNING id") \
 X(ADD_CIRCUMSTANCES, "INSERT INTO circumstances(runs, hash" CIRCUMSTANCES(CIRCUMSTANCE_NAME) ")" \
-  " VALUES(0, ?" CIRCUMSTANCES(CIRCUMSTANCE_PLACE) ")") \
-X(HOLD_CIRCUMSTANCES, "UPDATE circumstances SET runs = runs + 1 WHERE id = ?") \
+  " VALUES(1, ?" CIRCUMSTANCES(CIRCUMSTANCE_PLACE) ")") \
 X(RELEASE_CIRCUMSTANCES, "UPDATE circumstances SET runs = runs - 1 WHERE id = ?") \
 X(DROP_CIRCUMSTANCES, "DELETE FROM circumstances WHERE id = ? AND runs < 1") \
 X(CIRCUMSTANCES_OF_RUN, "SELECT NULL" CIRCUMSTANCES(CIRCUMSTANCE_TEXT) \
@@ -97,7 +110,6 @@ X(OLD_RUN, "SELECT min(run) FROM run_stat") \
 X(PACK_RUN, "UPDATE run SET circumstances = ?, stats_form = ?, stats = ?, memory_peak_bytes = ?" CIRCUMSTANCES(CIRCUMSTANCE_NULL) \
   " WHERE id = ?") \
 X(TAKE_OVER, "UPDATE run SET owner_pid = ?, owner_start_ticks = ? WHERE run_id = ? AND outcome = 'running'") \
-X(COUNT_RUN, "UPDATE job SET runs = runs + 1 WHERE name = ?") \
 X(IS_OF_JOB, "SELECT 1 FROM job WHERE id = ? AND name = ?") \
 /* Reads the ids of the job ?1, whose runs are all of the system ?3 and none is open, and of the job ?2. */ \
 X(FORMER_JOB, "SELECT f.id, j.id FROM job f, job j WHERE f.name = ?1 AND j.name = ?2 AND NOT EXISTS(SELECT 1 FROM run r" \
@@ -111,18 +123,18 @@ X(MOVE_OUTCOMES, "INSERT INTO job_outcome(job, outcome, runs) SELECT ?2, outcome
 /* Reads whether a job has ended runs, and when the oldest of its ?2 newest ended runs began. */ \
 X(REMOVED_UNTIL, "SELECT j.kept > 0, (SELECT n.started_at FROM run n WHERE n.job = j.id AND n.outcome <> 'running'" \
   " ORDER BY n.started_at DESC, n.id DESC LIMIT 1 OFFSET ?2 - 1) FROM job j WHERE j.name = ?1") \
-X(FIND_RUN, "SELECT id, job, outcome, interval_seconds, circumstances FROM run WHERE run_id = ?") \
+X(FIND_RUN, "SELECT id, job, outcome, started_at, interval_seconds, circumstances FROM run WHERE run_id = ?") \
 X(NEXT_SAMPLE, "SELECT 1 + coalesce((SELECT max(id) FROM sample WHERE id BETWEEN r.id << 32 AND (r.id << 32) | 4294967295)," \
   " r.id << 32) FROM run r WHERE r.run_id = ?") \
-X(END_RUN, "UPDATE run SET ended_at = ?, duration_seconds = ?, outcome = ?, exit_code = ?, exit_signal = ?," \
-  " cpu_missed_seconds = ?, samples = ?, forwarded_at = NULL, written_at = NULL," \
-  " cpu_foreign_seconds = ?, machine_cpus = ?, machine_memory_bytes = ?, not_measured = ?," \
-  " address_limit_bytes = ?, address_peak_bytes = ?, end_reason = ?," \
-  " circumstances = ?, stats_form = ?, stats = ?, memory_peak_bytes = ?" CIRCUMSTANCES(CIRCUMSTANCE_NULL) " WHERE id = ?") \
+X(END_RUN, "UPDATE run SET forwarded_at = NULL, written_at = NULL" CIRCUMSTANCES(CIRCUMSTANCE_NULL) "," \
+  " (" END_COLUMNS ") = (" END_PARAMETERS ") WHERE id = ?") \
 X(COUNT_OUTCOME, "INSERT INTO job_outcome(job, outcome, runs) VALUES(?, ?, 1)" \
   " ON CONFLICT(job, outcome) DO UPDATE SET runs = runs + 1") \
 X(KEEP_RUN, "UPDATE job SET kept = kept + 1 WHERE id = ?") \
 X(UNKEEP_RUN, "UPDATE job SET kept = kept - 1 WHERE id = ?") \
+X(SET_LAST_RUN, "UPDATE job SET (last_started_at, last_outcome, last_requests) = (SELECT n.started_at, n.outcome," \
+  " n.requested_cpu_cores NOTNULL OR n.requested_memory_bytes NOTNULL FROM run n WHERE n.job = job.id" \
+  " ORDER BY n.started_at DESC, n.id DESC LIMIT 1) WHERE id = ?1 AND (last_started_at <= ?2 OR last_started_at IS NULL)") \
 X(UNCOUNT_OUTCOME, "UPDATE job_outcome SET runs = runs - 1 WHERE job = ? AND outcome = ?") \
 X(DROP_STATS, "DELETE FROM run_stat WHERE run = ?") \
 X(DROP_RUN, "DELETE FROM run WHERE id = ?1 RETURNING NOT (" SENT("?2") "), circumstances, job, started_at") \
@@ -144,21 +156,18 @@ X(OPEN_RUNS, "SELECT r.id, r.run_id, j.name, r.started_at, r.interval_seconds, r
   " r.reaper_start_ticks, r.pid_namespace, r.boot_id, r.owner_pid, r.owner_start_ticks" \
   " FROM run r INDEXED BY run_open JOIN job j ON j.id = r.job WHERE r.outcome = 'running' ORDER BY r.id") \
 X(STATS, "SELECT \"column\", n, mean, min, max, p50, p95, p99, sum FROM run_stat WHERE run = ? ORDER BY \"column\"") \
-X(JOB_MARK, "SELECT count(*), total(outcome = 'running'), total(outcome = 'succeeded'), total(id), total(ended_at)" \
-  " FROM run WHERE job = (SELECT id FROM job WHERE name = ?) AND started_at >= ?") \
-X(JOBS, "SELECT j.id, j.name, j.runs, r.started_at, r.outcome," \
-  " (SELECT count(*) FROM run o WHERE o.job = j.id AND o.outcome = 'running')," NEWEST_ENDED("ended_at", "j.id") \
-  " FROM job j LEFT JOIN run r ON r.id =" \
-  " (SELECT n.id FROM run n WHERE n.job = j.id ORDER BY n.started_at DESC, n.id DESC LIMIT 1)" \
-  " ORDER BY r.started_at DESC, j.name") \
+/* The index has all columns, so no row of run is read. */ \
+X(JOB_MARK, "SELECT count(*), total(outcome = 'running'), total(outcome = 'succeeded'), total(outcome = 'interrupted')," \
+  " total(id), total(duration_seconds) FROM run INDEXED BY run_by_job WHERE job = (SELECT id FROM job WHERE name = ?) AND started_at >= ?") \
+X(JOBS, "SELECT j.id, j.name, j.runs, j.last_started_at, j.last_outcome," OPEN_RUNS_OF_JOB "," NEWEST_ENDED("ended_at", "j.id") \
+  " FROM (SELECT * FROM job ORDER BY last_started_at DESC, name LIMIT ?) j ORDER BY j.last_started_at DESC, j.name") \
+X(COUNT_JOBS, "SELECT count(*) FROM job") \
 X(NAMES_NEAR, "SELECT name FROM (SELECT name FROM job WHERE name < ?1 ORDER BY name DESC LIMIT ?2)" \
   " UNION ALL SELECT name FROM (SELECT name FROM job WHERE name > ?1 ORDER BY name LIMIT ?2)") \
 /* Finds the job with the key ?1, and jobs whose keys continue ?1 with U+001F. Two rows are enough
  * to see whether there are several. */ \
 X(KEYS_LIKE, "SELECT name FROM job WHERE name >= ?1 AND name < ?1 || char(32) ORDER BY name LIMIT 2") \
-X(JOB_HEADS, "SELECT j.id, j.name, j.runs, (SELECT count(*) FROM run o WHERE o.job = j.id AND o.outcome = 'running')," \
-  " r.started_at, r.outcome, r.requested_cpu_cores NOTNULL OR r.requested_memory_bytes NOTNULL FROM job j LEFT JOIN run r ON r.id =" \
-  " (SELECT n.id FROM run n WHERE n.job = j.id ORDER BY n.started_at DESC, n.id DESC LIMIT 1) ORDER BY j.id") \
+X(JOB_HEADS, "SELECT j.id, j.name, j.runs," OPEN_RUNS_OF_JOB ", j.last_started_at, j.last_outcome, j.last_requests FROM job j ORDER BY j.id") \
 /* The index has all columns that the next three statements read. Only the peaks of runs of older
  * files are read from run_stat. */ \
 X(HEADS_FAILURES, "SELECT j.id, (SELECT total(outcome IN ('failed', 'oom_killed')) FROM (SELECT n.outcome FROM run n" \
@@ -252,6 +261,8 @@ struct history {
 	struct known_form *form; /* forms of the file that were read so far */
 	size_t n_forms, forms_room;
 	struct arena forms;
+	struct arena adding; /* for history_run_add, which is called for many runs */
+	int64_t kept_form;   /* id of the form stats_form_of_kept; 0 = not known yet */
 	/* Progress of the two passes that remove samples (drop_oldest_samples in prune.c).
 	 * `older_samples` skips the newest run of each job. `newest_samples` does not. */
 	struct sample_pass {
@@ -273,6 +284,7 @@ struct history {
 	} lock_wait;
 	unsigned lost_pages; /* value of history_lost_pages() when the file was opened */
 	bool large_cache;    /* history_run_add has enlarged the cache of pages */
+	int64_t wal_pages; /* size of the -wal file that is copied into the database; 0 = the setup's */
 };
 
 /* ---- tables.c ---- */
@@ -325,6 +337,11 @@ int history_migrate(struct history *h, struct err *e);
 int history_read_columns(struct history *h, struct err *e);
 const struct history_column *history_find_column(const struct history *h, const char *name);
 void history_add_name(struct buf *b, const char *name); /* quotes the name */
+
+/* ---- write.c ---- */
+/* Copies facts of the newest run of a job to the job, if a run that started at `started_at` is not
+ * older. Call it after such a run was added, changed or removed. */
+int history_set_last_run(struct history *h, int64_t job, double started_at, struct err *e);
 
 /* ---- circumstances.c ---- */
 struct circumstances {
@@ -382,7 +399,7 @@ int history_count(struct history *h, int64_t run, struct sample_count *ret, stru
 struct found_run {
 	int64_t id, job;
 	enum outcome outcome;
-	double interval_seconds;
+	double started_at, interval_seconds;
 	int64_t circumstances; /* 0 = none yet */
 };
 int history_find(struct history *h, const char *run_id, struct found_run *ret,

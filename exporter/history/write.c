@@ -13,16 +13,6 @@
 /* A run counts as stale only if it has had no sample for this many of its intervals. */
 #define STALE_INTERVALS 3
 
-/* Runs a statement with one text parameter. */
-static int run_with_text(struct history *h, enum history_statement id, const char *text,
-	struct err *e)
-{
-	AUTO(sql_done) struct sql q = sql_use(h, id, e);
-
-	sql_put_text(&q, text);
-	return sql_run(&q, e);
-}
-
 static void set_server(struct circumstances *c, const struct run_server *s)
 {
 	c->text[CIRCUMSTANCE_vendor] = s->vendor_id;
@@ -36,33 +26,30 @@ static void set_server(struct circumstances *c, const struct run_server *s)
  * samples. */
 #define NEVER_SAMPLED (-1)
 
-static int add_run(struct history *h, const struct run_begin *b, int64_t thinned_until,
-	struct err *e)
+/* Binds the parameters of BEGIN_COLUMNS. */
+static void put_begin(struct sql *q, int64_t job, const struct run_begin *b, int64_t thinned_until)
 {
-	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_ADD_RUN, e);
-
-	sql_put_text(&q, b->run_id);
-	sql_put_text(&q, b->host);
-	sql_put_double(&q, b->started_at);
-	sql_put_double(&q, b->interval_seconds);
-	sql_put_int(&q, b->root.pid);
-	sql_put_int(&q, (int64_t)b->root.start_ticks);
-	sql_put_int(&q, b->root.reaper_pid);
-	sql_put_int(&q, (int64_t)b->root.reaper_start_ticks);
-	sql_put_int(&q, (int64_t)b->root.pid_namespace);
-	sql_put_text(&q, b->root.boot_id);
-	sql_put_double(&q, b->requested_cpu_cores);
-	sql_put_double(&q, b->requested_memory_bytes);
-	sql_put_double(&q, b->memory_limit_bytes);
-	sql_put_double(&q, b->input_bytes);
-	sql_put_double(&q, b->attempt);
-	sql_put_int(&q, b->owner_pid);
-	sql_put_int(&q, (int64_t)b->owner_start_ticks);
-	sql_put_text(&q, b->system_run);
-	sql_put_int(&q, thinned_until);
-	sql_put_int(&q, thinned_until);
-	sql_put_text(&q, b->job_name);
-	return sql_run(&q, e);
+	sql_put_int(q, job);
+	sql_put_text(q, b->run_id);
+	sql_put_text(q, b->host);
+	sql_put_double(q, b->started_at);
+	sql_put_double(q, b->interval_seconds);
+	sql_put_int(q, b->root.pid);
+	sql_put_int(q, (int64_t)b->root.start_ticks);
+	sql_put_int(q, b->root.reaper_pid);
+	sql_put_int(q, (int64_t)b->root.reaper_start_ticks);
+	sql_put_int(q, (int64_t)b->root.pid_namespace);
+	sql_put_text(q, b->root.boot_id);
+	sql_put_double(q, b->requested_cpu_cores);
+	sql_put_double(q, b->requested_memory_bytes);
+	sql_put_double(q, b->memory_limit_bytes);
+	sql_put_double(q, b->input_bytes);
+	sql_put_double(q, b->attempt);
+	sql_put_int(q, b->owner_pid);
+	sql_put_int(q, (int64_t)b->owner_start_ticks);
+	sql_put_text(q, b->system_run);
+	sql_put_int(q, thinned_until);
+	sql_put_int(q, thinned_until);
 }
 
 static int take_over(struct history *h, const struct run_begin *b, struct err *e)
@@ -75,17 +62,35 @@ static int take_over(struct history *h, const struct run_begin *b, struct err *e
 	return sql_run(&q, e);
 }
 
-/* Returns 1 when the run was added, and 0 when the history already has it. */
-static int begin(struct history *h, const struct run_begin *b, int64_t thinned_until, struct err *e)
+/* Counts a run that is to be added. */
+static int join_job(struct history *h, const char *name, bool ended, int64_t *ret, struct err *e)
 {
-	int code = run_with_text(h, STATEMENT_ADD_JOB, b->job_name, e);
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_JOIN_JOB, e);
 
-	if (code == 0)
-		code = add_run(h, b, thinned_until, e);
-	if (code || sqlite3_changes(h->file.db) == 0)
-		return code;
-	code = run_with_text(h, STATEMENT_COUNT_RUN, b->job_name, e);
-	return code ? code : 1;
+	sql_put_text(&q, name);
+	sql_put_int(&q, ended);
+	int code = sql_row(&q, e);
+
+	if (code > 0)
+		*ret = sql_int(&q);
+	return code < 0 ? code : 0;
+}
+
+int history_set_last_run(struct history *h, int64_t job, double started_at, struct err *e)
+{
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_SET_LAST_RUN, e);
+
+	sql_put_int(&q, job);
+	sql_put_double(&q, started_at);
+	return sql_run(&q, e);
+}
+
+static int add_open_run(struct history *h, int64_t job, const struct run_begin *b, struct err *e)
+{
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_ADD_RUN, e);
+
+	put_begin(&q, job, b, 0);
+	return sql_run(&q, e);
 }
 
 static int set_circumstances(struct history *h, const struct run_begin *b, struct err *e)
@@ -143,13 +148,20 @@ static int move_former(struct history *h, const struct run_begin *b, struct err 
 
 int history_run_begin(struct history *h, const struct run_begin *b, struct err *e)
 {
-	int code = begin(h, b, 0, e);
+	struct found_run known;
+	int64_t job = 0;
+	int code = history_find(h, b->run_id, &known, e);
 
+	if (code)
+		return code < 0 ? code : take_over(h, b, e);
+	code = join_job(h, b->job_name, false, &job, e);
 	if (code == 0)
-		return take_over(h, b, e);
-	if (code > 0)
+		code = add_open_run(h, job, b, e);
+	if (code == 0)
 		code = set_circumstances(h, b, e);
-	return code ? code : move_former(h, b, e);
+	if (code == 0)
+		code = move_former(h, b, e);
+	return code ? code : history_set_last_run(h, job, b->started_at, e);
 }
 
 /* Finds the id for the next sample of a run. */
@@ -266,27 +278,34 @@ static int replace_circumstances(struct history *h, const struct found_run *r,
 	return code ? code : circumstances_release(h, r->circumstances, e);
 }
 
+/* Binds the parameters of END_COLUMNS. */
+static void put_end(struct sql *q, const struct run_finish *f, struct sample_count count,
+	int64_t circumstances, const struct packed_run *packed)
+{
+	sql_put_double(q, f->ended_at);
+	sql_put_double(q, isnan(f->duration_seconds) ? count.duration : f->duration_seconds);
+	sql_put_text(q, run_outcome_name(f->outcome));
+	sql_put_double(q, f->exit_code);
+	sql_put_double(q, f->exit_signal);
+	sql_put_double(q, f->cpu_missed_seconds);
+	sql_put_int(q, (int64_t)count.samples);
+	sql_put_double(q, f->cpu_foreign_seconds);
+	sql_put_double(q, f->machine_cpus);
+	sql_put_double(q, f->machine_memory_bytes);
+	sql_put_text(q, f->not_measured);
+	sql_put_double(q, f->address_limit_bytes);
+	sql_put_double(q, f->address_peak_bytes);
+	sql_put_text(q, f->end_reason);
+	sql_put_packed_run(q, circumstances, packed);
+}
+
 static int end_run(struct history *h, int64_t run, const struct run_finish *f,
 	struct sample_count count, int64_t circumstances, const struct packed_run *packed,
 	struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_END_RUN, e);
 
-	sql_put_double(&q, f->ended_at);
-	sql_put_double(&q, isnan(f->duration_seconds) ? count.duration : f->duration_seconds);
-	sql_put_text(&q, run_outcome_name(f->outcome));
-	sql_put_double(&q, f->exit_code);
-	sql_put_double(&q, f->exit_signal);
-	sql_put_double(&q, f->cpu_missed_seconds);
-	sql_put_int(&q, (int64_t)count.samples);
-	sql_put_double(&q, f->cpu_foreign_seconds);
-	sql_put_double(&q, f->machine_cpus);
-	sql_put_double(&q, f->machine_memory_bytes);
-	sql_put_text(&q, f->not_measured);
-	sql_put_double(&q, f->address_limit_bytes);
-	sql_put_double(&q, f->address_peak_bytes);
-	sql_put_text(&q, f->end_reason);
-	sql_put_packed_run(&q, circumstances, packed);
+	put_end(&q, f, count, circumstances, packed);
 	sql_put_int(&q, run);
 	return sql_run(&q, e);
 }
@@ -298,6 +317,7 @@ static bool is_correction(const struct found_run *r, enum outcome outcome)
 	return r->outcome == OUTCOME_INTERRUPTED && outcome != OUTCOME_INTERRUPTED;
 }
 
+/* Corrects the facts of the job of a run that has ended. */
 static int recount(struct history *h, const struct found_run *r, enum outcome outcome,
 	struct err *e)
 {
@@ -307,7 +327,9 @@ static int recount(struct history *h, const struct found_run *r, enum outcome ou
 		code = count_outcome(h, STATEMENT_UNCOUNT_OUTCOME, r->job, r->outcome, e);
 	else
 		code = sql_use_run(h, STATEMENT_KEEP_RUN, &r->job, 1, e);
-	return code ? code : count_outcome(h, STATEMENT_COUNT_OUTCOME, r->job, outcome, e);
+	if (code == 0)
+		code = count_outcome(h, STATEMENT_COUNT_OUTCOME, r->job, outcome, e);
+	return code ? code : history_set_last_run(h, r->job, r->started_at, e);
 }
 
 int history_run_finish(struct history *h, const struct run_finish *f, struct err *e)
@@ -340,29 +362,6 @@ int history_run_finish(struct history *h, const struct run_finish *f, struct err
 
 /* ---- runs that other exporters recorded ---- */
 
-static int begin_as_told(struct history *h, const struct run *r, struct found_run *ret,
-	struct err *e)
-{
-	/* Leave the boot id unset. The root process is on another machine, so it must not be looked
-	 * up on this machine. */
-	const struct run_begin b = {
-		.run_id = r->run_id,
-		.job_name = r->job_name,
-		.host = r->host,
-		.started_at = r->started_at,
-		.interval_seconds = r->interval_seconds,
-		.requested_cpu_cores = r->requested_cpu_cores,
-		.requested_memory_bytes = r->requested_memory_bytes,
-		.memory_limit_bytes = r->memory_limit_bytes,
-		.input_bytes = r->input_bytes,
-		.attempt = r->attempt,
-		.system_run = r->system_run,
-	};
-	int code = begin(h, &b, NEVER_SAMPLED, e);
-
-	return code < 0 ? code : history_find(h, r->run_id, ret, e);
-}
-
 static int is_of_job(struct history *h, int64_t job, const char *name, struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_IS_OF_JOB, e);
@@ -384,9 +383,27 @@ static int enlarge_cache(struct history *h, struct err *e)
 	return code;
 }
 
-int history_run_add(struct history *h, const struct run *r, struct err *e)
+static struct run_begin begin_as_told(const struct run *r)
 {
-	const struct run_finish f = {
+	/* Leave the boot id unset. The root process is on another machine, so it must not be looked
+	 * up on this machine. */
+	return (struct run_begin){
+		.run_id = r->run_id,
+		.host = r->host,
+		.started_at = r->started_at,
+		.interval_seconds = r->interval_seconds,
+		.requested_cpu_cores = r->requested_cpu_cores,
+		.requested_memory_bytes = r->requested_memory_bytes,
+		.memory_limit_bytes = r->memory_limit_bytes,
+		.input_bytes = r->input_bytes,
+		.attempt = r->attempt,
+		.system_run = r->system_run,
+	};
+}
+
+static struct run_finish finish_as_told(const struct run *r)
+{
+	return (struct run_finish){
 		.run_id = r->run_id,
 		.ended_at = r->ended_at,
 		.duration_seconds = r->duration_seconds,
@@ -409,39 +426,88 @@ int history_run_add(struct history *h, const struct run *r, struct err *e)
 		.address_peak_bytes = r->address_peak_bytes,
 		.end_reason = r->end_reason,
 	};
+}
+
+static struct circumstances circumstances_as_told(const struct run *r, const struct run_finish *f)
+{
+	struct circumstances c = circumstances_at_end(f);
+
+	c.text[CIRCUMSTANCE_system] = r->system;
+	c.text[CIRCUMSTANCE_labels] = r->labels;
+	return c;
+}
+
+static int insert_ended(struct history *h, int64_t job, const struct run *r, int64_t circumstances,
+	const struct packed_run *packed, struct err *e)
+{
+	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_ADD_ENDED_RUN, e);
+	const struct run_begin b = begin_as_told(r);
+	const struct run_finish f = finish_as_told(r);
+
+	put_begin(&q, job, &b, NEVER_SAMPLED);
+	put_end(&q, &f, (struct sample_count){r->samples, r->duration_seconds}, circumstances,
+		packed);
+	return sql_run(&q, e);
+}
+
+/* Adds a run that the history does not have. Writes its row once, because to add a row and then to
+ * end its run would change each index twice. */
+static int add_told(struct history *h, const struct run *r, const struct circumstances *c,
+	const struct packed_run *packed, struct err *e)
+{
+	int64_t job = 0, circumstances = 0;
+	int code = circumstances_hold(h, c, &circumstances, e);
+
+	if (code == 0)
+		code = join_job(h, r->job_name, true, &job, e);
+	if (code == 0)
+		code = insert_ended(h, job, r, circumstances, packed, e);
+	if (code == 0)
+		code = count_outcome(h, STATEMENT_COUNT_OUTCOME, job, r->outcome, e);
+	return code ? code : history_set_last_run(h, job, r->started_at, e);
+}
+
+static int correct_told(struct history *h, const struct found_run *found, const struct run *r,
+	const struct circumstances *c, const struct packed_run *packed, struct err *e)
+{
 	AUTO(arena_done) struct arena arena = {0};
+	const struct run_finish f = finish_as_told(r);
+	int64_t circumstances = 0;
+	int code = replace_circumstances(h, found, c, &arena, &circumstances, e);
+
+	if (code == 0)
+		code = end_run(h, found->id, &f,
+			(struct sample_count){r->samples, r->duration_seconds}, circumstances,
+			packed, e);
+	return code ? code : recount(h, found, r->outcome, e);
+}
+
+int history_run_add(struct history *h, const struct run *r, struct err *e)
+{
+	const struct run_finish f = finish_as_told(r);
+	const struct circumstances c = circumstances_as_told(r, &f);
 	struct found_run found = {0};
 	struct packed_run packed = {0};
-	struct circumstances c = circumstances_at_end(&f);
-	int64_t circumstances = 0;
 	int code = enlarge_cache(h, e);
 
 	if (code == 0)
 		code = history_find(h, r->run_id, &found, e);
+	bool known = code > 0;
+
 	/* Run ids are not secret. A sender may therefore correct a run only if it also names the
 	 * run's job. */
-	int corrects = code > 0 && is_correction(&found, r->outcome) ?
-			       is_of_job(h, found.job, r->job_name, e) :
-			       0;
-
-	if (code > 0 && corrects <= 0)
-		return corrects;
+	if (known)
+		code = is_correction(&found, r->outcome) ? is_of_job(h, found.job, r->job_name, e) :
+							   0;
+	if (code < 0 || (known && code == 0))
+		return code;
+	arena_reset(&h->adding);
+	code = history_pack_stats(h, r->stats, r->not_measured ? 0 : r->n_stats, false, &h->adding,
+		&packed, e);
 	if (code == 0)
-		code = begin_as_told(h, r, &found, e);
-	if (code > 0)
-		code = history_pack_stats(h, r->stats, r->not_measured ? 0 : r->n_stats, false,
-			&arena, &packed, e);
-	c.text[CIRCUMSTANCE_system] = r->system;
-	c.text[CIRCUMSTANCE_labels] = r->labels;
-	if (code == 0)
-		code = replace_circumstances(h, &found, &c, &arena, &circumstances, e);
-	if (code == 0)
-		code = end_run(h, found.id, &f,
-			(struct sample_count){r->samples, r->duration_seconds}, circumstances,
-			&packed, e);
-	if (code == 0)
-		code = recount(h, &found, r->outcome, e);
-	return code < 0 ? code : 1;
+		code = known ? correct_told(h, &found, r, &c, &packed, e) :
+			       add_told(h, r, &c, &packed, e);
+	return code ? code : 1;
 }
 
 int history_removed_until(struct history *h, const char *job_name, uint64_t runs_per_job,

@@ -153,12 +153,11 @@ static int look_at_jobs(struct follower *f, struct arena *arena, struct err *e)
 
 	if (activity >= 0 && activity == f->activity)
 		return 0;
-	int code = history_jobs(f->history, arena, &jobs, &n, e);
+	int code = history_jobs(f->history, JOBS_MAX, arena, &jobs, &n, e);
 
 	if (code)
 		return code;
-	sampler_call(f->app->sampler, set_ended,
-		&(struct known_jobs){n < JOBS_MAX ? n : JOBS_MAX, jobs}, INFINITY, NULL);
+	sampler_call(f->app->sampler, set_ended, &(struct known_jobs){n, jobs}, INFINITY, NULL);
 	f->activity = activity;
 	return 0;
 }

@@ -461,17 +461,19 @@ static int look_at_jobs_again(struct job_costs *c, struct history *h, struct err
 	AUTO(arena_done) struct arena arena = {0};
 	struct machine machine;
 	struct job_row *rows;
-	size_t n;
-	int code = history_jobs(h, &arena, &rows, &n, e);
+	size_t n, all_jobs = 0;
+	int code = history_jobs(h, JOBS_MAX, &arena, &rows, &n, e);
 
+	if (code == 0)
+		code = history_count_jobs(h, &all_jobs, e);
 	if (code)
 		return code;
 	this_server_now(c->app, &machine);
 	bool all = !current_cost_same_terms(&machine, &c->machine);
 
 	c->machine = machine;
-	c->hidden = n < JOBS_MAX ? 0 : n - JOBS_MAX;
-	return look_at_jobs(c, h, rows, n < JOBS_MAX ? n : JOBS_MAX, all, e);
+	c->hidden = all_jobs > n ? all_jobs - n : 0;
+	return look_at_jobs(c, h, rows, n, all, e);
 }
 
 int job_costs_look(struct job_costs *c, struct err *e)

@@ -101,7 +101,7 @@ static void read_lists(struct history *h, struct arena *arena)
 	struct err e = {0};
 	uint64_t count = 0;
 	size_t n = 0;
-	int code = history_jobs(h, arena, &jobs, &n, &e);
+	int code = history_jobs(h, 0, arena, &jobs, &n, &e);
 
 	check_code(code, &e);
 	for (size_t i = 0; code == 0 && i < n; i++)

@@ -302,9 +302,10 @@ int64_t test_count_rows(const struct test_folder *f, const char *table)
 {
 	sqlite3 *db;
 	sqlite3_stmt *q;
-	char text[80];
+	char text[600];
 
-	snprintf(text, sizeof text, "SELECT count(*) FROM %s", table);
+	assert_true(snprintf(text, sizeof text, "SELECT count(*) FROM %s", table) <
+		    (int)sizeof text);
 	assert_int_equal(sqlite3_open(f->file, &db), SQLITE_OK);
 	assert_int_equal(sqlite3_prepare_v2(db, text, -1, &q, NULL), SQLITE_OK);
 	assert_int_equal(sqlite3_step(q), SQLITE_ROW);
@@ -313,6 +314,17 @@ int64_t test_count_rows(const struct test_folder *f, const char *table)
 	sqlite3_finalize(q);
 	sqlite3_close(db);
 	return n;
+}
+
+void test_jobs_fit_runs(const struct test_folder *f)
+{
+	static const char wrong[] =
+		"job WHERE kept <> (SELECT count(*) FROM run r WHERE r.job = job.id AND r.outcome <> 'running')"
+		" OR (last_started_at, last_outcome, last_requests) IS NOT"
+		" (SELECT n.started_at, n.outcome, n.requested_cpu_cores NOTNULL OR n.requested_memory_bytes NOTNULL"
+		" FROM run n WHERE n.job = job.id ORDER BY n.started_at DESC, n.id DESC LIMIT 1)";
+
+	assert_int_equal(test_count_rows(f, wrong), 0);
 }
 
 size_t test_read_file(const char *path, char *out, size_t size)

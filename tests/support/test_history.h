@@ -72,8 +72,13 @@ size_t test_count_samples(struct test_place *p, const char *run_id);
 int test_prune(struct history *h, const struct history_limits *l, double now);
 
 /* ---- direct access to the file ---- */
-/* SQL that reverts the step to schema 17. */
+/* SQL that reverts the step to schema 18. */
+#define TEST_TAKE_BACK_SCHEMA_18                                                                   \
+	"ALTER TABLE job DROP COLUMN last_started_at; ALTER TABLE job DROP COLUMN last_outcome;"   \
+	"ALTER TABLE job DROP COLUMN last_requests;"
+/* SQL that reverts the steps to schema 17 and later. */
 #define TEST_TAKE_BACK_SCHEMA_17                                                                   \
+	TEST_TAKE_BACK_SCHEMA_18                                                                   \
 	"DROP INDEX run_unwritten; ALTER TABLE run DROP COLUMN written_at;"                        \
 	"ALTER TABLE note DROP COLUMN writes_at;"
 /* SQL that reverts the step to schema 14, for a file whose runs have no statistics in blobs. */
@@ -92,6 +97,8 @@ int test_prune(struct history *h, const struct history_limits *l, double now);
 void test_make_history(const char *path);
 void test_run_sql(const char *path, const char *sql);
 int64_t test_count_rows(const struct test_folder *f, const char *table);
+/* Expects that each job of the file has the facts that its runs have: job.kept and job.last_*. */
+void test_jobs_fit_runs(const struct test_folder *f);
 void test_damage(const char *path); /* fills all pages except the first with 0xff */
 size_t test_read_file(const char *path, char *out, size_t size);
 void test_write_file(const char *path, const char *data, size_t n);

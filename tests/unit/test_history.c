@@ -342,7 +342,7 @@ static void a_run_begins_and_ends_once(void **state)
 
 	assert_near(r.started_at, 1, 0);
 	assert_int_equal(r.outcome, OUTCOME_SUCCEEDED);
-	assert_int_equal(history_jobs(f->h, &f->arena, &job, &n, NULL), 0);
+	assert_int_equal(history_jobs(f->h, 0, &f->arena, &job, &n, NULL), 0);
 	assert_int_equal(n, 1);
 	assert_int_equal(job->runs, 1);
 	assert_int_equal(job->outcomes[OUTCOME_SUCCEEDED], 1);
@@ -366,7 +366,7 @@ static void an_interrupted_run_may_still_tell_how_it_ended(void **state)
 	assert_int_equal(r.outcome, OUTCOME_SUCCEEDED);
 	assert_int_equal(r.samples, 10);
 	assert_near(run_total(&r, "cpu_seconds"), 5, 1e-9);
-	assert_int_equal(history_jobs(f->h, &f->arena, &job, &n, NULL), 0);
+	assert_int_equal(history_jobs(f->h, 0, &f->arena, &job, &n, NULL), 0);
 	assert_int_equal(job->outcomes[OUTCOME_INTERRUPTED], 0);
 	assert_int_equal(job->outcomes[OUTCOME_SUCCEEDED], 1);
 }
@@ -400,11 +400,11 @@ static void a_job_tells_when_a_run_of_it_ended_last(void **state)
 	size_t n;
 
 	test_write_run(f->h, "a", "job", 100, 10, OUTCOME_RUNNING);
-	assert_int_equal(history_jobs(f->h, &f->arena, &job, &n, NULL), 0);
+	assert_int_equal(history_jobs(f->h, 0, &f->arena, &job, &n, NULL), 0);
 	assert_true(isnan(job->last_ended_at));
 	test_write_run(f->h, "b", "job", 200, 10, OUTCOME_FAILED);
 	test_write_run(f->h, "c", "job", 50, 10, OUTCOME_SUCCEEDED);
-	assert_int_equal(history_jobs(f->h, &f->arena, &job, &n, NULL), 0);
+	assert_int_equal(history_jobs(f->h, 0, &f->arena, &job, &n, NULL), 0);
 	assert_near(job->last_ended_at, test_read_run(f->h, "b", &f->arena).ended_at, 0);
 }
 
@@ -453,7 +453,7 @@ static void jobs_count_every_run(void **state)
 	test_write_run(f->h, "b", "x", 200, 1, OUTCOME_OOM_KILLED);
 	test_write_run(f->h, "c", "y", 150, 1, OUTCOME_SUCCEEDED);
 	test_write_run(f->h, "d", "y", 300, 1, OUTCOME_RUNNING);
-	assert_int_equal(history_jobs(f->h, &f->arena, &job, &n, NULL), 0);
+	assert_int_equal(history_jobs(f->h, 0, &f->arena, &job, &n, NULL), 0);
 	assert_int_equal(n, 2);
 	assert_string_equal(job[0].job_name, "y");
 	assert_int_equal(job[0].runs, 2);
@@ -492,7 +492,7 @@ static void jobs_tell_how_runs_exited(void **state)
 	finish_with(f->h, "c", 200, OUTCOME_FAILED, 4, NAN);
 	finish_with(f->h, "d", 400, OUTCOME_OOM_KILLED, 137, NAN);
 	finish_with(f->h, "e", 500, OUTCOME_SUCCEEDED, 0, NAN);
-	assert_int_equal(history_jobs(f->h, &f->arena, &job, &n, NULL), 0);
+	assert_int_equal(history_jobs(f->h, 0, &f->arena, &job, &n, NULL), 0);
 	assert_int_equal(n, 1);
 	assert_true(isnan(job->exit[OUTCOME_FAILED].code));
 	assert_near(job->exit[OUTCOME_FAILED].signal, SIGSEGV, 0);

@@ -247,7 +247,7 @@ static void a_name_that_is_missing_is_damage(void **state)
 			i == 0 ? -EBADMSG : 0);
 		assert_int_equal(history_overview(h, &head, 1, 3, &arena, &briefs, &e),
 			i == 1 ? -EBADMSG : 0);
-		assert_int_equal(history_jobs(h, &arena, &jobs, &n, &e), i == 0 ? -EBADMSG : 0);
+		assert_int_equal(history_jobs(h, 0, &arena, &jobs, &n, &e), i == 0 ? -EBADMSG : 0);
 		history_close(h);
 		unlink(f->file);
 	}

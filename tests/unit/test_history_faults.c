@@ -85,7 +85,7 @@ static int read_back(const char *path, const char *run_id, struct err *e)
 	if (code == 0)
 		code = history_runs(h, &q, &arena, &runs, e);
 	if (code == 0)
-		code = history_jobs(h, &arena, &job, &n, e);
+		code = history_jobs(h, 0, &arena, &job, &n, e);
 	if (code == 0)
 		code = history_series(h, run_id, NULL, &arena, &s, e);
 	return code;

@@ -78,7 +78,7 @@ static struct job_row only_job(struct test_place *p)
 	struct job_row *job;
 	size_t n;
 
-	assert_int_equal(history_jobs(p->h, &p->arena, &job, &n, NULL), 0);
+	assert_int_equal(history_jobs(p->h, 0, &p->arena, &job, &n, NULL), 0);
 	assert_int_equal(n, 1);
 	return job[0];
 }

@@ -310,16 +310,19 @@ static void check_committed(struct history *h, size_t steps)
 		assert_int_equal(new->outcome, OUTCOME_RUNNING);
 }
 
-static void check_survivor(const char *path, struct seen *seen, long nth, bool half)
+static void check_survivor(const struct test_folder *place, struct seen *seen, long nth, bool half)
 {
 	struct err notice = {0}, e = {0};
 	struct history *h;
 
-	assert_int_equal(history_open(&h, path, HISTORY_WRITE, &test_columns, &notice, &e), 0);
+	assert_int_equal(history_open(&h, place->file, HISTORY_WRITE, &test_columns, &notice, &e),
+		0);
 	if (history_check(h, &e) || notice.code)
 		fail_msg("call %ld%s: %s %s", nth, half ? ", half" : "", e.text, notice.text);
 	check_committed(h, atomic_load(&seen->steps));
+	test_jobs_fit_runs(place);
 	close_orphans(h);
+	test_jobs_fit_runs(place);
 	/* The file can still be written. */
 	test_write_run(h, "next", "job", 2000, 5, OUTCOME_SUCCEEDED);
 	assert_int_equal(prune_all(h), 0);
@@ -341,7 +344,7 @@ static void killed_at(struct seen *seen, bool half)
 		test_write_run(h, "old", "job", 0, 100, OUTCOME_SUCCEEDED);
 		history_close(h);
 		killed = live_and_be_killed(place.file, seen, ++nth, half);
-		check_survivor(place.file, seen, nth, half);
+		check_survivor(&place, seen, nth, half);
 		assert_int_equal(test_folder_aside(&place, NULL, 0), 0);
 		test_folder_remove(&place);
 	} while (killed && nth < CALLS_MAX);
@@ -438,7 +441,7 @@ static void several_processes_share_a_file_without_losing_rows(void **state)
 			assert_int_equal(run.samples, WRITER_POINTS);
 			assert_near(run_peak(&run, "memory_bytes"), WRITER_POINTS - 1, 0);
 		}
-	assert_int_equal(history_jobs(h, &arena, &job, &n, NULL), 0);
+	assert_int_equal(history_jobs(h, 0, &arena, &job, &n, NULL), 0);
 	assert_int_equal(n, 1);
 	assert_int_equal(job->runs, WRITERS * WRITER_RUNS);
 	assert_int_equal(job->outcomes[OUTCOME_SUCCEEDED], WRITERS * WRITER_RUNS);

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "collectors/base/mem.h"
 #include "tests/support/test_history.h"
@@ -158,6 +159,167 @@ static void a_list_is_sorted_by_the_newest_success_and_by_failures(void **state)
 	assert_near(heads(p, HEAD_FAILURES, 2)[1].value, 2, 0);
 }
 
+static struct job_mark mark_of(struct test_place *p)
+{
+	struct job_mark mark = {0};
+
+	assert_int_equal(history_job_mark(p->h, "job", 1000, &mark, NULL), 0);
+	return mark;
+}
+
+static void assert_changed(struct test_place *p, struct job_mark *before)
+{
+	struct job_mark now = mark_of(p), again = mark_of(p);
+
+	assert_true(history_job_mark_same(&now, &again));
+	assert_false(history_job_mark_same(&now, before));
+	*before = now;
+}
+
+static void end_run(struct history *h, const char *run_id, enum outcome outcome)
+{
+	const struct run_finish end = test_finish(run_id, 2003, outcome);
+
+	assert_int_equal(history_transaction(h, NULL), 0);
+	assert_int_equal(history_run_finish(h, &end, NULL), 0);
+	assert_int_equal(history_commit(h, NULL), 0);
+}
+
+static void a_mark_changes_with_the_runs_of_its_job(void **state)
+{
+	const struct history_limits one = {.runs_per_job = 1};
+	struct test_place *p = *state;
+	struct job_mark mark = mark_of(p), before;
+
+	test_write_run(p->h, "a", "job", 1000, 3, OUTCOME_RUNNING);
+	assert_changed(p, &mark);
+	end_run(p->h, "a", OUTCOME_INTERRUPTED);
+	assert_changed(p, &mark);
+	end_run(p->h, "a", OUTCOME_FAILED); /* a correction */
+	assert_changed(p, &mark);
+	write_away(p->h); /* it starts at the same time */
+	assert_changed(p, &mark);
+	test_prune(p->h, &one, 3000);
+	assert_changed(p, &mark);
+	before = mark;
+	test_write_run(p->h, "other", "another job", 2000, 3, OUTCOME_SUCCEEDED);
+	test_write_run(p->h, "old", "job", 999, 3, OUTCOME_SUCCEEDED);
+	mark = mark_of(p);
+	assert_true(history_job_mark_same(&mark, &before));
+}
+
+/* ---- what a job copies from its newest run ---- */
+
+static uint32_t random_state = 7;
+
+static uint32_t random_below(uint32_t n)
+{
+	random_state = random_state * 1664525 + 1013904223;
+	return (random_state >> 8) % n;
+}
+
+static enum outcome random_end(void)
+{
+	static const enum outcome ends[] = {
+		OUTCOME_SUCCEEDED, OUTCOME_FAILED, OUTCOME_INTERRUPTED, OUTCOME_OOM_KILLED};
+
+	return ends[random_below(ARRAY_LEN(ends))];
+}
+
+/* A run of one of 60 ids and 5 jobs. Some runs begin at the same time. */
+struct random_run {
+	char id[8], job[8];
+	double at;
+};
+
+static struct random_run random_run(void)
+{
+	struct random_run r;
+
+	snprintf(r.id, sizeof r.id, "r%u", random_below(60));
+	snprintf(r.job, sizeof r.job, "j%c", r.id[strlen(r.id) - 1] % 5 + 'a');
+	r.at = 1000 + 10 * random_below(40);
+	return r;
+}
+
+static int begin_at_random(struct history *h)
+{
+	struct random_run r = random_run();
+	struct run_begin b = test_begin(r.id, r.job, r.at);
+
+	b.requested_cpu_cores = random_below(2) ? 2 : NAN;
+	b.requested_memory_bytes = random_below(3) ? NAN : 1e9;
+	return history_run_begin(h, &b, NULL);
+}
+
+static int finish_at_random(struct history *h)
+{
+	struct random_run r = random_run();
+	struct run_finish f = test_finish(r.id, 2000, random_end());
+
+	return history_run_finish(h, &f, NULL);
+}
+
+static int add_at_random(struct history *h)
+{
+	struct random_run r = random_run();
+	const struct run told = {.run_id = r.id,
+		.job_name = r.job,
+		.started_at = r.at,
+		.ended_at = r.at + 5,
+		.duration_seconds = 5,
+		.outcome = random_end(),
+		.requested_cpu_cores = random_below(2) ? 1 : NAN,
+		.requested_memory_bytes = NAN};
+	int code = history_run_add(h, &told, NULL);
+
+	return code < 0 ? code : 0;
+}
+
+static int close_all(struct history *h)
+{
+	static const struct run_root here = {.boot_id = "another"};
+	const struct orphan_rule rule = {.now = 1e6, .here = &here};
+	int code = history_close_orphans(h, &rule, NULL);
+
+	return code < 0 ? code : 0;
+}
+
+static void prune_at_random(struct test_place *p)
+{
+	const struct history_limits l = {.runs_per_job = 1 + random_below(8),
+		.retention_seconds = random_below(2) ? 0 : 700,
+		.max_bytes = random_below(4) ? 0 : 60000};
+
+	test_prune(p->h, &l, 1800);
+}
+
+static void a_job_fits_its_runs_after_any_changes(void **state)
+{
+	static int (*const changes[])(struct history * h) = {begin_at_random, begin_at_random,
+		begin_at_random, finish_at_random, finish_at_random, add_at_random, add_at_random,
+		add_at_random, add_at_random};
+	struct test_place *p = *state;
+
+	for (int i = 0; i < 1500; i++) {
+		uint32_t what = random_below(200);
+
+		if (what == 0) {
+			prune_at_random(p);
+		} else {
+			assert_int_equal(history_transaction(p->h, NULL), 0);
+			assert_int_equal(what == 1 ? close_all(p->h) :
+						     changes[what % ARRAY_LEN(changes)](p->h),
+				0);
+			if (random_below(10))
+				assert_int_equal(history_commit(p->h, NULL), 0);
+			else
+				history_rollback(p->h);
+		}
+		test_jobs_fit_runs(&p->folder);
+	}
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, test_place_make, test_place_remove)
@@ -166,6 +328,8 @@ int main(void)
 		TEST(the_jobs_that_were_selected_come_in_their_order_with_so_many_runs),
 		TEST(a_head_has_the_newest_run_and_how_all_ended),
 		TEST(a_list_is_sorted_by_the_newest_success_and_by_failures),
+		TEST(a_mark_changes_with_the_runs_of_its_job),
+		TEST(a_job_fits_its_runs_after_any_changes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,7 +95,7 @@ static void pruned_runs_still_count(void **state)
 	}
 	test_prune(f->h, &l, 1e6);
 	assert_int_equal(test_count_runs(f->h, NULL), 2);
-	assert_int_equal(history_jobs(f->h, &f->arena, &job, &n, NULL), 0);
+	assert_int_equal(history_jobs(f->h, 0, &f->arena, &job, &n, NULL), 0);
 	assert_int_equal(job->runs, 10);
 	assert_int_equal(job->outcomes[OUTCOME_SUCCEEDED], 5);
 	assert_int_equal(job->outcomes[OUTCOME_FAILED], 5);
@@ -427,7 +427,7 @@ static void the_bound_holds_for_jobs_whose_names_are_never_used_again(void **sta
 	assert_int_equal(history_activity(f->h), activity);
 
 	/* The newest jobs remain with their counts, and so does the running run. */
-	assert_int_equal(history_jobs(f->h, &f->arena, &job, &n, NULL), 0);
+	assert_int_equal(history_jobs(f->h, 0, &f->arena, &job, &n, NULL), 0);
 	assert_in_range(n, 32, JOBS - 50);
 	assert_int_equal(test_count_rows(&f->folder, "run"), n);
 	assert_int_equal(losses(f).jobs, JOBS - n);
@@ -441,7 +441,7 @@ static void the_bound_holds_for_jobs_whose_names_are_never_used_again(void **sta
 	/* A deleted name that returns is a new job. */
 	test_write_run(f->h, "again", name[1], 1e6, 1, OUTCOME_SUCCEEDED);
 	assert_true(history_activity(f->h) > activity);
-	assert_int_equal(history_jobs(f->h, &f->arena, &job, &n, NULL), 0);
+	assert_int_equal(history_jobs(f->h, 0, &f->arena, &job, &n, NULL), 0);
 	assert_string_equal(job[0].job_name, name[1]);
 	assert_int_equal(job[0].runs, 1);
 }

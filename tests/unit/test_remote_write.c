@@ -434,6 +434,41 @@ static void what_a_store_answers(void **state)
 	}
 }
 
+/* A store drops a run with an earlier time without a word if it comes after another run of the same
+ * request. In a request of its own, the store refuses it, and the run counts as refused. */
+static void a_run_that_the_store_drops_is_refused_and_not_delivered(void **state)
+{
+	const struct run first = {.run_id = "first", .job_name = "j", .ended_at = 2000.5},
+			 earlier = {.run_id = "earlier", .job_name = "j", .ended_at = 2000.4},
+			 last = {.run_id = "last", .job_name = "k", .ended_at = 2000.6};
+	const struct run *const run[] = {&first, &earlier, &last};
+	AUTO(arena_done) struct arena arena = {0};
+	struct http_response dropped = {.status = 204}, refused = {.status = 400};
+	enum run_verdict verdict[ARRAY_LEN(run)] = {VERDICT_OPEN, VERDICT_OPEN, VERDICT_OPEN};
+	struct buf body = BUF_MAX(1 << 20);
+
+	size_t n = to_store.write(&body, run, ARRAY_LEN(run));
+
+	assert_int_equal(n, 1);
+	to_store.read(&dropped, run, n, verdict, &arena);
+	assert_int_equal(verdict[0], VERDICT_TAKEN);
+	assert_int_equal(verdict[1], VERDICT_OPEN);
+	buf_done(&body);
+
+	body = (struct buf)BUF_MAX(1 << 20);
+	refused.body = (struct buf)BUF_MAX(1024);
+	buf_adds(&refused.body, "out of order sample");
+	assert_int_equal(to_store.write(&body, run + 1, 2), 2);
+	to_store.read(&refused, run + 1, 2, verdict + 1, &arena);
+	/* The store may have taken one of the two. They are sent again, one at a time. */
+	assert_int_equal(verdict[1], VERDICT_OPEN);
+	assert_int_equal(verdict[2], VERDICT_OPEN);
+	to_store.read(&refused, run + 1, 1, verdict + 1, &arena);
+	assert_int_equal(verdict[1], VERDICT_REFUSED);
+	buf_done(&refused.body);
+	buf_done(&body);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -445,6 +480,7 @@ int main(void)
 		cmocka_unit_test(two_runs_of_one_job_have_two_times),
 		cmocka_unit_test(all_runs_of_a_second_have_their_times),
 		cmocka_unit_test(what_a_store_answers),
+		cmocka_unit_test(a_run_that_the_store_drops_is_refused_and_not_delivered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
