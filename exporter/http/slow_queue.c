@@ -8,12 +8,15 @@
 #include "collectors/base/mem.h"
 #include "exporter/core/worker.h"
 #include "exporter/core/memory_budget.h"
+#include "exporter/history/historian.h"
 
 STAILQ_HEAD(slow_tasks, slow_task);
 
 struct slow_queue {
 	struct worker worker;
-	pthread_mutex_t lock; /* guards the members below */
+	struct historian *historian; /* may be NULL */
+	struct slow_work *hung;      /* only for the queue's thread; NULL = none */
+	pthread_mutex_t lock;        /* guards the members below */
 	struct slow_tasks waiting;
 	size_t n, most, bytes, most_bytes;
 	bool stop;
@@ -37,6 +40,54 @@ static double task_loop(void *context)
 	return 0;
 }
 
+bool slow_queue_is_loose(const struct slow_queue *q)
+{
+	return historian_is_loose(q->historian);
+}
+
+/* Returns true when an earlier work still hangs. */
+static bool hangs(struct slow_queue *q)
+{
+	if (!q->hung)
+		return false;
+	if (!worker_join(&q->hung->worker, 0, NULL))
+		return true;
+	struct slow_work *over = TAKE(q->hung);
+
+	worker_done(&over->worker);
+	over->drop(over);
+	return false;
+}
+
+static double make_once(void *context)
+{
+	struct slow_work *work = context;
+
+	work->make(work);
+	return WORKER_END;
+}
+
+bool slow_queue_work(struct slow_queue *q, struct slow_work *take)
+{
+	if (hangs(q)) {
+		take->drop(take);
+		return false;
+	}
+	worker_init(&take->worker);
+	take->worker.loose = true;
+	if (worker_start(&take->worker, "reader", make_once, take, NULL))
+		make_once(take);
+	if (worker_join_while_active(&take->worker, HISTORIAN_HANG_SECONDS)) {
+		worker_done(&take->worker);
+		return true;
+	}
+	q->hung = take;
+	/* Let the historian notice it, too. */
+	if (q->historian)
+		historian_flush(q->historian, 0);
+	return false;
+}
+
 void slow_queue_free(struct slow_queue *q)
 {
 	if (!q)
@@ -46,10 +97,12 @@ void slow_queue_free(struct slow_queue *q)
 	free(q);
 }
 
-int slow_queue_open(struct slow_queue **ret, size_t most, size_t most_bytes, struct err *e)
+int slow_queue_open(struct slow_queue **ret, struct historian *historian, size_t most,
+	size_t most_bytes, struct err *e)
 {
 	struct slow_queue *q = xcalloc(1, sizeof *q);
 
+	q->historian = historian;
 	q->most = most;
 	q->most_bytes = most_bytes;
 	STAILQ_INIT(&q->waiting);
@@ -100,7 +153,7 @@ int slow_queue_stop(struct slow_queue *q, double seconds)
 	q->stop = true;
 	pthread_mutex_unlock(&q->lock);
 	worker_wake(&q->worker);
-	return worker_join(&q->worker, seconds, NULL) ? 0 : -ETIMEDOUT;
+	return worker_join(&q->worker, seconds, NULL) && !hangs(q) ? 0 : -ETIMEDOUT;
 }
 
 /* ---- one queue for each kind of request ---- */
@@ -108,7 +161,7 @@ int slow_queue_stop(struct slow_queue *q, double seconds)
 /* Maximum number of tasks in one queue. */
 #define ANSWERS_MAX 64u
 
-int slow_queues_open(struct slow_queues *all, struct err *e)
+int slow_queues_open(struct slow_queues *all, struct historian *historian, struct err *e)
 {
 	const size_t bytes_max[SITE_WAYS] = {
 		[SITE_LATER] = memory_budget()->of_history,
@@ -118,7 +171,8 @@ int slow_queues_open(struct slow_queues *all, struct err *e)
 
 	for (size_t i = 0; i < SITE_WAYS && code == 0; i++)
 		if (bytes_max[i])
-			code = slow_queue_open(&all->at[i], ANSWERS_MAX, bytes_max[i], e);
+			code = slow_queue_open(&all->at[i], historian, ANSWERS_MAX, bytes_max[i],
+				e);
 	return code;
 }
 
