@@ -317,6 +317,8 @@ ROWS = {
     "a server that is idle does not notice a dead file server at its end": (
         "exporter/history/historian.c", "!(h->loose && (h->hurry || !isinf(h->attempt_at)));", "true;",
         "test_faults_ending.py:DeadDisk.test_a_server_that_only_waits"),
+    "the bound forgets the threads of a process that nobody may trace": (
+        "collectors/accounting/lineage.c", "(until - from) * (e->one_thread ? 1 : l->cpus);", "(until - from);", "unit:lineage_tails"),
     "requests wait for an answer that hangs": (
         "exporter/http/slow_queue.c", "	if (hangs(q)) {", "	if (false) {", "unit:slow_queue"),
     "a thread that hangs keeps the pipes of the wrapper open": (
