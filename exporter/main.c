@@ -364,6 +364,12 @@ static void leave_silent_disk(const struct exit_plan *l)
 	exit_deadline_leave(l);
 }
 
+static struct exit_deadline *begin_exit(const struct exit_plan *l)
+{
+	leave_silent_disk(l);
+	return exit_deadline_begin(l);
+}
+
 static int serve_until_signal(struct app *app, const struct identity *self, const sigset_t *set)
 {
 	struct err e = {0};
@@ -413,9 +419,7 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	int exit_code = code ? EXIT_FAILURE : EXIT_SUCCESS;
 	const struct exit_plan exit_plan = {
 		.app = app, .exit_code = exit_code, .last = do_last, .context = &exchange};
-
-	leave_silent_disk(&exit_plan);
-	struct exit_deadline *exit_deadline = exit_deadline_begin(&exit_plan);
+	struct exit_deadline *exit_deadline = begin_exit(&exit_plan);
 
 	systemd_stop(systemd_service);
 	job_costs_stop(job_costs);

@@ -309,18 +309,6 @@ static void add_members(struct account *a, const struct process_tree *tree)
 				tree->member[i].pid);
 }
 
-/* Notes which members have one thread. The caller holds exit_events_lock, and has added the members.
- * Their threads that start from now on have events. */
-static void note_threads(struct account *a, const struct host *h, const struct process_tree *tree)
-{
-	struct process_stat stat;
-
-	for (size_t i = 0; i < tree->n; i++)
-		if (process_read_stat(h, tree->member[i].pid, &stat) == 0 && stat.threads == 1)
-			lineage_has_one_thread(exit_events_book(a->shared->events),
-				tree->member[i].pid);
-}
-
 /* Begins to count the run by events. Events without records only narrow the bound of what is missed,
  * and begin if `recorded` is false. */
 static void begin_events(struct account *a, const struct host *h, const struct account_spec *spec,
@@ -356,7 +344,7 @@ static void begin_events(struct account *a, const struct host *h, const struct a
 	exit_cost_begin(&a->ends, &shared->ends_groups, shared->events, a->events_run,
 		recorded && a->has_group && !counts_cpu(&a->own) ? &a->group : NULL, h);
 	if (!recorded) {
-		note_threads(a, h, tree);
+		clock_threads_tell(exit_events_book(shared->events), h, tree);
 		exit_events_settle(shared->events);
 	}
 	exit_events_unlock(shared->events);
@@ -392,15 +380,6 @@ static void detach_clock(struct account *a)
 	task_clock_close(&a->attached);
 	descriptors_give(a->clock_kept, a->n_clock_kept);
 	a->n_clock_kept = 0;
-}
-
-static size_t members_until(const struct process_tree *tree, uint64_t ticks)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < tree->n; i++)
-		n += !tree->member[i].reaper && tree->member[i].start_ticks <= ticks;
-	return n;
 }
 
 static double births_of(const struct account *a)
@@ -452,7 +431,7 @@ static void attach_clock(struct account *a, const struct host *h, struct process
 	a->counted.seconds = 0;
 	a->clock_births = births_of(a);
 	a->clock_ticks = (uint64_t)now_read().mono.ns / (NS_PER_S / (uint64_t)h->ticks_per_second);
-	a->clock_members = members_until(tree, a->clock_ticks);
+	a->clock_members = clock_members_until(tree, a->clock_ticks);
 	/* In our own PID namespace, exact CPU clocks are read. In another PID namespace, /proc
 	 * rounds the user time and the system time of each member down to whole ticks. */
 	a->clock_error = h->own_pid_namespace ?
@@ -473,7 +452,7 @@ static double look_at_clock(struct account *a)
 static void check_clock(struct account *a, const struct host *h, struct process_tree *tree)
 {
 	if (!a->clock_wanted || a->looks > CLOCK_CHECK_LOOKS ||
-		(a->clock && members_until(tree, a->clock_ticks) <= a->clock_members))
+		(a->clock && clock_members_until(tree, a->clock_ticks) <= a->clock_members))
 		return;
 	double shown = as_command(a, (double)process_tree_cpu_ns(tree) / 1e9),
 	       missed = a->clock ? a->clock_missed : a->missed.seconds;

@@ -22,10 +22,11 @@
 #define QUEUE_BYTES (16 << 20)
 #define READ_SIZE   16384 /* bytes of one datagram; a record has about 600 */
 #define PAUSE_MS    10
+#define CLOCKS_MS   20 /* without records: the clocks are read at each wake-up */
 #define ANSWER_MS   200
 /* If the lineage has more ended processes than this, the thread removes them with
  * exit_events_settle, without waiting for the next tick. */
-#define ENDED_MANY  4096
+#define ENDED_MANY 4096
 /* Without records, the clocks of at most this many processes are read at each wake-up. */
 #define CLOCKS_MOST 64
 #define RECORDS_MAX 20000 /* maximum number of received records that wait for earlier events */
@@ -177,7 +178,7 @@ static void *exit_events_loop(void *context)
 			exit_events_settle(x);
 		pthread_mutex_unlock(&x->lock);
 		/* Wait, so that one wake-up collects many messages. */
-		poll(fds, 1, PAUSE_MS);
+		poll(fds, 1, x->records < 0 ? CLOCKS_MS : PAUSE_MS);
 	}
 	return NULL;
 }

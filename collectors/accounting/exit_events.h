@@ -8,7 +8,7 @@
  * exit_cost.h).
  *
  * Cost: while processes start and end anywhere on the machine, the thread wakes up at most once in
- * 10 ms. */
+ * 10 ms, without records 20 ms. */
 #ifndef COLLECTORS_ACCOUNTING_EXIT_EVENTS_H
 #define COLLECTORS_ACCOUNTING_EXIT_EVENTS_H
 

@@ -629,8 +629,7 @@ static double hope_ends(const struct historian *h, struct settling *s, double no
 		s->worked_at = now;
 	s->used = used;
 	s->looked_at = now;
-	if (!h->config.hasty &&
-		(!h->loose || !isinf(h->failing_at) || waits_for_lock(h, now)))
+	if (!h->config.hasty && (!h->loose || !isinf(h->failing_at) || waits_for_lock(h, now)))
 		return INFINITY;
 	if (!isinf(h->failing_at))
 		return fmax(least, h->failing_at + HISTORIAN_GRACE_SECONDS);

@@ -194,8 +194,7 @@ static void answer_loosely(struct exchange *x)
 		answering_free(a);
 		return;
 	}
-	site_refusal(&x->answer, 503, "overloaded",
-		"the history's disk does not answer; try again later");
+	site_no_answer(x->site, &x->answer);
 }
 
 /* Answers on the queue's thread. The suspended connection owns the texts of the request. */

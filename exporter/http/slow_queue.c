@@ -8,15 +8,14 @@
 #include "collectors/base/mem.h"
 #include "exporter/core/worker.h"
 #include "exporter/core/memory_budget.h"
-#include "exporter/history/historian.h"
 
 STAILQ_HEAD(slow_tasks, slow_task);
 
 struct slow_queue {
 	struct worker worker;
-	struct historian *historian; /* may be NULL */
-	struct slow_work *hung;      /* only for the queue's thread; NULL = none */
-	pthread_mutex_t lock;        /* guards the members below */
+	bool loose;
+	struct slow_work *hung; /* only for the queue's thread; NULL = none */
+	pthread_mutex_t lock;   /* guards the members below */
 	struct slow_tasks waiting;
 	size_t n, most, bytes, most_bytes;
 	bool stop;
@@ -42,7 +41,7 @@ static double task_loop(void *context)
 
 bool slow_queue_is_loose(const struct slow_queue *q)
 {
-	return historian_is_loose(q->historian);
+	return q->loose;
 }
 
 /* Returns true when an earlier work still hangs. */
@@ -75,16 +74,13 @@ bool slow_queue_work(struct slow_queue *q, struct slow_work *take)
 	}
 	worker_init(&take->worker);
 	take->worker.loose = true;
-	if (worker_start(&take->worker, "reader", make_once, take, NULL))
+	if (worker_start(&take->worker, "slow answers", make_once, take, NULL))
 		make_once(take);
-	if (worker_join_while_active(&take->worker, HISTORIAN_HANG_SECONDS)) {
+	if (worker_join_while_active(&take->worker, SLOW_WORK_SECONDS)) {
 		worker_done(&take->worker);
 		return true;
 	}
 	q->hung = take;
-	/* Let the historian notice it, too. */
-	if (q->historian)
-		historian_flush(q->historian, 0);
 	return false;
 }
 
@@ -97,12 +93,12 @@ void slow_queue_free(struct slow_queue *q)
 	free(q);
 }
 
-int slow_queue_open(struct slow_queue **ret, struct historian *historian, size_t most,
-	size_t most_bytes, struct err *e)
+int slow_queue_open(struct slow_queue **ret, bool loose, size_t most, size_t most_bytes,
+	struct err *e)
 {
 	struct slow_queue *q = xcalloc(1, sizeof *q);
 
-	q->historian = historian;
+	q->loose = loose;
 	q->most = most;
 	q->most_bytes = most_bytes;
 	STAILQ_INIT(&q->waiting);
@@ -161,7 +157,7 @@ int slow_queue_stop(struct slow_queue *q, double seconds)
 /* Maximum number of tasks in one queue. */
 #define ANSWERS_MAX 64u
 
-int slow_queues_open(struct slow_queues *all, struct historian *historian, struct err *e)
+int slow_queues_open(struct slow_queues *all, bool loose, struct err *e)
 {
 	const size_t bytes_max[SITE_WAYS] = {
 		[SITE_LATER] = memory_budget()->of_history,
@@ -171,8 +167,7 @@ int slow_queues_open(struct slow_queues *all, struct historian *historian, struc
 
 	for (size_t i = 0; i < SITE_WAYS && code == 0; i++)
 		if (bytes_max[i])
-			code = slow_queue_open(&all->at[i], historian, ANSWERS_MAX, bytes_max[i],
-				e);
+			code = slow_queue_open(&all->at[i], loose, ANSWERS_MAX, bytes_max[i], e);
 	return code;
 }
 

@@ -30,21 +30,24 @@ struct slow_work {
 	void (*drop)(struct slow_work *work);
 };
 
-struct historian;
+/* A work that uses no CPU time for this many seconds hangs. */
+#define SLOW_WORK_SECONDS 3.0
+
 struct slow_queue;
 
 /* `most` is the maximum number of tasks between slow_queue_take and slow_queue_leave. `most_bytes`
  * limits the unsent bytes of answers. As long as the limit is not reached, the next answer is made,
- * even if it then exceeds the limit. `historian` may be NULL. */
-int slow_queue_open(struct slow_queue **ret, struct historian *historian, size_t most,
-	size_t most_bytes, struct err *e);
+ * even if it then exceeds the limit. `loose`: the disk may never answer
+ * (slow_queue_work). */
+int slow_queue_open(struct slow_queue **ret, bool loose, size_t most, size_t most_bytes,
+	struct err *e);
 
-/* Returns true when tasks must use slow_queue_work: the disk may never answer. */
+/* Returns `loose` of slow_queue_open: tasks must use slow_queue_work. */
 bool slow_queue_is_loose(const struct slow_queue *q);
 
 /* Calls take->make on a loose thread while the queue's thread waits. Returns true when it has
  * returned; the caller then frees the work. Returns false when the disk does not answer for
- * HISTORIAN_HANG_SECONDS, and at once while an earlier work still hangs. Only for the queue's
+ * SLOW_WORK_SECONDS, and at once while an earlier work still hangs. Only for the queue's
  * thread. */
 bool slow_queue_work(struct slow_queue *q, struct slow_work *take);
 
@@ -72,7 +75,7 @@ struct slow_queues {
 	struct slow_queue *at[SITE_WAYS];
 };
 
-int slow_queues_open(struct slow_queues *all, struct historian *historian, struct err *e);
+int slow_queues_open(struct slow_queues *all, bool loose, struct err *e);
 
 /* Stops all queues as slow_queue_stop does, within `seconds` in total. */
 int slow_queues_stop(struct slow_queues *all, double seconds);

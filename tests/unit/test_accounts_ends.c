@@ -61,7 +61,8 @@ static void group_init_with(struct group *g, unsigned ignored, bool records)
 	w->t.host.own_pid_namespace = true;
 	assert_int_equal(process_tree_begin(&w->tree, &w->t.host, ROOT, 0, 0), 0);
 	w->account = account_open(w->accounts, &w->t.host,
-		&(struct account_spec){.root = ROOT, .forked_seconds = 0.25, .clock = records ? &clock : NULL},
+		&(struct account_spec){
+			.root = ROOT, .forked_seconds = 0.25, .clock = records ? &clock : NULL},
 		&w->tree);
 }
 

@@ -167,8 +167,7 @@ static void a_file_that_was_never_a_history_stays(void **state)
 		if (table[i].stays) {
 			assert_non_null(strstr(e.text, path));
 			assert_int_equal(test_folder_count(f), 1);
-			assert_int_equal(test_read_file(path, after, sizeof after),
-				table[i].bytes);
+			assert_int_equal(test_read_file(path, after, sizeof after), table[i].bytes);
 			assert_memory_equal(after, "hello\n", table[i].bytes);
 		} else {
 			history_close(h);

@@ -38,9 +38,8 @@ static uint32_t below(struct kernel *k, uint32_t n)
 static void tell(struct kernel *k, enum process_event_kind kind, pid_t pid, pid_t parent,
 	uint64_t at_ns)
 {
-	lineage_event(k->book,
-		&(struct process_event){
-			.kind = kind, .pid = pid, .parent = parent, .at_ns = at_ns});
+	lineage_event(k->book, &(struct process_event){
+				       .kind = kind, .pid = pid, .parent = parent, .at_ns = at_ns});
 }
 
 static bool clock_of(void *context, pid_t pid, uint64_t *ret)

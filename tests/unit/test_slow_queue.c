@@ -54,7 +54,7 @@ static void open_desk(size_t most, size_t most_bytes)
 {
 	struct err e = {0};
 
-	assert_int_equal(slow_queue_open(&slow_queue, NULL, most, most_bytes, &e), 0);
+	assert_int_equal(slow_queue_open(&slow_queue, false, most, most_bytes, &e), 0);
 }
 
 static void close_desk(void)
