@@ -246,7 +246,7 @@ class DeadDisk(Job):
                 self.addCleanup(disk.end)
                 server = self.start_program(
                     [*disk.inside, EXPORTER, "serve", "--web.listen-address=127.0.0.1:0", "--jobs.recognise",
-                     f"--history.path={disk.folder / 'history.db'}", "--no-jobs.recognise", *flags])
+                     f"--history.path={disk.folder / 'history.db'}", "--sample.interval=200ms", *flags])
                 server.wait_address()
                 usual = self.scrape_seconds(server)
                 self.assertEqual(server.get("/-/ready").text, "rightsize-exporter is ready.\n")
@@ -261,7 +261,8 @@ class DeadDisk(Job):
 
     def serve_on(self, disk, *flags):
         return self.start_program([*disk.inside, EXPORTER, "serve", "--web.listen-address=127.0.0.1:0",
-                                   f"--history.path={disk.folder / 'history.db'}", "--no-jobs.recognise", *flags])
+                                   f"--history.path={disk.folder / 'history.db'}", "--sample.interval=200ms",
+                                   "--no-jobs.recognise", *flags])
 
     def check_silent_server(self, server):
         """Measuring goes on. What needs the history is refused, and the reason can be read."""
