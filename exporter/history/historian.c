@@ -354,9 +354,8 @@ static void run_calls(struct historian *h)
 	}
 }
 
-/* Returns true when historian_start succeeds although the file is not open, because the thread
- * tries again. This is so when the disk does not answer. With `hasty`, it is also so when the file is
- * locked; without `hasty`, when the disk is full. */
+/* Returns true when the thread tries again after `code`, and historian_start succeeds: the disk does
+ * not answer, the file is locked (only with `hasty`), or the disk is full (only without `hasty`). */
 static bool may_open_later(const struct historian *h, int code)
 {
 	return code == -EINPROGRESS || code == (h->config.hasty ? -EBUSY : -ENOSPC);
@@ -483,8 +482,7 @@ static double silent_seconds(struct historian *h, double now)
 	return waits_for_lock(h, now) ? 0 : fmax(now - fmax(h->attempt_at, h->used_at), 0);
 }
 
-/* Returns true while the file may still be opened in time for historian_start. The caller holds the
- * lock. */
+/* Returns true while historian_start still waits. The caller holds the lock. */
 static bool opens_in_time(struct historian *h, double begun, double now)
 {
 	if (h->config.hasty)
