@@ -332,6 +332,44 @@ static double release_log(void *context)
 	return LOG_HOLD_SECONDS;
 }
 
+/* Locks the history against other servers of this machine. Does not lock it while its disk does not
+ * answer, because this thread must not wait for the disk. */
+static int lock_history(int *lock, struct app *app, const struct identity *self, struct err *e)
+{
+	struct err why = {0};
+
+	if (!historian_is_opening(app->historian))
+		return server_lock(lock, app->history_path, &self->here, e);
+	historian_why(app->historian, &why);
+	log_line(LOG_LEVEL_ERROR, "the history is opened as soon as its disk answers", "err",
+		why.text, NULL);
+	return 0;
+}
+
+/* Ends the program if the file server of the history does not answer. Every thread that uses the
+ * history then hangs. */
+static void leave_silent_disk(const struct exit_plan *l)
+{
+	struct historian *h = l->app->historian;
+	struct err why = {0};
+	char lost[32];
+
+	if (!historian_is_loose(h) || historian_settle(h, HISTORIAN_STOP_SECONDS))
+		return;
+	historian_why(h, &why);
+	snprintf(lost, sizeof lost, "%" PRIu64, historian_health(h).events_waiting);
+	log_line(LOG_LEVEL_ERROR,
+		"exiting although the history does not answer: what waits for it is lost",
+		"events_lost", lost, "err", why.text, NULL);
+	exit_deadline_leave(l);
+}
+
+static struct exit_deadline *begin_exit(const struct exit_plan *l)
+{
+	leave_silent_disk(l);
+	return exit_deadline_begin(l);
+}
+
 static int serve_until_signal(struct app *app, const struct identity *self, const sigset_t *set)
 {
 	struct err e = {0};
@@ -350,7 +388,7 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	if (code == 0)
 		code = start_historian(app, self, &e);
 	if (code == 0)
-		code = server_lock(&lock, app->history_path, &self->here, &e);
+		code = lock_history(&lock, app, self, &e);
 	if (code == 0)
 		code = run_forecasts_start(&app->run_forecasts, app, &e);
 	if (code == 0)
@@ -381,7 +419,7 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	int exit_code = code ? EXIT_FAILURE : EXIT_SUCCESS;
 	const struct exit_plan exit_plan = {
 		.app = app, .exit_code = exit_code, .last = do_last, .context = &exchange};
-	struct exit_deadline *exit_deadline = exit_deadline_begin(&exit_plan);
+	struct exit_deadline *exit_deadline = begin_exit(&exit_plan);
 
 	systemd_stop(systemd_service);
 	job_costs_stop(job_costs);

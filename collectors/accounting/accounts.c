@@ -309,8 +309,10 @@ static void add_members(struct account *a, const struct process_tree *tree)
 				tree->member[i].pid);
 }
 
+/* Begins to count the run by events. Events without records only narrow the bound of what is missed,
+ * and begin if `recorded` is false. */
 static void begin_events(struct account *a, const struct host *h, const struct account_spec *spec,
-	const struct process_tree *tree)
+	const struct process_tree *tree, bool recorded)
 {
 	struct accounts *shared = a->shared;
 	uint64_t living_ns = 0, clock_ns;
@@ -322,8 +324,9 @@ static void begin_events(struct account *a, const struct host *h, const struct a
 	/* -EAGAIN means that no thread could be started. In this case, try again for the next
 	 * run. */
 	if (!shared->events_tried)
-		shared->events_tried = exit_events_start(&shared->events, NULL) != -EAGAIN;
-	if (!shared->events)
+		shared->events_tried = exit_events_start(&shared->events, h->initial_pid_namespace,
+					       NULL) != -EAGAIN;
+	if (!shared->events || exit_events_recorded(shared->events) != recorded)
 		return;
 	/* The CPU time of ended processes is the tree's total minus the clocks of living
 	 * processes. */
@@ -339,7 +342,11 @@ static void begin_events(struct account *a, const struct host *h, const struct a
 	 * next sample would count only for the outer run. */
 	add_members(a, tree);
 	exit_cost_begin(&a->ends, &shared->ends_groups, shared->events, a->events_run,
-		a->has_group && !counts_cpu(&a->own) ? &a->group : NULL, h);
+		recorded && a->has_group && !counts_cpu(&a->own) ? &a->group : NULL, h);
+	if (!recorded) {
+		clock_threads_tell(exit_events_book(shared->events), h, tree);
+		exit_events_settle(shared->events);
+	}
 	exit_events_unlock(shared->events);
 }
 
@@ -373,15 +380,6 @@ static void detach_clock(struct account *a)
 	task_clock_close(&a->attached);
 	descriptors_give(a->clock_kept, a->n_clock_kept);
 	a->n_clock_kept = 0;
-}
-
-static size_t members_until(const struct process_tree *tree, uint64_t ticks)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < tree->n; i++)
-		n += !tree->member[i].reaper && tree->member[i].start_ticks <= ticks;
-	return n;
 }
 
 static double births_of(const struct account *a)
@@ -433,7 +431,7 @@ static void attach_clock(struct account *a, const struct host *h, struct process
 	a->counted.seconds = 0;
 	a->clock_births = births_of(a);
 	a->clock_ticks = (uint64_t)now_read().mono.ns / (NS_PER_S / (uint64_t)h->ticks_per_second);
-	a->clock_members = members_until(tree, a->clock_ticks);
+	a->clock_members = clock_members_until(tree, a->clock_ticks);
 	/* In our own PID namespace, exact CPU clocks are read. In another PID namespace, /proc
 	 * rounds the user time and the system time of each member down to whole ticks. */
 	a->clock_error = h->own_pid_namespace ?
@@ -454,7 +452,7 @@ static double look_at_clock(struct account *a)
 static void check_clock(struct account *a, const struct host *h, struct process_tree *tree)
 {
 	if (!a->clock_wanted || a->looks > CLOCK_CHECK_LOOKS ||
-		(a->clock && members_until(tree, a->clock_ticks) <= a->clock_members))
+		(a->clock && clock_members_until(tree, a->clock_ticks) <= a->clock_members))
 		return;
 	double shown = as_command(a, (double)process_tree_cpu_ns(tree) / 1e9),
 	       missed = a->clock ? a->clock_missed : a->missed.seconds;
@@ -518,12 +516,14 @@ struct account *account_open(struct accounts *shared, const struct host *h,
 	a->limits = (struct cgroup_limits){NAN, NAN, NAN};
 	memory_kills_begin(&a->kills, h);
 	find_group(a, h, tree, spec->quota);
-	begin_events(a, h, spec, tree);
+	begin_events(a, h, spec, tree, true);
 	if (!needs_clock(a))
 		a->clock = NULL;
 	else if (!a->clock && !spec->ours) {
 		a->clock_wanted = true;
 		attach_clock(a, h, tree);
+		if (!a->clock)
+			begin_events(a, h, spec, tree, false);
 	}
 	a->stolen_before = a->machine_known ? a->machine.stolen_seconds : (double)NAN;
 	return a;
@@ -600,9 +600,13 @@ static void look_at_events(struct account *a, const struct process_tree *tree,
 	       with_ends = recorded + fmax(a->ends.seconds, 0);
 	double most = as_command(a, with_ends + a->ends.missed_seconds);
 
+	a->most_seconds = t->whole ? most : (double)NAN;
+	if (!exit_events_recorded(a->shared->events)) {
+		a->known[SOURCE_PROC] = fmax(a->known[SOURCE_PROC], as_command(a, recorded));
+		return;
+	}
 	a->known[SOURCE_TASKSTATS] = fmax(as_command(a, recorded),
 		fmin(as_command(a, with_ends), a->known[SOURCE_CGROUP]));
-	a->most_seconds = t->whole ? most : (double)NAN;
 	if (peak <= (double)tree->helper_peak_bytes)
 		peak = NAN;
 	value[RUN_MEMORY_PEAK_PROCESS_BYTES] = fmax(value[RUN_MEMORY_PEAK_PROCESS_BYTES], peak);

@@ -32,3 +32,21 @@ void clock_threads_list(struct clock_threads *ret, const struct host *h,
 			tree_list(h->proc, process_path(path, tree->member[i].pid, "task"),
 				add_thread, &w);
 }
+
+size_t clock_members_until(const struct process_tree *tree, uint64_t ticks)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < tree->n; i++)
+		n += !tree->member[i].reaper && tree->member[i].start_ticks <= ticks;
+	return n;
+}
+
+void clock_threads_tell(struct lineage *l, const struct host *h, const struct process_tree *tree)
+{
+	struct process_stat stat;
+
+	for (size_t i = 0; i < tree->n; i++)
+		if (process_read_stat(h, tree->member[i].pid, &stat) == 0 && stat.threads == 1)
+			lineage_has_one_thread(l, tree->member[i].pid);
+}

@@ -1,8 +1,9 @@
-/* The threads of a running run to which a task clock is attached (task_clock.h). Sampler thread
- * only. */
+/* The threads of a running run that a task clock (task_clock.h) or process events count. Sampler
+ * thread only. */
 #ifndef COLLECTORS_ACCOUNTING_CLOCK_THREADS_H
 #define COLLECTORS_ACCOUNTING_CLOCK_THREADS_H
 
+#include "collectors/accounting/lineage.h"
 #include "collectors/process/tree.h"
 
 /* A clock is attached to a running run only if the run has no more threads than this. */
@@ -18,5 +19,12 @@ struct clock_threads {
 /* Lists the threads of all living members of the tree, but not those of helpers. */
 void clock_threads_list(struct clock_threads *ret, const struct host *h,
 	const struct process_tree *tree);
+
+/* Returns the number of members that began no later than `ticks` after boot. */
+size_t clock_members_until(const struct process_tree *tree, uint64_t ticks);
+
+/* Tells the book which members have one thread. Call it right after they were added: their threads
+ * that start from then on have events. */
+void clock_threads_tell(struct lineage *l, const struct host *h, const struct process_tree *tree);
 
 #endif

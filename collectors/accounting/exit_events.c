@@ -22,14 +22,17 @@
 #define QUEUE_BYTES (16 << 20)
 #define READ_SIZE   16384 /* bytes of one datagram; a record has about 600 */
 #define PAUSE_MS    10
+#define CLOCKS_MS   20 /* without records: the clocks are read at each wake-up */
 #define ANSWER_MS   200
 /* If the lineage has more ended processes than this, the thread removes them with
  * exit_events_settle, without waiting for the next tick. */
-#define ENDED_MANY  4096
+#define ENDED_MANY 4096
+/* Without records, the clocks of at most this many processes are read at each wake-up. */
+#define CLOCKS_MOST 64
 #define RECORDS_MAX 20000 /* maximum number of received records that wait for earlier events */
 
 struct exit_events {
-	int events, records; /* sockets of the proc connector and of taskstats */
+	int events, records; /* sockets of the proc connector and of taskstats; -1 = none */
 	int stop;            /* eventfd that ends the thread */
 	uint16_t family;
 	pthread_t thread;
@@ -131,14 +134,30 @@ void exit_events_update(struct exit_events *x)
 	} while (x->n_held >= RECORDS_MAX);
 }
 
+/* The time of events. */
+static uint64_t monotonic_ns(void)
+{
+	return (uint64_t)clock_read_ns(CLOCK_MONOTONIC);
+}
+
 /* The first update adds new processes, so that their clocks are read. The second update enters the
  * records of processes that ended before their clocks were read. */
 void exit_events_settle(struct exit_events *x)
 {
 	exit_events_update(x);
-	lineage_read_clocks(x->lineage, cpu_clock, NULL);
+	lineage_read_clocks(x->lineage, monotonic_ns(), cpu_clock, NULL);
 	exit_events_update(x);
-	lineage_settle(x->lineage);
+	lineage_settle(x->lineage, monotonic_ns());
+}
+
+/* Returns true if exit_events_settle must not wait for the next tick: ended processes would
+ * accumulate until then, or what they used after the last reading of their clocks would be
+ * unknown. */
+static bool is_urgent(const struct exit_events *x)
+{
+	size_t n = lineage_size(x->lineage);
+
+	return lineage_ended(x->lineage) > ENDED_MANY || (x->records < 0 && n && n <= CLOCKS_MOST);
 }
 
 static void *exit_events_loop(void *context)
@@ -155,13 +174,11 @@ static void *exit_events_loop(void *context)
 			continue;
 		pthread_mutex_lock(&x->lock);
 		exit_events_update(x);
-		if (lineage_ended(x->lineage) > ENDED_MANY)
-			/* Do not wait for the next tick, because ended processes would accumulate
-			 * until then. */
+		if (is_urgent(x))
 			exit_events_settle(x);
 		pthread_mutex_unlock(&x->lock);
 		/* Wait, so that one wake-up collects many messages. */
-		poll(fds, 1, PAUSE_MS);
+		poll(fds, 1, x->records < 0 ? CLOCKS_MS : PAUSE_MS);
 	}
 	return NULL;
 }
@@ -272,7 +289,16 @@ static void exit_events_free(struct exit_events *x)
 	free(x);
 }
 
-int exit_events_start(struct exit_events **ret, struct err *e)
+static void go_without_records(struct exit_events *x)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	closep(&x->records);
+	x->records = -1;
+	lineage_without_records(x->lineage, cpus > 0 ? (unsigned)cpus : 1);
+}
+
+int exit_events_start(struct exit_events **ret, bool events_suffice, struct err *e)
 {
 	struct exit_events *x = xcalloc(1, sizeof *x);
 
@@ -284,8 +310,10 @@ int exit_events_start(struct exit_events **ret, struct err *e)
 
 	/* Start taskstats first, because it returns an error outside the initial namespaces. The
 	 * connector would only stay silent there. */
-	if (code == 0)
-		code = listen_to_records(x, e);
+	if (code == 0 && (code = listen_to_records(x, e)) && events_suffice) {
+		go_without_records(x);
+		code = 0;
+	}
 	if (code == 0)
 		code = listen_to_events(x, e);
 	if (code == 0)
@@ -322,6 +350,11 @@ void exit_events_lock(struct exit_events *x)
 void exit_events_unlock(struct exit_events *x)
 {
 	pthread_mutex_unlock(&x->lock);
+}
+
+bool exit_events_recorded(const struct exit_events *x)
+{
+	return x->records >= 0;
 }
 
 struct lineage *exit_events_book(struct exit_events *x)

@@ -20,12 +20,14 @@ struct lineage_entry {
 	struct task_record record;
 	uint64_t voluntary, involuntary; /* context switches of ended threads */
 	uint64_t born_ns, ended_ns;      /* times of the fork and exit events; 0 = unknown */
+	uint64_t clock_at_ns;            /* time of the last reading of clock_ns; 0 = none */
 	uint64_t end_ns, took_ns;        /* CPU time and elapsed time of the end, if `priced` */
 	bool recorded, priced;
 	bool final;   /* clock_ns was read after the end, so it is complete */
 	bool seen;    /* fork event or clock was seen, so an exit record must follow */
 	bool gone;    /* the last attempt to read the clock failed */
 	bool outside; /* the last listing of its group lacked this process */
+	bool one_thread;
 };
 
 struct run_book {
@@ -52,6 +54,8 @@ struct lineage {
 	struct run_book *run;
 	bool any_inner; /* some run is or was inside another run */
 	double usual;   /* median duration of recent ends, relative to usual_end() */
+	unsigned cpus;  /* argument of lineage_without_records; 0 = exit records arrive */
+	uint64_t now_ns;
 };
 
 struct lineage *lineage_new(void)
@@ -60,6 +64,11 @@ struct lineage *lineage_new(void)
 
 	l->usual = 1;
 	return l;
+}
+
+void lineage_without_records(struct lineage *l, unsigned cpus)
+{
+	l->cpus = cpus;
 }
 
 void lineage_free(struct lineage *l)
@@ -264,6 +273,14 @@ void lineage_add(struct lineage *l, unsigned run, pid_t pid)
 	*owner = run;
 }
 
+void lineage_has_one_thread(struct lineage *l, pid_t pid)
+{
+	size_t i = find_entry(l, pid);
+
+	if (i != LINEAGE_NONE)
+		l->entry[i].one_thread = true;
+}
+
 static void remove_where(struct lineage *l,
 	bool (*goes)(const struct lineage_entry *e, unsigned run), unsigned run)
 {
@@ -381,6 +398,19 @@ static void tally_entry(struct lineage_tally *t, const struct lineage_entry *e)
 		t->peak_process_bytes = r->peak_bytes;
 }
 
+/* Adds the most that a gone process without a record may have used since its clock was read. */
+static void add_tail(struct lineage *l, const struct lineage_entry *e)
+{
+	uint64_t from = e->clock_at_ns > e->born_ns ? e->clock_at_ns : e->born_ns;
+	/* Other threads may have ended later than the last event that was entered. */
+	uint64_t until = e->one_thread && e->ended_ns > from ? e->ended_ns + AFTER_NS : l->now_ns;
+
+	if (!from)
+		mark_incomplete(l, e->run);
+	else if (until > from)
+		l->run[e->run].past.unseen_ns += (until - from) * (e->one_thread ? 1 : l->cpus);
+}
+
 /* Adds a gone process to `past` of its run. The caller removes the entry. */
 static void bury_entry(struct lineage *l, struct lineage_entry *e)
 {
@@ -391,7 +421,9 @@ static void bury_entry(struct lineage *l, struct lineage_entry *e)
 	past->ended++;
 	/* If `seen` is false, the process had already ended when it was added. The kernel then
 	 * sends no exit record, so the missing record does not mean a loss. */
-	if (!e->recorded && e->seen)
+	if (!e->recorded && l->cpus)
+		add_tail(l, e);
+	else if (!e->recorded && e->seen)
 		mark_incomplete(l, e->run);
 }
 
@@ -410,6 +442,7 @@ static void forked(struct lineage *l, const struct process_event *event)
 	}
 	/* The pid is reused, so the process that had it before is gone. */
 	if (old != LINEAGE_NONE) {
+		l->now_ns = event->at_ns;
 		bury_entry(l, &l->entry[old]);
 		l->n_recorded -= l->entry[old].recorded;
 		l->entry[old] = l->entry[--l->n];
@@ -427,7 +460,8 @@ static void forked(struct lineage *l, const struct process_event *event)
 	add_entry(l, &(struct lineage_entry){.pid = pid,
 			     .run = l->entry[of].run,
 			     .born_ns = event->at_ns,
-			     .seen = true});
+			     .seen = true,
+			     .one_thread = true});
 }
 
 static void ended(struct lineage *l, const struct process_event *event)
@@ -446,10 +480,14 @@ static void ended(struct lineage *l, const struct process_event *event)
 
 void lineage_event(struct lineage *l, const struct process_event *event)
 {
+	size_t i = find_entry(l, event->pid);
+
 	if (event->kind == PROCESS_FORKED)
 		forked(l, event);
-	else
+	else if (event->kind == THREAD_ENDED)
 		ended(l, event);
+	else if (i != LINEAGE_NONE)
+		l->entry[i].one_thread = false;
 }
 
 /* Records of single threads contain context switches. A `whole` record, which is the sum of a
@@ -496,6 +534,11 @@ bool lineage_awaits(const struct lineage *l, pid_t pid)
 	return i != LINEAGE_NONE && !l->entry[i].recorded;
 }
 
+size_t lineage_size(const struct lineage *l)
+{
+	return l->n;
+}
+
 size_t lineage_ended(const struct lineage *l)
 {
 	return l->n_recorded;
@@ -503,7 +546,7 @@ size_t lineage_ended(const struct lineage *l)
 
 /* ---- living processes ---- */
 
-void lineage_read_clocks(struct lineage *l, lineage_clock *clock, void *context)
+void lineage_read_clocks(struct lineage *l, uint64_t now_ns, lineage_clock *clock, void *context)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		struct lineage_entry *e = &l->entry[i];
@@ -514,6 +557,7 @@ void lineage_read_clocks(struct lineage *l, lineage_clock *clock, void *context)
 		if (e->gone)
 			continue;
 		e->clock_ns = ns;
+		e->clock_at_ns = now_ns;
 		e->seen = true;
 		e->final = e->recorded && e->ended_ns;
 	}
@@ -525,8 +569,9 @@ static bool is_gone(const struct lineage_entry *e, unsigned run)
 	return e->gone;
 }
 
-void lineage_settle(struct lineage *l)
+void lineage_settle(struct lineage *l, uint64_t now_ns)
 {
+	l->now_ns = now_ns;
 	for (size_t i = 0; i < l->n; i++)
 		if (l->entry[i].gone)
 			bury_entry(l, &l->entry[i]);

@@ -34,6 +34,11 @@ struct lineage;
 struct lineage *lineage_new(void);
 void lineage_free(struct lineage *l);
 
+/* Call it before the first run if no exit records will arrive. What a process used after the last
+ * reading of its clock is then unknown, and `unseen_ns` has the most that it can be: the time until
+ * its end, times `cpus` if it may have had several threads. */
+void lineage_without_records(struct lineage *l, unsigned cpus);
+
 /* Begins a run and returns its number, which is valid until lineage_forget. If `root` belongs to
  * another run, the new run is inside that outer run. The tally of the outer run includes the inner
  * run, even after lineage_forget of the inner run. `base_ns` is the CPU time of processes of the
@@ -45,6 +50,9 @@ unsigned lineage_begin(struct lineage *l, pid_t root, uint64_t base_ns);
  * - If `pid` is the root of another run, that other run is put inside `run`. */
 void lineage_add(struct lineage *l, unsigned run, pid_t pid);
 void lineage_forget(struct lineage *l, unsigned run);
+/* Notes that a process which lineage_begin or lineage_add added has one thread. Events that were
+ * entered before it was added do not count. */
+void lineage_has_one_thread(struct lineage *l, pid_t pid);
 
 /* Enters an event. Call in the order in which the events happened. */
 void lineage_event(struct lineage *l, const struct process_event *event);
@@ -61,9 +69,10 @@ typedef bool lineage_clock(void *context, pid_t pid, uint64_t *ret);
 
 /* lineage_read_clocks reads the clocks of all processes in the book. After that, the caller enters
  * new events and records, and then calls lineage_settle. For a process that is gone and has no
- * record, the last reading of its clock is used. */
-void lineage_read_clocks(struct lineage *l, lineage_clock *clock, void *context);
-void lineage_settle(struct lineage *l);
+ * record, the last reading of its clock is used. `now_ns` is the time on CLOCK_MONOTONIC before the
+ * call. */
+void lineage_read_clocks(struct lineage *l, uint64_t now_ns, lineage_clock *clock, void *context);
+void lineage_settle(struct lineage *l, uint64_t now_ns);
 
 struct lineage_tally {
 	uint64_t cpu_ns;  /* CPU time of living and ended processes; a lower bound */
@@ -72,8 +81,8 @@ struct lineage_tally {
 	uint64_t cpu_wait_ns, io_wait_ns, memory_wait_ns;
 	uint64_t peak_process_bytes;
 	uint64_t voluntary, involuntary; /* context switches of ended threads */
-	/* Upper bound of the cost of process ends that cpu_ns and ends_ns do not contain. One end
-	 * is assumed to cost at most LINEAGE_END_NS, plus LINEAGE_END_PAGE_NS for each 4 KiB of the
+	/* Upper bound of the CPU time that cpu_ns and ends_ns do not contain: the cost of process
+	 * ends, or without records, what processes used before they ended. One end is assumed to cost at most LINEAGE_END_NS, plus LINEAGE_END_PAGE_NS for each 4 KiB of the
 	 * process's memory (an ordinary end costs 60 us plus 0.45 us for each). */
 	uint64_t unseen_ns;
 	/* Numbers of processes since the run began. `born`: processes seen in a fork event.
@@ -96,6 +105,9 @@ void lineage_living(const struct lineage *l, unsigned run, void (*each)(void *co
 /* Returns the tally of a run at the time of the last lineage_settle. lineage_group also returns
  * values of that time. */
 void lineage_tally(const struct lineage *l, unsigned run, struct lineage_tally *ret);
+
+/* Returns the number of processes in the book. */
+size_t lineage_size(const struct lineage *l);
 
 /* Returns the number of processes in the book that have an exit record. If the number is high, call
  * lineage_settle, which removes processes that are gone. */

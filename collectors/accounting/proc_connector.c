@@ -32,12 +32,14 @@ static bool translate(const struct proc_event *e, struct process_event *ret)
 	switch ((unsigned)e->what) {
 	case PROC_EVENT_FORK:
 		*ret = (struct process_event){
-			.kind = PROCESS_FORKED,
+			.kind = e->event_data.fork.child_pid == e->event_data.fork.child_tgid ?
+					PROCESS_FORKED :
+					THREAD_STARTED,
 			.pid = e->event_data.fork.child_tgid,
 			.parent = e->event_data.fork.parent_tgid,
 			.at_ns = e->timestamp_ns,
 		};
-		return e->event_data.fork.child_pid == e->event_data.fork.child_tgid;
+		return true;
 	case PROC_EVENT_EXIT:
 		*ret = (struct process_event){
 			.kind = THREAD_ENDED,

@@ -1,6 +1,6 @@
 /* Fork and exit events of every process on the machine, from the kernel's proc connector
- * (linux/cn_proc.h). Needs CAP_NET_ADMIN in the initial namespaces. The functions only build
- * requests and parse datagrams, without I/O. */
+ * (linux/cn_proc.h). Needs the initial namespaces, and CAP_NET_ADMIN before Linux 6.6. The functions
+ * only build requests and parse datagrams, without I/O. */
 #ifndef COLLECTORS_ACCOUNTING_PROC_CONNECTOR_H
 #define COLLECTORS_ACCOUNTING_PROC_CONNECTOR_H
 
@@ -11,7 +11,8 @@
 #include "collectors/process/netlink.h"
 
 enum process_event_kind {
-	PROCESS_FORKED, /* `pid` is a new child of `parent`; new threads are left out */
+	PROCESS_FORKED, /* `pid` is a new child of `parent` */
+	THREAD_STARTED, /* process `pid` has one more thread */
 	THREAD_ENDED,   /* a thread of process `pid` ended */
 };
 

@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +68,7 @@ static void *host(void *context)
 	t->program = getpid();
 	pid_t pid = t->loose && is_possible() ?
 			    clone(begin, (void *)((frame - HOST_BYTES) & ~(uintptr_t)63),
-				    CLONE_VM | CLONE_FILES | CLONE_FS, t) :
+				    LOOSE_THREAD_FLAGS, t) :
 			    -1;
 
 	if (pid > 0) {

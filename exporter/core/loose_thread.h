@@ -13,6 +13,7 @@
 #define EXPORTER_CORE_LOOSE_THREAD_H
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -27,6 +28,9 @@
 #else
 #define LOOSE_THREADS 1
 #endif
+
+/* Flags of clone(2) for a loose thread. The filter of system calls allows exactly these. */
+#define LOOSE_THREAD_FLAGS (CLONE_VM | CLONE_FILES | CLONE_FS)
 
 struct loose_thread {
 	pthread_t thread;

@@ -6,6 +6,9 @@
 #include "collectors/base/clock.h"
 #include "collectors/base/thread.h"
 
+/* worker_join_while_active looks this many times in its time. */
+#define SLICES 10
+
 void worker_init(struct worker *w)
 {
 	*w = (struct worker){0};
@@ -93,6 +96,20 @@ bool worker_join(struct worker *w, double seconds, const sigset_t *hurry)
 		loose_thread_join(&w->thread);
 	w->started = !ended;
 	return ended;
+}
+
+bool worker_join_while_active(struct worker *w, double patience)
+{
+	int64_t used = 0, before = -1;
+	int silent = 0;
+
+	/* Count slices instead of seconds, because of SIGSTOP. */
+	while (silent < SLICES && !worker_join(w, patience / SLICES, NULL)) {
+		used = loose_thread_cpu_ns(&w->thread);
+		silent = used > before ? 0 : silent + 1;
+		before = used;
+	}
+	return silent < SLICES;
 }
 
 void worker_done(struct worker *w)

@@ -49,6 +49,10 @@ void worker_stop(struct worker *w);
  * Returns false when the thread still runs. */
 bool worker_join(struct worker *w, double seconds, const sigset_t *hurry);
 
+/* Waits for the end of the thread while it uses CPU time. Returns false when the thread used none for
+ * `patience` seconds. Time during which the program was stopped (SIGSTOP) does not count. */
+bool worker_join_while_active(struct worker *w, double patience);
+
 /* Stops the worker, waits without a limit until a running call of `turn` has returned, and frees
  * the lock and the condition. */
 void worker_done(struct worker *w);

@@ -9,6 +9,7 @@
 #include "collectors/base/scan.h"
 #include "exporter/core/identity.h"
 #include "exporter/core/log.h"
+#include "exporter/history/historian.h"
 #include "recommender/run.h"
 
 struct left_open {
@@ -64,7 +65,10 @@ struct left_open *left_open_read(struct app *app)
 	struct open_run *open;
 	struct err e = {0};
 	size_t n = 0;
-	int code = history_open(&h, app->history_path, HISTORY_READ, &app->columns, NULL, &e);
+	int code =
+		historian_is_opening(app->historian) ?
+			err_set(&e, -ETIMEDOUT, "the history's disk does not answer") :
+			history_open(&h, app->history_path, HISTORY_READ, &app->columns, NULL, &e);
 
 	if (code == 0)
 		code = history_open_runs(h, &arena, &open, &n, &e);

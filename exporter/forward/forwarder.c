@@ -482,6 +482,7 @@ static void init(struct forwarder *f, const struct forwarder_options *o)
 	p.stop = &f->abort;
 	endpoint_init(&f->endpoint, &p);
 	worker_init(&f->worker);
+	f->worker.loose = historian_is_loose(f->options.historian);
 }
 
 int forwarder_start(struct forwarder **ret, const struct forwarder_options *o, struct err *e)

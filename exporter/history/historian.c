@@ -354,12 +354,11 @@ static void run_calls(struct historian *h)
 	}
 }
 
-/* Returns true when historian_start may succeed although opening the file failed with `code`,
- * because the thread tries again. With `hasty`, these are a locked file and a disk that does not
- * answer. Without `hasty`, it is a full disk. */
+/* Returns true when the thread tries again after `code`, and historian_start succeeds: the disk does
+ * not answer, the file is locked (only with `hasty`), or the disk is full (only without `hasty`). */
 static bool may_open_later(const struct historian *h, int code)
 {
-	return h->config.hasty ? code == -EINPROGRESS || code == -EBUSY : code == -ENOSPC;
+	return code == -EINPROGRESS || code == (h->config.hasty ? -EBUSY : -ENOSPC);
 }
 
 /* Opens the file for the first time. Returns false when the thread must end because historian_start
@@ -470,17 +469,37 @@ static void historian_free(struct historian *h)
 	free(h);
 }
 
+/* Returns how many seconds the thread has been waiting for the disk; 0 = it does not wait. The
+ * caller holds the lock. */
+static double silent_seconds(struct historian *h, double now)
+{
+	int64_t used = loose_thread_cpu_ns(&h->thread);
+
+	if (used != h->used_ns)
+		h->used_at = now;
+	h->used_ns = used;
+	/* `attempt_at` is INFINITY while there is no work. */
+	return waits_for_lock(h, now) ? 0 : fmax(now - fmax(h->attempt_at, h->used_at), 0);
+}
+
+/* Returns true while historian_start still waits. The caller holds the lock. */
+static bool opens_in_time(struct historian *h, double begun, double now)
+{
+	if (h->config.hasty)
+		return now < begun + HISTORIAN_OPEN_SECONDS;
+	return !h->loose || silent_seconds(h, now) <= HISTORIAN_HANG_SECONDS;
+}
+
 /* Waits until the file is open, or cannot be opened. An error that may_open_later accepts is no
  * error here, because the thread goes on trying. */
 static int wait_for_opening(struct historian *h, struct err *e)
 {
-	bool hasty = h->config.hasty;
-
 	pthread_mutex_lock(&h->lock);
-	double deadline = hasty ? batch_writer_clock() + HISTORIAN_OPEN_SECONDS : INFINITY;
+	double begun = batch_writer_clock(), now;
 
-	while (h->opened == -EINPROGRESS && batch_writer_clock() < deadline)
-		wait_until(&h->progress, &h->lock, deadline);
+	while (now = batch_writer_clock(),
+		h->opened == -EINPROGRESS && opens_in_time(h, begun, now))
+		wait_until(&h->progress, &h->lock, now + HURRY_SECONDS);
 	h->starting = false;
 	int code = h->opened;
 
@@ -494,7 +513,18 @@ static int wait_for_opening(struct historian *h, struct err *e)
 
 bool historian_is_loose(const struct historian *h)
 {
-	return h->loose;
+	return h && h->loose;
+}
+
+bool historian_is_opening(struct historian *h)
+{
+	if (!h)
+		return false;
+	pthread_mutex_lock(&h->lock);
+	bool ret = h->opened == -EINPROGRESS;
+
+	pthread_mutex_unlock(&h->lock);
+	return ret;
 }
 
 int historian_start(struct historian **ret, const struct historian_config *c, struct err *e)
@@ -503,7 +533,7 @@ int historian_start(struct historian **ret, const struct historian_config *c, st
 
 	init(h, c);
 	h->remote = path_is_remote(h->path);
-	h->loose = c->hasty && h->remote;
+	h->loose = h->remote;
 	int code = loose_thread_start(&h->thread, h->loose, "historian", historian_loop, h, e);
 
 	if (code == 0 && (code = wait_for_opening(h, e)))
@@ -567,6 +597,8 @@ struct settling {
 /* The caller holds the lock. */
 static double patience(const struct historian *h)
 {
+	if (!h->config.hasty)
+		return HISTORIAN_SERVER_SECONDS;
 	return h->opened || h->remote ? HISTORIAN_GRACE_SECONDS : HISTORIAN_HANG_SECONDS;
 }
 
@@ -580,8 +612,8 @@ static struct settling settling_begin(const struct historian *h)
 		.used = loose_thread_cpu_ns(&h->thread)};
 }
 
-/* Returns the time at which a waiting caller gives up because the disk seems not to work. Returns
- * INFINITY without `hasty`, because the caller then never gives up. The caller holds the lock. */
+/* Returns the time at which a wait gives up because the disk seems not to work; INFINITY = never.
+ * Without `hasty`, only silence of a loose thread ends the wait. The caller holds the lock. */
 static double hope_ends(const struct historian *h, struct settling *s, double now)
 {
 	double slow = h->settled < h->handed ? 2 * h->slowest : 0;
@@ -595,13 +627,21 @@ static double hope_ends(const struct historian *h, struct settling *s, double no
 		s->worked_at = now;
 	s->used = used;
 	s->looked_at = now;
-	if (!h->config.hasty)
+	if (!h->config.hasty && (!h->loose || !isinf(h->failing_at) || waits_for_lock(h, now)))
 		return INFINITY;
 	if (!isinf(h->failing_at))
 		return fmax(least, h->failing_at + HISTORIAN_GRACE_SECONDS);
 	if (waits_for_lock(h, now))
 		return fmax(s->begun, h->stuck_at) + fmax(HISTORIAN_GRACE_SECONDS, slow);
 	return fmax(least, fmax(h->attempt_at, s->worked_at) + fmax(hang, slow));
+}
+
+/* Returns true when the events up to `target` are on disk. A loose thread must also have ended the
+ * turn that `hurry` asked for, so that a disk which does not answer is noticed without events. The
+ * caller holds the lock. */
+static bool is_settled(const struct historian *h, uint64_t target)
+{
+	return h->settled >= target && !(h->loose && (h->hurry || !isinf(h->attempt_at)));
 }
 
 /* Like historian_flush, but a signal in `hurry` ends the wait early. `hurry` may be NULL. */
@@ -619,10 +659,10 @@ static bool flush(struct historian *h, double timeout_seconds, const sigset_t *h
 	h->awaited = h->config.hasty;
 	pthread_cond_signal(&h->wake);
 	while (now = batch_writer_clock(), end = fmin(deadline, hope_ends(h, &s, now)),
-		h->settled < target && now < end && !thread_hurry(hurry))
+		!is_settled(h, target) && now < end && !thread_hurry(hurry))
 		wait_until(&h->progress, &h->lock, hurry ? fmin(end, now + HURRY_SECONDS) : end);
 	h->awaited = false;
-	bool done = h->settled >= target;
+	bool done = is_settled(h, target);
 
 	pthread_mutex_unlock(&h->lock);
 	return done;
@@ -771,19 +811,6 @@ void historian_suspect(struct historian *h)
 	pthread_mutex_unlock(&h->lock);
 }
 
-/* Returns how many seconds the thread has been waiting for the disk; 0 = it does not wait. The
- * caller holds the lock. */
-static double silent_seconds(struct historian *h, double now)
-{
-	int64_t used = loose_thread_cpu_ns(&h->thread);
-
-	if (used != h->used_ns)
-		h->used_at = now;
-	h->used_ns = used;
-	/* `attempt_at` is INFINITY while there is no work. */
-	return waits_for_lock(h, now) ? 0 : fmax(now - fmax(h->attempt_at, h->used_at), 0);
-}
-
 int historian_takes_runs(struct historian *h, struct err *e)
 {
 	pthread_mutex_lock(&h->lock);
@@ -811,6 +838,7 @@ struct historian_health historian_health(struct historian *h)
 
 	health.samples_dropped += h->queue.samples_dropped;
 	health.runs_dropped = h->queue.runs_dropped;
+	health.events_waiting = h->handed - h->settled;
 	health.samples_waiting = h->queue.samples + h->samples_at_hand;
 	pthread_mutex_unlock(&h->lock);
 	return health;
@@ -819,11 +847,8 @@ struct historian_health historian_health(struct historian *h)
 static void log_lost(struct historian *h, const char *message)
 {
 	char lost[32];
+	uint64_t n = historian_health(h).events_waiting;
 
-	pthread_mutex_lock(&h->lock);
-	uint64_t n = h->handed - h->settled;
-
-	pthread_mutex_unlock(&h->lock);
 	snprintf(lost, sizeof lost, "%" PRIu64, n);
 	if (n)
 		log_line(LOG_LEVEL_ERROR, message, "events_lost", lost, NULL);

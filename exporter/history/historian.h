@@ -48,7 +48,8 @@ struct historian_config {
 
 /* Starts the thread, which opens the file. Waits until the file is open, so that a bad path is
  * reported here. Without `hasty`, a full disk is no error: the thread tries again until there is
- * room.
+ * room. If another machine or another program serves the disk, and it does not answer for
+ * HISTORIAN_HANG_SECONDS, the function returns 0 as well, and historian_is_opening is true.
  *
  * `hasty` is for a job that waits for this function. The function then waits at most
  * HISTORIAN_OPEN_SECONDS. It returns 0 also while the disk does not answer, or while another
@@ -83,25 +84,33 @@ bool historian_flush(struct historian *h, double timeout_seconds);
  *
  * In the last two cases, the wait is at least twice as long as the slowest write so far.
  *
- * After a `hasty` historian has given up, end the program with loose_threads_leave. */
+ * Without `hasty`, the function gives up early only if the historian is loose (historian_is_loose) and
+ * its thread has used no CPU time for HISTORIAN_SERVER_SECONDS.
+ *
+ * After a historian that is `hasty` or loose has given up, end the program with
+ * loose_threads_leave. */
 bool historian_settle(struct historian *h, double timeout_seconds);
-#define HISTORIAN_GRACE_SECONDS 0.3
-#define HISTORIAN_HANG_SECONDS  3.0
+#define HISTORIAN_GRACE_SECONDS  0.3
+#define HISTORIAN_SERVER_SECONDS 1.0
+#define HISTORIAN_HANG_SECONDS   3.0
 
 bool historian_gave_up(struct historian *h);
 
-/* Returns true when threads that read or write the history should be loose ones (loose_thread.h):
- * the historian is `hasty`, and another machine or another program serves the disk. On a disk of
- * this machine, usual threads are better: calls return in the end, and the kernel counts all
- * threads as one process. Any thread. */
+/* Returns true when threads that read or write the history are to be loose ones (loose_thread.h):
+ * another machine or another program serves the disk. On a disk of this machine, calls return in the
+ * end, and the kernel has one process to account for. `h` may be NULL. Any thread. */
 bool historian_is_loose(const struct historian *h);
 
-/* Makes the historian give up, as after a failed historian_settle. Call it when the disk does not
- * answer a read. */
+/* Returns true while the first attempt to open the file has not returned. The disk may not answer, so
+ * only loose threads may use the file. `h` may be NULL. Any thread. */
+bool historian_is_opening(struct historian *h);
+
+/* Makes the historian give up, as after a failed wait. Call it when the disk does not answer a
+ * read. */
 void historian_give_up(struct historian *h);
 
 /* Returns how many seconds a thread may wait for the disk without using CPU time, before the disk
- * counts as dead: HISTORIAN_GRACE_SECONDS or HISTORIAN_HANG_SECONDS. */
+ * counts as dead: HISTORIAN_GRACE_SECONDS, HISTORIAN_SERVER_SECONDS or HISTORIAN_HANG_SECONDS. */
 double historian_patience(struct historian *h);
 
 /* Fills `e` with the reason why events still wait and are not on disk. */
@@ -145,6 +154,7 @@ struct historian_health {
 	uint64_t samples_written, samples_dropped, runs_dropped, errors, bytes_on_disk;
 	struct history_losses losses; /* data removed because the file was full */
 	size_t samples_waiting;
+	uint64_t events_waiting;    /* samples, begins and ends of runs, and pages */
 	double last_commit_seconds; /* duration of the last transaction; NaN = there was none */
 };
 struct historian_health historian_health(struct historian *h);

@@ -65,6 +65,7 @@ static int sql_error(const struct sql_file *f, int sqlite_code, struct err *e, c
 int sql_open(struct sql_file *f, const char *name, int flags, int busy_ms, struct err *e)
 {
 	int rc = sqlite3_open_v2(name, &f->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+	struct stat st;
 
 	if (rc != SQLITE_OK)
 		return sql_error(f, rc, e, "open");
@@ -73,6 +74,10 @@ int sql_open(struct sql_file *f, const char *name, int flags, int busy_ms, struc
 	sqlite3_db_config(f->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_extended_result_codes(f->db, 1);
 	sqlite3_busy_timeout(f->db, busy_ms);
+	/* SQLite takes a file of one byte as empty (unixFileSize() in os_unix.c), and would overwrite
+	 * it. */
+	if (f->writes && stat(f->path, &st) == 0 && st.st_size == 1)
+		return sql_error(f, SQLITE_NOTADB, e, "open");
 	return 0;
 }
 

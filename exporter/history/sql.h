@@ -18,12 +18,12 @@ struct sql_file {
 	sqlite3 *db;      /* NULL: not open */
 	const char *path; /* for error texts; owned by the caller */
 	const char *kind; /* for error texts: "history " or "" */
-	bool writes;      /* for error texts: true = "write", false = "read" */
+	bool writes;      /* the file may be written; for error texts, too */
 };
 
 /* Opens `name`, which is the path of the file or a URI for it. Views and triggers of the file are
  * disabled, because other users may write to the file (sqlite.org/security.html, "Untrusted SQLite
- * database files"). */
+ * database files"). A file of one byte gives -EBADMSG if f->writes is set. */
 int sql_open(struct sql_file *f, const char *name, int flags, int busy_ms, struct err *e);
 void sql_close(struct sql_file *f);
 

@@ -43,12 +43,16 @@ static void drop_body(struct exchange *x)
 	x->keeps_body = false;
 }
 
+static void drop_answer(struct http_answer *a)
+{
+	event_stream_close(a->stream);
+	shared_drop(&a->body->shared);
+}
+
 void exchange_free(struct exchange *x)
 {
-	if (x->answered) {
-		event_stream_close(x->answer.stream);
-		shared_drop(&x->answer.body->shared);
-	}
+	if (x->answered)
+		drop_answer(&x->answer);
 	leave_slow_queue(x);
 	drop_body(x);
 	free(x->target);
@@ -127,16 +131,84 @@ static void refuse(struct exchange *x)
 		"too many large answers are being made or sent; try again in a second");
 }
 
+/* An answer that another thread makes. The connection may end before the thread, so this has copies
+ * of the texts of the request. */
+struct answering {
+	struct slow_work work; /* must be the first member */
+	struct site *site;
+	struct http_request request;
+	struct http_answer answer;
+	struct arena texts;
+};
+
+static void answering_free(struct answering *a)
+{
+	arena_done(&a->texts);
+	free(a);
+}
+
+static void answering_make(struct slow_work *work)
+{
+	struct answering *a = (struct answering *)(void *)work;
+
+	site_answer(a->site, &a->request, &a->answer);
+}
+
+static void answering_drop(struct slow_work *work)
+{
+	struct answering *a = (struct answering *)(void *)work;
+
+	if (a->answer.body)
+		drop_answer(&a->answer);
+	answering_free(a);
+}
+
+static struct answering *answering_new(const struct exchange *x)
+{
+	struct answering *a = xcalloc(1, sizeof *a);
+	struct http_request *r = &a->request;
+	const char **const texts[] = {&r->method, &r->accept, &r->accept_encoding,
+		&r->scrape_timeout, &r->if_none_match, &r->last_event_id, &r->host, &r->origin,
+		&r->fetch_site, &r->content_type, &r->authorization, &r->space};
+
+	a->work.make = answering_make;
+	a->work.drop = answering_drop;
+	a->site = x->site;
+	*r = x->request;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		if (*texts[i])
+			*texts[i] = arena_text(&a->texts, *texts[i], strlen(*texts[i]));
+	r->target = arena_text(&a->texts, r->target, strlen(r->target));
+	if (r->body.len)
+		r->body.data = arena_text(&a->texts, r->body.data, r->body.len);
+	return a;
+}
+
+/* Answers although the disk of the history may never answer. */
+static void answer_loosely(struct exchange *x)
+{
+	struct answering *a = answering_new(x);
+
+	if (slow_queue_work(x->slow_queue, &a->work)) {
+		x->answer = a->answer;
+		answering_free(a);
+		return;
+	}
+	site_no_answer(x->site, &x->answer);
+}
+
 /* Answers on the queue's thread. The suspended connection owns the texts of the request. */
 static void answer_now(struct slow_task *task, bool wanted)
 {
 	struct exchange *x =
 		(struct exchange *)((char *)task - offsetof(struct exchange, slow_task));
 
-	if (wanted && !memory_budget_is_short(0))
-		site_answer(x->site, &x->request, &x->answer);
-	else
+	if (!wanted || memory_budget_is_short(0))
 		refuse(x);
+	else if (slow_queue_is_loose(x->slow_queue))
+		answer_loosely(x);
+	else
+		site_answer(x->site, &x->request, &x->answer);
 	x->weight = x->answer.body->len;
 	memory_budget_tidy();
 	slow_queue_weigh(x->slow_queue, x->weight);

@@ -447,7 +447,7 @@ int http_start(struct http **ret, struct app *app, const struct text_list *addre
 	if (code == 0)
 		code = site_start(h->site, e);
 	if (code == 0)
-		code = slow_queues_open(&h->slow_queues, e);
+		code = slow_queues_open(&h->slow_queues, site_disk_may_hang(h->site), e);
 	if (code == 0)
 		code = serve_given(h, e);
 	for (size_t i = 0; code == 0 && i < wanted.n; i++)

@@ -13,7 +13,9 @@ STAILQ_HEAD(slow_tasks, slow_task);
 
 struct slow_queue {
 	struct worker worker;
-	pthread_mutex_t lock; /* guards the members below */
+	bool loose;
+	struct slow_work *hung; /* only for the queue's thread; NULL = none */
+	pthread_mutex_t lock;   /* guards the members below */
 	struct slow_tasks waiting;
 	size_t n, most, bytes, most_bytes;
 	bool stop;
@@ -37,6 +39,51 @@ static double task_loop(void *context)
 	return 0;
 }
 
+bool slow_queue_is_loose(const struct slow_queue *q)
+{
+	return q->loose;
+}
+
+/* Returns true when an earlier work still hangs. */
+static bool hangs(struct slow_queue *q)
+{
+	if (!q->hung)
+		return false;
+	if (!worker_join(&q->hung->worker, 0, NULL))
+		return true;
+	struct slow_work *over = TAKE(q->hung);
+
+	worker_done(&over->worker);
+	over->drop(over);
+	return false;
+}
+
+static double make_once(void *context)
+{
+	struct slow_work *work = context;
+
+	work->make(work);
+	return WORKER_END;
+}
+
+bool slow_queue_work(struct slow_queue *q, struct slow_work *take)
+{
+	if (hangs(q)) {
+		take->drop(take);
+		return false;
+	}
+	worker_init(&take->worker);
+	take->worker.loose = true;
+	if (worker_start(&take->worker, "slow answers", make_once, take, NULL))
+		make_once(take);
+	if (worker_join_while_active(&take->worker, SLOW_WORK_SECONDS)) {
+		worker_done(&take->worker);
+		return true;
+	}
+	q->hung = take;
+	return false;
+}
+
 void slow_queue_free(struct slow_queue *q)
 {
 	if (!q)
@@ -46,10 +93,12 @@ void slow_queue_free(struct slow_queue *q)
 	free(q);
 }
 
-int slow_queue_open(struct slow_queue **ret, size_t most, size_t most_bytes, struct err *e)
+int slow_queue_open(struct slow_queue **ret, bool loose, size_t most, size_t most_bytes,
+	struct err *e)
 {
 	struct slow_queue *q = xcalloc(1, sizeof *q);
 
+	q->loose = loose;
 	q->most = most;
 	q->most_bytes = most_bytes;
 	STAILQ_INIT(&q->waiting);
@@ -100,7 +149,7 @@ int slow_queue_stop(struct slow_queue *q, double seconds)
 	q->stop = true;
 	pthread_mutex_unlock(&q->lock);
 	worker_wake(&q->worker);
-	return worker_join(&q->worker, seconds, NULL) ? 0 : -ETIMEDOUT;
+	return worker_join(&q->worker, seconds, NULL) && !hangs(q) ? 0 : -ETIMEDOUT;
 }
 
 /* ---- one queue for each kind of request ---- */
@@ -108,7 +157,7 @@ int slow_queue_stop(struct slow_queue *q, double seconds)
 /* Maximum number of tasks in one queue. */
 #define ANSWERS_MAX 64u
 
-int slow_queues_open(struct slow_queues *all, struct err *e)
+int slow_queues_open(struct slow_queues *all, bool loose, struct err *e)
 {
 	const size_t bytes_max[SITE_WAYS] = {
 		[SITE_LATER] = memory_budget()->of_history,
@@ -118,7 +167,7 @@ int slow_queues_open(struct slow_queues *all, struct err *e)
 
 	for (size_t i = 0; i < SITE_WAYS && code == 0; i++)
 		if (bytes_max[i])
-			code = slow_queue_open(&all->at[i], ANSWERS_MAX, bytes_max[i], e);
+			code = slow_queue_open(&all->at[i], loose, ANSWERS_MAX, bytes_max[i], e);
 	return code;
 }
 

@@ -9,6 +9,7 @@
 #include <sys/queue.h>
 
 #include "collectors/base/err.h"
+#include "exporter/core/worker.h"
 #include "exporter/site/site.h"
 
 /* One request. The caller owns the struct and keeps it until `run` was called. */
@@ -20,12 +21,35 @@ struct slow_task {
 	void (*run)(struct slow_task *task, bool wanted);
 };
 
+/* Work of a task that reads the history. */
+struct slow_work {
+	struct worker worker;
+	/* Makes the answer on a loose thread (exporter/core/loose_thread.h). */
+	void (*make)(struct slow_work *work);
+	/* Frees the work if slow_queue_work returned false. */
+	void (*drop)(struct slow_work *work);
+};
+
+/* A work that uses no CPU time for this many seconds hangs. */
+#define SLOW_WORK_SECONDS 3.0
+
 struct slow_queue;
 
 /* `most` is the maximum number of tasks between slow_queue_take and slow_queue_leave. `most_bytes`
  * limits the unsent bytes of answers. As long as the limit is not reached, the next answer is made,
- * even if it then exceeds the limit. */
-int slow_queue_open(struct slow_queue **ret, size_t most, size_t most_bytes, struct err *e);
+ * even if it then exceeds the limit. `loose`: the disk may never answer
+ * (slow_queue_work). */
+int slow_queue_open(struct slow_queue **ret, bool loose, size_t most, size_t most_bytes,
+	struct err *e);
+
+/* Returns `loose` of slow_queue_open: tasks must use slow_queue_work. */
+bool slow_queue_is_loose(const struct slow_queue *q);
+
+/* Calls take->make on a loose thread while the queue's thread waits. Returns true when it has
+ * returned; the caller then frees the work. Returns false when the disk does not answer for
+ * SLOW_WORK_SECONDS, and at once while an earlier work still hangs. Only for the queue's
+ * thread. */
+bool slow_queue_work(struct slow_queue *q, struct slow_work *take);
 
 /* Adds a task. Returns false and does not call `run` when the queue is full or stops. */
 bool slow_queue_take(struct slow_queue *q, struct slow_task *task);
@@ -36,9 +60,9 @@ void slow_queue_weigh(struct slow_queue *q, size_t bytes);
  * slow_queue_weigh got. */
 void slow_queue_leave(struct slow_queue *q, size_t bytes);
 
-/* Stops the queue: waits for the running task, and runs the waiting tasks with `wanted` false.
- * Returns -ETIMEDOUT when a task still runs after `seconds`. The thread then still uses the queue:
- * call slow_queue_stop again, or end the program by _exit(2). Do not call slow_queue_stop again
+/* Waits for the running task, and runs the waiting tasks with `wanted` false. Returns -ETIMEDOUT
+ * when a task still runs after `seconds`, or when a work still hangs. The thread then still uses the
+ * queue: call slow_queue_stop again, or end the program by _exit(2). Do not call slow_queue_stop again
  * after it returned 0. */
 int slow_queue_stop(struct slow_queue *q, double seconds);
 /* Call it after slow_queue_stop, and after slow_queue_leave for all tasks. NULL does nothing. */
@@ -51,7 +75,7 @@ struct slow_queues {
 	struct slow_queue *at[SITE_WAYS];
 };
 
-int slow_queues_open(struct slow_queues *all, struct err *e);
+int slow_queues_open(struct slow_queues *all, bool loose, struct err *e);
 
 /* Stops all queues as slow_queue_stop does, within `seconds` in total. */
 int slow_queues_stop(struct slow_queues *all, double seconds);

@@ -14,6 +14,7 @@
 #include "collectors/base/mem.h"
 #include "exporter/lifecycle/switch_user.h"
 #include "exporter/core/log.h"
+#include "exporter/core/paths.h"
 
 /* When the program ends, LeakSanitizer traces it by ptrace(2). A program that is built with
  * LeakSanitizer must therefore stay traceable. */
@@ -64,6 +65,9 @@ static bool place_is_of_others(const char *path)
 
 	if (!path)
 		return false;
+	/* Do not ask a disk that may never answer. */
+	if (path_is_remote(path))
+		return true;
 	if (stat(path, &s) == 0 && s.st_uid != geteuid())
 		return true;
 	AUTO(freep) char *folder = xstrdup(path);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "collectors/base/mem.h"
+#include "exporter/core/loose_thread.h"
 #include "exporter/lifecycle/privileges.h"
 
 /* The table lists forbidden calls instead of allowed calls. The C library, the resolver, TLS and
@@ -91,9 +92,11 @@ static const struct sock_filter checks[] = {
 	IF_SKIP(0, 1),
 	REFUSE,
 	ALLOW,
-	/* Creating threads is allowed. Creating processes and namespaces is not allowed. */
-	UNLESS_SKIP(SYS_clone, 5),
+	/* Creating threads, loose ones included, is allowed. Creating other processes and namespaces
+	 * is not allowed. */
+	UNLESS_SKIP(SYS_clone, 6),
 	LOW_HALF(0),
+	IF_SKIP(LOOSE_THREAD_FLAGS, 3),
 	HAS_SKIP(NAMESPACES, 1),
 	HAS_SKIP(CLONE_THREAD, 1),
 	REFUSE,

@@ -10,6 +10,7 @@
 #include "exporter/core/log.h"
 #include "exporter/core/worker.h"
 #include "exporter/sampling/sampler.h"
+#include "exporter/history/historian.h"
 #include "exporter/history/history.h"
 #include "exporter/history/read_failed.h"
 #include "recommender/run.h"
@@ -241,6 +242,7 @@ int follower_start(struct follower **ret, struct app *app, const struct identity
 	f->app = app;
 	f->self = self;
 	worker_init(&f->worker);
+	f->worker.loose = historian_is_loose(f->app->historian);
 	int code = worker_start(&f->worker, "follower", poll_history, f, e);
 
 	if (code)

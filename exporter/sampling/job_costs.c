@@ -10,6 +10,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/followed/jobs.h"
 #include "exporter/catalogue/in_use.h"
+#include "exporter/history/historian.h"
 #include "exporter/history/history.h"
 #include "exporter/core/log.h"
 #include "exporter/core/worker.h"
@@ -170,6 +171,7 @@ struct job_costs *job_costs_new(struct app *app)
 
 	c->app = app;
 	worker_init(&c->worker);
+	c->worker.loose = historian_is_loose(app->historian);
 	return c;
 }
 

@@ -13,6 +13,7 @@
 #include "exporter/answers/neighbourhood.h"
 #include "exporter/core/log.h"
 #include "exporter/core/worker.h"
+#include "exporter/history/historian.h"
 #include "recommender/behaviour/running.h"
 
 #define MARKS 16
@@ -174,6 +175,7 @@ int run_forecasts_start(struct run_forecasts **ret, struct app *app, struct err 
 	o->app = app;
 	pthread_mutex_init(&o->lock, NULL);
 	worker_init(&o->worker);
+	o->worker.loose = historian_is_loose(o->app->historian);
 	int code = worker_start(&o->worker, "outlook", look_up_next, o, e);
 
 	if (code)

@@ -12,6 +12,7 @@
 #include "exporter/core/log.h"
 #include "exporter/core/worker.h"
 #include "exporter/answers/series_view.h"
+#include "exporter/history/historian.h"
 #include "exporter/history/history.h"
 #include "exporter/history/read_failed.h"
 
@@ -63,6 +64,7 @@ struct event_streams *event_streams_new(struct app *app)
 	l->app = app;
 	pthread_mutex_init(&l->lock, NULL);
 	worker_init(&l->worker);
+	l->worker.loose = historian_is_loose(app->historian);
 	return l;
 }
 

@@ -192,6 +192,18 @@ void site_free(struct site *s)
 	free(s);
 }
 
+bool site_disk_may_hang(const struct site *s)
+{
+	return historian_is_loose(s->app->historian);
+}
+
+void site_no_answer(struct site *s, struct http_answer *ret)
+{
+	/* Without work, the historian would not notice it. */
+	historian_flush(s->app->historian, 0);
+	site_refusal(ret, 503, "overloaded", "the history's disk does not answer; try again later");
+}
+
 /* Calls the route. If the history file was replaced during the call, calls the route a second time.
  * If the history is damaged, reports it. */
 static int answer_or_reopen(struct app *app, const struct route *route, const struct arguments *a,

@@ -57,6 +57,12 @@ void site_free(struct site *s);
  * calls json_decref. */
 json_t *site_description(const char *metrics_path);
 
+/* Returns true when site_answer may never return, because another machine or another program serves
+ * the disk of the history. */
+bool site_disk_may_hang(const struct site *s);
+/* Fills `ret` with the refusal of a request whose answer the disk does not give. */
+void site_no_answer(struct site *s, struct http_answer *ret);
+
 /* Fills `ret` with a JSON error (reply_error). */
 void site_refusal(struct http_answer *ret, int status, const char *code, const char *message);
 

@@ -32,10 +32,6 @@
 #define EXIT_SIGNAL         128
 #define FLUSH_SECONDS       10
 
-/* The wait for the thread of the summary is divided into this many slices. After each slice, the
- * thread is checked. */
-#define SUMMARY_SLICES 10
-
 static struct inherited inherited;
 static struct fork_losses losses;
 static pid_t caller;
@@ -432,22 +428,6 @@ static double summarize(void *context)
 	return WORKER_END;
 }
 
-/* Waits for the end of the thread. Returns false when the thread used no CPU time for `patience`
- * seconds. Counts slices instead of seconds, so that time during which the program was stopped
- * (SIGSTOP) does not count. */
-static bool wait_while_it_works(struct worker *w, double patience)
-{
-	int64_t used = 0, before = -1;
-	int silent = 0;
-
-	while (silent < SUMMARY_SLICES && !worker_join(w, patience / SUMMARY_SLICES, NULL)) {
-		used = loose_thread_cpu_ns(&w->thread);
-		silent = used > before ? 0 : silent + 1;
-		before = used;
-	}
-	return silent < SUMMARY_SLICES;
-}
-
 /* Prints the summary and writes the report. Another thread reads the history, because the disk may
  * have died since the end of the run was written. Printing has no deadline. */
 static void print_summary(struct app *app, const struct identity *self,
@@ -462,7 +442,7 @@ static void print_summary(struct app *app, const struct identity *self,
 	w.worker.loose = historian_is_loose(app->historian);
 	if (worker_start(&w.worker, "summary", summarize, &w, NULL))
 		summarize(&w);
-	if (!wait_while_it_works(&w.worker, historian_patience(app->historian))) {
+	if (!worker_join_while_active(&w.worker, historian_patience(app->historian))) {
 		log_line(LOG_LEVEL_ERROR,
 			"the run is in the history, but its summary is missing: the disk does not answer",
 			"run_id", job->run_id, NULL);

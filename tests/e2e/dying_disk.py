@@ -68,8 +68,18 @@ def answer(what, node, data):
         return b""
     raise OSError(errno.ENOSYS, "")
 
+def serve(request):
+    size, what, unique, node = struct.unpack("<IIQQ", request[:24])
+    try:
+        body, error = answer(what, node, request[40:size]), 0
+    except KeyError:
+        body, error = b"", -errno.ENOENT
+    except OSError as e:
+        body, error = b"", -e.errno
+    os.write(device, struct.pack("<IiQ", 16 + len(body), error, unique) + body)
+
 print(flush=True)
-dead, told = (), b""
+dead, told, held = (), b"", []
 while True:
     ready = select.select([device, 0], [], [])[0]
     if 0 in ready:
@@ -81,22 +91,19 @@ while True:
         else:
             dead = [int(number) for number in told.split()]
             print(flush=True)
+            while held and not dead:
+                serve(held.pop(0))
     if device not in ready:
         continue
     request = os.read(device, 1 << 18)
-    size, what, unique, node = struct.unpack("<IIQQ", request[:24])
+    what = struct.unpack("<I", request[4:8])[0]
     if what in (FORGET, INTERRUPT, BATCH_FORGET):
         continue
     if what != INIT and (0 in dead or what in dead):
         print(what, file=sys.stderr, flush=True)
+        held.append(request)
         continue
-    try:
-        body, error = answer(what, node, request[40:size]), 0
-    except KeyError:
-        body, error = b"", -errno.ENOENT
-    except OSError as e:
-        body, error = b"", -e.errno
-    os.write(device, struct.pack("<IiQ", 16 + len(body), error, unique) + body)
+    serve(request)
 """
 
 ALL, READ, WRITE, FSYNC, FLUSH = 0, 15, 16, 20, 25
@@ -117,7 +124,7 @@ class DyingDisk:
         self.inside = ["nsenter", f"--mount=/proc/{self.process.pid}/ns/mnt", "--"]
 
     def die(self, *requests):
-        """From now on the file system does not answer these requests."""
+        """From now on the file system does not answer these requests. It answers all later if there are none."""
         self.process.stdin.write(" ".join(map(str, requests)).encode() + b"\n")
         self.process.stdin.flush()
         self.process.stdout.readline()

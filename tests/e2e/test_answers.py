@@ -51,7 +51,7 @@ RARE = {
     ("503", "not_followed"): "the exporter does not look for runs, or is too busy to answer now",
     ("503", "not_kept"): "the history cannot be written now; send the run again later",
     ("503", "not_reloaded"): "the exporter is too busy to answer now",
-    ("503", "overloaded"): "too much is asked at the same time; try again in a second",
+    ("503", "overloaded"): "too much is asked at the same time, or the history's disk does not answer; try again in a second",
     ("503", "too_many_failures"): "too many wrong passwords came from this address; try again in a second",
     ("503", "too_many_streams"): "32 clients watch runs already",
     ("503", "text"): "`/-/healthy`: the newest sample is too old; `/-/ready`: there is no sample yet, or runs of others cannot be taken; plain text",

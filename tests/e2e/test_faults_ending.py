@@ -259,6 +259,65 @@ class DeadDisk(Job):
                 disk.end()
                 self.assertEqual(server.stop(), 0)
 
+    def serve_on(self, disk, *flags):
+        return self.start_program([*disk.inside, EXPORTER, "serve", "--web.listen-address=127.0.0.1:0",
+                                   f"--history.path={disk.folder / 'history.db'}", "--sample.interval=200ms",
+                                   "--no-jobs.recognise", *flags])
+
+    def check_silent_server(self, server):
+        """Measuring goes on. What needs the history is refused, and the reason can be read."""
+        for seconds in (5, 0.5):
+            begun = time.monotonic()
+            answer = server.get("/jobs")
+            self.assertLess(time.monotonic() - begun, seconds)
+            self.assertEqual((answer.status, answer.headers["Retry-After"]), (503, "1"), answer.text)
+            self.assertIn("disk does not answer", answer.text)
+        self.assertIn("process_cpu_seconds_total", server.get("/metrics").text)
+        wait_until(lambda: "the history's disk has not answered for" in server.get("/-/ready").text, "the reason")
+        lines = len(server.log)
+        begun = time.monotonic()
+        server.send(signal.SIGTERM)
+        self.assertEqual(server.wait(), 0)
+        self.assertLess(time.monotonic() - begun, 2, server.log)
+        self.assertEqual([("exiting although the history does not answer" in line, "level=error" in line) for line in server.log[lines:]],
+                         [(False, False), (True, True)], server.log)
+
+    def test_a_server_starts_without_it(self):
+        self.disk.die(dying_disk.ALL)
+        server = self.serve_on(self.disk)
+        server.wait_address()
+        server.says("level=error.*the history is opened as soon as its disk answers.*could not be opened for")
+        self.check_silent_server(server)
+
+    def test_a_server_that_starts_without_it_opens_it_later(self):
+        self.disk.die(dying_disk.ALL)
+        server = self.serve_on(self.disk)
+        server.wait_address()
+        self.disk.die()
+        wait_until(lambda: server.get("/-/ready").text == "rightsize-exporter is ready.\n", "the disk to answer")
+        wait_until(lambda: server.get("/jobs").status == 200, "the history")
+        self.assertEqual(server.stop(), 0)
+
+    def test_a_server_that_only_waits(self):
+        """No thread writes at the time when the disk dies."""
+        server = self.serve_on(self.disk)
+        server.wait_address()
+        self.assertEqual(server.get("/jobs").status, 200)
+        self.disk.die(dying_disk.ALL)
+        self.check_silent_server(server)
+
+    def test_a_wrapper_with_readers(self):
+        """Threads that answer requests and that forward runs read the history while the job runs."""
+        central = self.serve("--web.allow-changes", f"--history.path={self.folder / 'central.db'}")
+        wrapper = self.begin_job(["--web.listen-address=127.0.0.1:0", f"--forward.url=http://127.0.0.1:{central.port}",
+                                  "--log.level=error"])
+        wait_until(lambda: self.disk.files() == 3, "the first write")
+        self.disk.die(dying_disk.ALL)
+        for _ in range(3):
+            self.disk.wait_for_victim()
+        time.sleep(1)  # every reader looks
+        self.check_end(wrapper, "the end of the run is not in the history.*disk has not answered for")
+
     def test_at_the_last_sync(self):
         wrapper = self.begin_job(["--quiet"])
         wait_until(lambda: self.disk.files() == 3, "the first write")

@@ -144,15 +144,15 @@ ROWS = {
         "exporter/main.c", "		.hasty = app->self == NULL,\n", "",
         "test_faults_history.py:SmallDisk.test_full_at_the_end_holds_up_no_exit_code"),
     "a slow write is given up": (
-        "exporter/history/historian.h", "HISTORIAN_HANG_SECONDS  3.0", "HISTORIAN_HANG_SECONDS  0.4",
+        "exporter/history/historian.h", "HISTORIAN_HANG_SECONDS   3.0", "HISTORIAN_HANG_SECONDS   0.4",
         "test_faults_history.py:Unwritable.test_a_write_that_takes_two_seconds_is_waited_for"),
     "a job starts when its history can be opened": (
         "exporter/history/historian.h", "HISTORIAN_OPEN_SECONDS 0.2", "HISTORIAN_OPEN_SECONDS 30",
         "test_faults_history.py:Unwritable.test_a_disk_that_hangs_from_the_beginning"),
     "a lock at the beginning costs the run": (
-        "exporter/history/historian.c", "? code == -EINPROGRESS || code == -EBUSY :", "? code == -EBUSY :", "unit:historian_stop"),
+        "exporter/history/historian.c", "? -EBUSY : -ENOSPC);", "? -EINPROGRESS : -ENOSPC);", "unit:historian_stop"),
     "a full disk keeps a server from starting": (
-        "exporter/history/historian.c", " : code == -ENOSPC;", " : false;",
+        "exporter/history/historian.c", "? -EBUSY : -ENOSPC);", "? -EBUSY : -EINPROGRESS);",
         "test_faults_history.py:SmallDisk.test_a_server_starts_on_a_full_disk_and_recovers"),
     "who writes in turn is not waited for": (
         "exporter/history/open.c", "		h->lock_wait.wrote = now;", "		h->lock_wait.wrote = tries ? h->lock_wait.wrote : now;",
@@ -303,15 +303,28 @@ ROWS = {
         "exporter/main.c", "			exit_deadline_works(begun, ", "			exit_deadline_works(NULL, ",
         "test_faults_ending.py:Ending.test_a_sampler_that_hangs_holds_up_no_job_and_no_end"),
     "the end of a wrapper waits for a dead server": (
-        "exporter/history/historian.c", "h->loose = c->hasty && h->remote;", "h->loose = false;",
+        "exporter/history/historian.c", "h->loose = h->remote;", "h->loose = false;",
         "test_faults_ending.py:DeadDisk.test_while_the_job_runs"),
     "the end of a wrapper waits for a dead server that it reads from": (
         "exporter/wrapper/wrapper.c", "	w.worker.loose = historian_is_loose(app->historian);\n", "",
         "test_faults_ending.py:DeadDisk.test_after_the_run_was_written"),
+    "a reader of a wrapper waits for a dead server": (
+        "exporter/forward/forwarder.c", "	f->worker.loose = historian_is_loose(f->options.historian);\n", "",
+        "test_faults_ending.py:DeadDisk.test_a_wrapper_with_readers"),
+    "a server does not start while its file server is dead": (
+        "exporter/history/historian.c", "	return !h->loose || silent_seconds(h, now) <= HISTORIAN_HANG_SECONDS;", "	return true;",
+        "test_faults_ending.py:DeadDisk.test_a_server_starts_without_it"),
+    "a server that is idle does not notice a dead file server at its end": (
+        "exporter/history/historian.c", "!(h->loose && (h->hurry || !isinf(h->attempt_at)));", "true;",
+        "test_faults_ending.py:DeadDisk.test_a_server_that_only_waits"),
+    "the bound forgets the threads of a process that nobody may trace": (
+        "collectors/accounting/lineage.c", "(e->one_thread ? 1 : l->cpus);", "1;", "unit:lineage_tails"),
+    "requests wait for an answer that hangs": (
+        "exporter/http/slow_queue.c", "	if (hangs(q)) {", "	if (false) {", "unit:slow_queue"),
     "a thread that hangs keeps the pipes of the wrapper open": (
         "exporter/core/loose_thread.c", "			dup2(nothing, (int)fd);", "			(void)nothing;", "unit:loose_thread"),
     "a report at work is cut off": (
-        "exporter/wrapper/wrapper.c", "silent = used > before ? 0 : silent + 1;", "silent++;",
+        "exporter/core/worker.c", "silent = used > before ? 0 : silent + 1;", "silent++;",
         "test_faults_ending.py:Ending.test_a_disk_that_hangs_at_reading_does_not_hold_it_up"),
     "a control group that comes too late stays": (
         "exporter/wrapper/run_accounts.c", "	run_accounts_close(&request->accounts);\n	free(request);", "	free(request);",

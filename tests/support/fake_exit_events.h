@@ -26,6 +26,10 @@ void fake_fork(struct exit_events *x, pid_t parent, pid_t pid, uint64_t at_ns);
 /* Ends a process, which is reaped at once. Its exit event comes `took_ns` after its accounting
  * record. */
 void fake_end(struct exit_events *x, pid_t pid, uint64_t cpu_ns, uint64_t took_ns);
+/* From now on there are no records. */
+void fake_without_records(struct exit_events *x, unsigned cpus);
+/* Ends a process without a record. It is reaped at once. */
+void fake_end_event(struct exit_events *x, pid_t pid, uint64_t at_ns);
 /* Simulates lost events. */
 void fake_loss(struct exit_events *x);
 

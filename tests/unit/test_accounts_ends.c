@@ -2,6 +2,7 @@
  * of its processes' exits. Exit accounting also gives an upper bound for the other sources. */
 #include "tests/unit/test_main.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "tests/support/accounts_world.h"
@@ -36,9 +37,10 @@ static void put_other(struct group *g, unsigned faults, unsigned ignored)
 }
 
 /* Makes a run and a stranger, OTHER, in the same control group. */
-static void group_init(struct group *g, unsigned ignored)
+static void group_init_with(struct group *g, unsigned ignored, bool records)
 {
 	static const struct task_clock clock = TASK_CLOCK_NONE;
+	static struct descriptors none; /* no clock can be attached */
 	struct world *w = &g->w;
 
 	world_init(w, "/");
@@ -51,13 +53,22 @@ static void group_init(struct group *g, unsigned ignored)
 	test_host_file(&w->t, GROUP "cgroup.procs", "5000010\n5000012\n");
 	usage(w, 5000000, "");
 	g->events = fake_exit_events_first();
+	w->t.host.group_files = records ? NULL : &none;
+	if (!records)
+		fake_without_records(g->events, 2);
 	fake_processes(g->events)->alive[ROOT % FAKE_PIDS] = true;
 	fake_processes(g->events)->alive[OTHER % FAKE_PIDS] = true;
 	w->t.host.own_pid_namespace = true;
 	assert_int_equal(process_tree_begin(&w->tree, &w->t.host, ROOT, 0, 0), 0);
 	w->account = account_open(w->accounts, &w->t.host,
-		&(struct account_spec){.root = ROOT, .forked_seconds = 0.25, .clock = &clock},
+		&(struct account_spec){
+			.root = ROOT, .forked_seconds = 0.25, .clock = records ? &clock : NULL},
 		&w->tree);
+}
+
+static void group_init(struct group *g, unsigned ignored)
+{
+	group_init_with(g, ignored, true);
 }
 
 static void group_done(struct group *g)
@@ -138,12 +149,43 @@ static void loss_of_records_charges_nothing_of_the_group(void **state)
 	assert_double_equal(g.w.value[RUN_CPU_SECONDS], 1 - 0.25, 1e-9);
 }
 
+/* A child that nobody waits for used 30 ms of its 40 ms when its clock was last read. */
+static void without_records_the_time_since_the_last_look_is_the_bound(void **state)
+{
+	AUTO(group_done) struct group g;
+
+	group_init_with(&g, 0, false);
+	look_again(&g.w);
+	fake_fork(g.events, ROOT, CHILD, 50 * MS);
+	fake_processes(g.events)->clock_ns[CHILD % FAKE_PIDS] = 30 * MS;
+	machine(&g.w, 102, 61);
+	usage(&g.w, 5000000 + 30000, "");
+	look_again(&g.w);
+	assert_double_equal(g.w.value[RUN_CPU_SECONDS], 1.03 - 0.25, 1e-9);
+	fake_end_event(g.events, CHILD, 60 * MS);
+	usage(&g.w, 5000000 + 900000, "");
+	machine(&g.w, 202, 62);
+	look_again(&g.w);
+
+	struct account_note note = note_of(&g.w);
+
+	assert_string_equal(note.cpu_source, "proc");
+	assert_double_equal(g.w.value[RUN_CPU_SECONDS], 1.03 - 0.25, 1e-9);
+	assert_double_equal(note.cpu_missed_seconds, 0.010, 5e-4);
+	assert_double_equal(note.cpu_foreign_seconds, 0, 1e-9);
+	assert_true(isnan(g.w.value[RUN_CPU_WAIT_SECONDS]));
+	fake_loss(g.events);
+	look_again(&g.w);
+	assert_true(note_of(&g.w).cpu_missed_seconds > 0.5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ends_are_measured_by_the_group_that_a_run_shares),
 		cmocka_unit_test(rest_of_the_group_is_no_more_than_the_kernel_told_of_the_run),
 		cmocka_unit_test(exit_accounting_needs_no_clock),
+		cmocka_unit_test(without_records_the_time_since_the_last_look_is_the_bound),
 		cmocka_unit_test(loss_of_records_charges_nothing_of_the_group),
 	};
 

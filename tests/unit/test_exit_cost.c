@@ -72,7 +72,7 @@ static void world_init(struct world *w)
 	test_host_file(&w->t, BOX "cgroup.type", "domain\n");
 	group_file(w);
 	assert_int_equal(cgroup_find(&w->group, &w->t.host, "10", NULL), 0);
-	assert_int_equal(exit_events_start(&w->x, &e), 0);
+	assert_int_equal(exit_events_start(&w->x, false, &e), 0);
 	w->p = fake_processes(w->x);
 	live(w, ROOT);
 	live(w, OTHER);

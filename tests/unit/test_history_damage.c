@@ -134,14 +134,18 @@ static void a_file_that_was_never_a_history_stays(void **state)
 {
 	static const struct {
 		const char *name, *wal;
+		size_t bytes;
 		bool stays;
 	} table[] = {
-		{"passwd", NULL, true},
-		{"dump.tar", NULL, true},
-		{"db", NULL, true},
-		{"runs.sqlite", NULL, false},
-		{"runs.sqlite3", NULL, false},
-		{"runs", "runs-wal", false},
+		{"passwd", NULL, 6, true},
+		{"dump.tar", NULL, 6, true},
+		{"db", NULL, 6, true},
+		{"flag", NULL, 1, true},
+		{"word", NULL, 2, true},
+		{"runs.db", NULL, 1, false},
+		{"runs.sqlite", NULL, 6, false},
+		{"runs.sqlite3", NULL, 6, false},
+		{"runs", "runs-wal", 6, false},
 	};
 	struct test_folder *f = *state;
 
@@ -152,7 +156,7 @@ static void a_file_that_was_never_a_history_stays(void **state)
 
 		print_message("%s\n", table[i].name);
 		snprintf(path, sizeof path, "%s/%s", f->path, table[i].name);
-		damage_text(path);
+		test_write_file(path, "hello\n", table[i].bytes);
 		if (table[i].wal) {
 			snprintf(wal, sizeof wal, "%s/%s", f->path, table[i].wal);
 			damage_text(wal);
@@ -163,8 +167,8 @@ static void a_file_that_was_never_a_history_stays(void **state)
 		if (table[i].stays) {
 			assert_non_null(strstr(e.text, path));
 			assert_int_equal(test_folder_count(f), 1);
-			assert_int_equal(test_read_file(path, after, sizeof after), 6);
-			assert_memory_equal(after, "hello\n", 6);
+			assert_int_equal(test_read_file(path, after, sizeof after), table[i].bytes);
+			assert_memory_equal(after, "hello\n", table[i].bytes);
 		} else {
 			history_close(h);
 		}

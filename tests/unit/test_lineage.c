@@ -12,7 +12,7 @@
 struct world {
 	struct lineage *book;
 	bool alive[PIDS];
-	uint64_t clock[PIDS];
+	uint64_t clock[PIDS], now;
 	unsigned job, step; /* the outer and the inner run of nested_world() */
 };
 
@@ -67,8 +67,8 @@ static struct lineage_tally settle(struct world *w, unsigned run)
 {
 	struct lineage_tally t;
 
-	lineage_read_clocks(w->book, clock_of, w);
-	lineage_settle(w->book);
+	lineage_read_clocks(w->book, w->now, clock_of, w);
+	lineage_settle(w->book, w->now);
 	lineage_tally(w->book, run, &t);
 	return t;
 }

@@ -321,13 +321,15 @@ static void events_are_about_processes(void **state)
 	put_event(&d, &e, CN_IDX_PROC);
 	put_event(&d, &e, CN_IDX_CIFS); /* a message of another connector */
 	proc_connector_parse((struct bytes){d.data, d.len}, collect_event, &c);
-	assert_int_equal(c.n, 2);
+	assert_int_equal(c.n, 3);
 	assert_int_equal(c.event[0].kind, PROCESS_FORKED);
 	assert_int_equal(c.event[0].pid, 11);
 	assert_int_equal(c.event[0].parent, 9);
-	assert_int_equal(c.event[1].kind, THREAD_ENDED);
+	assert_int_equal(c.event[1].kind, THREAD_STARTED);
 	assert_int_equal(c.event[1].pid, 9);
-	assert_int_equal(c.event[1].status, 256);
+	assert_int_equal(c.event[2].kind, THREAD_ENDED);
+	assert_int_equal(c.event[2].pid, 9);
+	assert_int_equal(c.event[2].status, 256);
 }
 
 static void answer_to_the_request_for_events_is_found(void **state)

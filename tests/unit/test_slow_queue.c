@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 
+#include "collectors/base/clock.h"
 #include "exporter/http/slow_queue.h"
 
 #define MANY 8
@@ -52,7 +54,7 @@ static void open_desk(size_t most, size_t most_bytes)
 {
 	struct err e = {0};
 
-	assert_int_equal(slow_queue_open(&slow_queue, most, most_bytes, &e), 0);
+	assert_int_equal(slow_queue_open(&slow_queue, false, most, most_bytes, &e), 0);
 }
 
 static void close_desk(void)
@@ -163,6 +165,51 @@ static void closing_does_not_wait_for_an_answer_that_hangs(void **state)
 	slow_queue_free(slow_queue);
 }
 
+struct hanging_work {
+	struct slow_work work; /* must be the first member */
+	sem_t may_return;
+	atomic_bool made, dropped;
+};
+
+static void make(struct slow_work *work)
+{
+	struct hanging_work *w = (struct hanging_work *)(void *)work;
+
+	while (sem_wait(&w->may_return) != 0)
+		;
+	atomic_store(&w->made, true);
+}
+
+static void drop(struct slow_work *work)
+{
+	atomic_store(&((struct hanging_work *)(void *)work)->dropped, true);
+}
+
+static void while_a_work_hangs_others_are_refused_at_once(void **state)
+{
+	struct hanging_work w[2] = {0};
+
+	for (size_t i = 0; i < ARRAY_LEN(w); i++) {
+		w[i].work.make = make;
+		w[i].work.drop = drop;
+		sem_init(&w[i].may_return, 0, 0);
+	}
+	open_desk(1, 1);
+	assert_false(slow_queue_work(slow_queue, &w[0].work));
+	struct mono begun = now_read().mono;
+
+	assert_false(slow_queue_work(slow_queue, &w[1].work));
+	assert_true(mono_seconds_between(begun, now_read().mono) < 1);
+	assert_true(w[1].dropped && !w[1].made && !w[0].dropped);
+	assert_int_equal(slow_queue_stop(slow_queue, 60), -ETIMEDOUT);
+	sem_post(&w[0].may_return);
+	while (slow_queue_stop(slow_queue, 60) != 0)
+		;
+	assert_true(w[0].made && w[0].dropped);
+	slow_queue_free(slow_queue);
+	(void)state;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +218,7 @@ int main(void)
 		cmocka_unit_test(answers_that_are_not_read_keep_others_from_being_made),
 		cmocka_unit_test(closing_answers_those_who_wait_without_looking),
 		cmocka_unit_test(closing_does_not_wait_for_an_answer_that_hangs),
+		cmocka_unit_test(while_a_work_hangs_others_are_refused_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,8 +42,11 @@ TABLE = (
      "an inherited perf counter may be attached to a process that may be traced, and counts its later children"),
     ("user", "serve 65534", ANY, ANY, "exact",
      "the job is of the same user: an inherited perf counter may be attached to it"),
-    (("plain", "host pid", "pid", "nested"), "serve 65534", ANY, ANY, "wide",
-     "taskstats takes CAP_NET_ADMIN, a perf counter the right to trace; times in /proc/PID/stat end with the last look"),
+    (("plain", "host pid"), "serve 65534", ANY, ANY, "bounded",
+     "taskstats takes CAP_NET_ADMIN, a perf counter the right to trace; process events of Linux 6.6 tell anybody in the initial "
+     "namespaces when each process of the job began and ended, and CPU clocks are for anybody: unknown is what it used in between"),
+    (("pid", "nested"), "serve 65534", ANY, ANY, "wide",
+     "process events are for the initial PID namespace only; times in /proc/PID/stat end with the last look"),
 )
 
 
