@@ -629,8 +629,8 @@ void cost_aware_outlook(void *state, double input, double allocation,
 /* Returns a quantile of the next peak: the smallest value of the pool with at most the chance
  * 1 - share of a larger peak. Quantiles and chances therefore never contradict each other. Starts
  * the search at index *at and updates *at, so calls with ascending shares need only one pass. */
-static double pool_quantile(
-	const struct cost_pool *p, double share, const struct odds_factors *odds, size_t *at)
+static double pool_quantile(const struct cost_pool *p, double share,
+	const struct odds_factors *odds, size_t *at)
 {
 	while (*at < p->n - 1 && chance_above(p, *at + 1, odds) > 1 - share)
 		++*at;
