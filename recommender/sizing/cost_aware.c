@@ -582,16 +582,16 @@ static struct odds_factors odds_factors_of(const struct sizer *s)
 }
 
 /* Returns the probability that the next peak is above the first `below` values of the pool. If the
- * next input is larger than all earlier inputs, failures are more likely than the ratios suggest,
- * unless the allocation is larger than all earlier peaks by as much. On the public sources, the
- * odds grew with the square of the growth that the allocation lacks. */
+ * next input is larger than all earlier inputs, failures are more likely than the ratios suggest.
+ * On the public sources, the odds grew with the growth of the input, and once more with the part of
+ * that growth by which the allocation does not exceed the earlier peaks. */
 static double chance_above(const struct cost_pool *p, size_t below, const struct odds_factors *odds)
 {
 	double value = below ? p->atom[below - 1].value : 0;
 	double lacking = fmax(1, odds->growth / fmax(1, value / odds->largest));
 
 	return scale_odds(fmax(0, 1 - p->weight_below[below] / cost_pool_weight(p)),
-		fmin(odds->neighbours * lacking * lacking, ODDS_FACTOR_MAX));
+		fmin(odds->neighbours * odds->growth * lacking, ODDS_FACTOR_MAX));
 }
 
 void cost_aware_outlook(void *state, double input, double allocation,
