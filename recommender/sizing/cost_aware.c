@@ -561,31 +561,37 @@ static double scale_odds(double p, double factor)
 	return factor * p / (1 - p + factor * p);
 }
 
-/* If the next input is outside the range of earlier inputs, failures are more likely than the
- * ratios suggest. On the public sources, the odds grew with the square of input / largest input,
- * and with smallest input / input. */
-#define ODDS_BELOW_MOST 4.0 /* upper bound for a smaller input, which seldom needs more memory */
-static double odds_beyond_inputs(const struct sizer *s)
-{
-	double least = INFINITY, most = 0;
+/* Factors by which the odds of a failure exceed the odds that follow from the ratios. */
+struct odds_factors {
+	double neighbours; /* correction learnt from the other jobs */
+	double growth;     /* next input / largest earlier input; 1 = it is not larger */
+	double largest;    /* largest earlier peak, bytes */
+};
 
-	for (size_t i = 0; i < s->peaks_seen.n; i++) {
-		least = fmin(least, s->peaks_seen.at[i].input);
+static struct odds_factors odds_factors_of(const struct sizer *s)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < s->peaks_seen.n; i++)
 		most = fmax(most, s->peaks_seen.at[i].input);
-	}
-	if (!(most > 0 && s->input > 0))
-		return 1;
-	if (s->input > most)
-		return (s->input / most) * (s->input / most);
-	return s->input < least ? fmin(least / s->input, ODDS_BELOW_MOST) : 1;
+	return (struct odds_factors){
+		.neighbours = job_prior_odds(s->prior, s->peaks_seen.n),
+		.growth = most > 0 && s->input > most ? s->input / most : 1,
+		.largest = rule_peaks_largest(&s->peaks_seen, PEAKS_SEEN_MAX),
+	};
 }
 
-/* Returns the factor by which the odds of a failure exceed the odds that follow from the ratios. */
-static double odds_factor(const struct sizer *s)
+/* Returns the probability that the next peak is above the first `below` values of the pool. If the
+ * next input is larger than all earlier inputs, failures are more likely than the ratios suggest.
+ * On the public sources, the odds grew with the growth of the input, and once more with the part of
+ * that growth by which the allocation does not exceed the earlier peaks. */
+static double chance_above(const struct cost_pool *p, size_t below, const struct odds_factors *odds)
 {
-	double odds = job_prior_odds(s->prior, s->peaks_seen.n) * odds_beyond_inputs(s);
+	double value = below ? p->atom[below - 1].value : 0;
+	double lacking = fmax(1, odds->growth / fmax(1, value / odds->largest));
 
-	return fmin(odds, ODDS_FACTOR_MAX);
+	return scale_odds(fmax(0, 1 - p->weight_below[below] / cost_pool_weight(p)),
+		fmin(odds->neighbours * odds->growth * lacking, ODDS_FACTOR_MAX));
 }
 
 void cost_aware_outlook(void *state, double input, double allocation,
@@ -599,11 +605,9 @@ void cost_aware_outlook(void *state, double input, double allocation,
 	o.moved = s->changed > oldest ? (size_t)(s->changed - oldest) : 0;
 
 	struct cost_pool chance = chances_of(s, input);
-	size_t below = cost_pool_below(&chance, allocation);
+	struct odds_factors odds = odds_factors_of(s);
 
-	o.too_small =
-		scale_odds(fmax(0, 1 - chance.weight_below[below] / cost_pool_weight(&chance)),
-			odds_factor(s));
+	o.too_small = chance_above(&chance, cost_pool_below(&chance, allocation), &odds);
 
 	struct cost_pool cost = pool_for_cost(s, s->risk);
 
@@ -622,18 +626,13 @@ void cost_aware_outlook(void *state, double input, double allocation,
 	*ret = o;
 }
 
-/* Returns the quantile's share in the pool. The chance of a larger peak is scaled as in
- * cost_aware_outlook, so that quantiles and chances never contradict each other. */
-static double share_in_pool(const struct sizer *s, double share)
+/* Returns a quantile of the next peak: the smallest value of the pool with at most the chance
+ * 1 - share of a larger peak. Quantiles and chances therefore never contradict each other. Starts
+ * the search at index *at and updates *at, so calls with ascending shares need only one pass. */
+static double pool_quantile(const struct cost_pool *p, double share,
+	const struct odds_factors *odds, size_t *at)
 {
-	return 1 - scale_odds(1 - share, 1 / odds_factor(s));
-}
-
-/* Returns a quantile of the pool. Starts the search at index *at and updates *at, so calls with
- * ascending shares need only one pass. */
-static double pool_quantile(const struct cost_pool *p, double share, size_t *at)
-{
-	while (*at < p->n - 1 && p->weight_below[*at + 1] < share * cost_pool_weight(p))
+	while (*at < p->n - 1 && chance_above(p, *at + 1, odds) > 1 - share)
 		++*at;
 	return p->atom[*at].value;
 }
@@ -641,18 +640,19 @@ static double pool_quantile(const struct cost_pool *p, double share, size_t *at)
 double cost_aware_quantile(void *state, double input, double share)
 {
 	struct cost_pool p = chances_of(state, input);
+	struct odds_factors odds = odds_factors_of(state);
 	size_t at = 0;
 
-	return pool_quantile(&p, share_in_pool(state, share), &at);
+	return pool_quantile(&p, share, &odds, &at);
 }
 
 void cost_aware_quantiles(void *state, double input, size_t n, double *ret)
 {
 	struct cost_pool p = chances_of(state, input);
+	struct odds_factors odds = odds_factors_of(state);
 
 	for (size_t k = 0, at = 0; k < n; k++)
-		ret[k] =
-			pool_quantile(&p, share_in_pool(state, ((double)k + 0.5) / (double)n), &at);
+		ret[k] = pool_quantile(&p, ((double)k + 0.5) / (double)n, &odds, &at);
 }
 
 static void start(struct sizer *s, enum risk risk, const struct rule_options *o)

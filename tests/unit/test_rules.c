@@ -400,6 +400,21 @@ static void auto_keeps_the_past_when_the_input_explains_the_change(void **state)
 	assert_true(cost_aware_rules[RISK_BALANCED].allocate(s, 1e9) < 2000 * MIB);
 }
 
+/* The next input is six times as large as the only one. A request that is six times as large as the
+ * only peak has grown as much, so its chance is raised less. */
+static void a_larger_input_raises_the_chance_of_a_request_that_has_not_grown(void **state)
+{
+	AUTO(freep) void *s = rule_new(&cost_aware_rules[RISK_BALANCED]);
+	struct observation o = {1000 * MIB, 1e9, 60};
+	struct cost_aware_outlook same, grown;
+
+	cost_aware_rules[RISK_BALANCED].learn(s, &o);
+	cost_aware_outlook(s, 6e9, 1100 * MIB, &same);
+	assert_true(same.too_small > 0.9);
+	cost_aware_outlook(s, 6e9, 6000 * MIB, &grown);
+	assert_true(grown.too_small < 0.1);
+}
+
 /* The peaks are proportional to the input. The request follows this rule beyond the inputs that
  * were seen, and the stated chance of a failure grows with the distance. */
 static void auto_extrapolates_in_both_directions(void **state)
@@ -580,6 +595,7 @@ int main(void)
 		cmocka_unit_test(auto_follows_the_fall_of_a_small_job),
 		cmocka_unit_test(auto_follows_a_fall_soon_after_another),
 		cmocka_unit_test(auto_keeps_the_past_when_the_input_explains_the_change),
+		cmocka_unit_test(a_larger_input_raises_the_chance_of_a_request_that_has_not_grown),
 		cmocka_unit_test(auto_extrapolates_in_both_directions),
 		cmocka_unit_test(outlook_gives_less_risk_to_larger_allocations),
 		cmocka_unit_test(chance_and_range_do_not_contradict_each_other),
