@@ -664,7 +664,7 @@ static void assert_jobs(struct test_place *f, const char *expected)
 	struct job_row *row;
 	size_t n;
 
-	assert_int_equal(history_jobs(f->h, &f->arena, &row, &n, NULL), 0);
+	assert_int_equal(history_jobs(f->h, 0, &f->arena, &row, &n, NULL), 0);
 	for (size_t i = 0; i < n; i++)
 		buf_addf(&text, "%s: %d runs, %d failed, %zu here; ", row[i].job_name,
 			(int)row[i].runs, (int)row[i].outcomes[OUTCOME_FAILED],
