@@ -214,12 +214,10 @@ static void use_a_number_again(int go)
 	_exit(again);
 }
 
-/* The accounting record of a process may still wait to be read when the next process with the same
- * pid is created. The record must then count for the process that ended. */
-static void each_of_those_with_one_number_is_counted(void **state)
+/* Follows a root whose children have one pid, one after the other. Returns their number. */
+static uint64_t follow_one_number(struct lineage_tally *ret)
 {
 	struct exit_events *x = start_or_skip();
-	struct lineage_tally t;
 	int go[2], status = 0;
 
 	assert_int_equal(pipe(go), 0);
@@ -231,12 +229,23 @@ static void each_of_those_with_one_number_is_counted(void **state)
 
 	assert_int_equal(write(go[1], "g", 1), 1);
 	assert_int_equal(waitpid(root, &status, 0), root);
-	settle(x, run, &t);
-	uint64_t children = 1 + (uint64_t)WEXITSTATUS(status);
-
+	settle(x, run, ret);
 	close(go[0]);
 	close(go[1]);
 	exit_events_stop(x);
+	return 1 + (uint64_t)WEXITSTATUS(status);
+}
+
+/* The accounting record of a process may still wait to be read when the next process with the same
+ * pid is created. The record must then count for the process that ended. The kernel drops records
+ * when the whole machine makes too many, so the test tries again. */
+static void each_of_those_with_one_number_is_counted(void **state)
+{
+	struct lineage_tally t = {0};
+	uint64_t children = 0;
+
+	for (int tries = 0; tries < 3 && !t.whole; tries++)
+		children = follow_one_number(&t);
 	if (children < CHILDREN / 2)
 		skip(); /* choosing a pid is not permitted, or another process took it */
 	assert_int_equal(t.born, children);

@@ -62,6 +62,9 @@ class History:
             row.update(ended_at=None, duration_seconds=None, exit_code=None)
         self.db.execute(f"INSERT INTO run({', '.join(row)}) VALUES({', '.join('?' * len(row))})", list(row.values()))
         self.db.execute("UPDATE job SET runs = runs + 1 WHERE id = ?", (job,))
+        requests = any(more.get(key) is not None for key in ("requested_cpu_cores", "requested_memory_bytes"))
+        self.db.execute("UPDATE job SET last_started_at = ?1, last_outcome = ?2, last_requests = ?3 WHERE id = ?4"
+                        " AND (last_started_at IS NULL OR last_started_at <= ?1)", (started_at, outcome, requests, job))
         self.db.execute("INSERT INTO job_outcome(job, outcome, runs) VALUES(?, ?, 1) ON CONFLICT(job, outcome)"
                         " DO UPDATE SET runs = runs + 1", (job, outcome))
         self.db.executemany(
