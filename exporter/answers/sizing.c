@@ -148,7 +148,7 @@ int sizing_of_job(struct app *app, const struct arguments *a, struct sizing_resu
 int sizing_by_default(struct app *app, const char *job_name, struct job_neighbours *neighbours,
 	struct sizing_result **ret, struct reply *reply, struct err *e)
 {
-	/* The parameters of /recommend have the same defaults, so both share a cached result. */
+	/* /recommend without parameters asks the same question, so it shares this cached result. */
 	struct sizing_question q = {
 		.job_name = job_name,
 		.strategy = &strategies[0],

@@ -882,8 +882,8 @@ int historian_stop(struct historian *h)
 
 	while (now = batch_writer_clock(), end = fmin(leave_at, hope_ends(h, &s, now)),
 		!h->ended && now < end)
-		/* Check often: hope_ends takes the time of its check for the time when the thread
-		 * last worked. */
+		/* Check often: if the thread has worked since the last check, hope_ends assumes that
+		 * it worked until now. */
 		wait_until(&h->progress, &h->lock, fmin(end, now + HURRY_SECONDS));
 	bool ended = h->ended;
 

@@ -111,7 +111,7 @@ X(PACK_RUN, "UPDATE run SET circumstances = ?, stats_form = ?, stats = ?, memory
   " WHERE id = ?") \
 X(TAKE_OVER, "UPDATE run SET owner_pid = ?, owner_start_ticks = ? WHERE run_id = ? AND outcome = 'running'") \
 X(IS_OF_JOB, "SELECT 1 FROM job WHERE id = ? AND name = ?") \
-/* Reads the ids of the job ?1, whose runs are all of the system ?3 and none is open, and of the job ?2. */ \
+/* Reads the ids of the jobs ?1 and ?2. Reads no row if a run of the job ?1 is open or not of the system ?3. */ \
 X(FORMER_JOB, "SELECT f.id, j.id FROM job f, job j WHERE f.name = ?1 AND j.name = ?2 AND NOT EXISTS(SELECT 1 FROM run r" \
   " LEFT JOIN circumstances c ON c.id = r.circumstances WHERE r.job = f.id AND (r.outcome = 'running'" \
   " OR coalesce(c.system, r.system) IS NOT ?3))") \

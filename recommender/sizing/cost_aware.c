@@ -217,7 +217,8 @@ static void weigh_experts(struct sizer *s, size_t level)
 		s->weight[level][e] /= sum;
 }
 
-/* Returns a value of an expert in bytes. INFINITY = it has no more. */
+/* Returns the memory in bytes that value `i` of an expert stands for. INFINITY = the expert has fewer
+ * values, or none. */
 static double value_at(const struct sizer *s, unsigned expert, size_t i)
 {
 	const struct expert_ratios *r = &s->for_cost[expert];

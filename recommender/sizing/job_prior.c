@@ -33,8 +33,8 @@ static const struct ratio_prior typical[] = {
  * 8.8, 5.8, 4.6 and 2.7 % of the runs failed (balanced, the same five sources). */
 const double job_prior_usual_odds[JOB_STAGES] = {1.0, 1.15, 1.25, 1.1};
 
-/* After this number of runs, the factor fades to 1, because the job then has enough ratios of its
- * own. */
+/* Up to this number of runs, the odds are multiplied by the full factor. With more runs, the factor
+ * comes nearer to 1, because the job has more and more ratios of its own. */
 #define ODDS_FADE 30.0
 
 /* Weight of the built-in ratios at each stage, in jobs. At later stages, the job's own ratios show
