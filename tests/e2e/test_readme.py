@@ -130,7 +130,7 @@ def script_track_works(text):
     return fine
 
 
-# What kubectl gets to apply: a file, a folder of kustomize with the one below it, or its input.
+# Collects all that kubectl would apply: a file, an overlay of kustomize with the folder it builds on, or the standard input.
 FAKE_KUBECTL = """#!/bin/sh
 case "$1 $2 $3" in
 "apply -f -") cat ;;
