@@ -1,5 +1,5 @@
-/* Sends runs to another exporter: as JSON to URL/runs (exporter/forward/run_message.h). The receiver recognises
- * a run by its id. A receiver of an older version takes one run at a time. */
+/* Sends runs to another exporter: as JSON to URL/runs (exporter/forward/run_message.h). The receiver
+ * recognises a run by its id. A receiver of an older version takes one run at a time. */
 #ifndef EXPORTER_FORWARD_TO_EXPORTER_H
 #define EXPORTER_FORWARD_TO_EXPORTER_H
 
