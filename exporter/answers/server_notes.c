@@ -280,7 +280,7 @@ static void note_far(json_t *notes, struct buf *b, const struct server_answer *s
 {
 	if (s->options.regions || !s->best.pick || !server_is_far(s, s->best.pick))
 		return;
-	buf_addf(b, "To stay on the continent of today's server, set continents to \"%s\".",
+	buf_addf(b, "continents=\"%s\" keeps to the continent of today's server.",
 		server_todays_continent(s));
 	push(notes, b);
 }

@@ -20,9 +20,11 @@ const char *server_parameter_benchmark_config(size_t i);
 #define GB_IN_MIB 1024.0 /* the Spare Cores Keeper counts memory in GB of 1,024 MiB */
 
 /* clang-format off */
+/* Number of listed servers; `usual`: the default, as a text. */
+#define SERVER_LIMIT_PARAMETER(usual) \
+	{.name = "limit", .kind = PARAMETER_COUNT, .fallback = usual, .least = 1, .most = 1000, \
+		.help = "Most servers to give, best first"}
 #define SERVER_PARAMETERS \
-	{.name = "limit", .kind = PARAMETER_COUNT, .fallback = "5", .least = 1, .most = 1000, \
-		.help = "Most servers to give, best first"}, \
 	{.name = "page", .kind = PARAMETER_COUNT, .fallback = "1", .least = 1, .most = 1000000, \
 		.help = "Which page of so many servers"}, \
 	{.name = "objective", .kind = PARAMETER_CHOICE, .choice = server_parameter_objective, \

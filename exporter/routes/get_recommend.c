@@ -55,6 +55,7 @@ static const struct parameter parameters[] = {
 		.unit = "MiB",
 		.unit_bytes = MIB,
 		.help = "Memory of one GPU of the cluster in MiB; 16 GiB by default (format ray)"},
+	SERVER_LIMIT_PARAMETER("3"),
 	SERVER_PARAMETERS,
 	DETAILS_PARAMETER("hindsight, how peaks were measured, duration by cores, memory by risk, counts of 0; of each server what "
 			  "/servers adds; earlier runs with costs, excluded servers, benchmarks"),

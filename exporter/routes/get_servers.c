@@ -54,6 +54,7 @@ static const struct parameter parameters[] = {
 		.most = 1e9,
 		.unit = "seconds",
 		.help = "Seconds that a run takes, in place of the job's"},
+	SERVER_LIMIT_PARAMETER("5"),
 	SERVER_PARAMETERS,
 	SIZING_PARAMETERS,
 	DETAILS_PARAMETER(

@@ -132,10 +132,11 @@ static void judge_baseline(struct sizing *s, const struct runs *runs, const stru
 		return;
 	if (options->runs)
 		window.window = options->runs;
-	sizing_limit_memory(s, used, NAN);
+	struct limit_base limit = sizing_limit_memory(s, used);
+
 	replay_runs(&f, &rule_baseline, &window, runs, used, run_needs_memory, REPLAY_SCORED);
 	sizing_judge_memory(s, &f, false, runs, used, options);
-	sizing_explain_limit(s, used, arena);
+	sizing_explain_limit(s, &limit, arena);
 	replay_done(&f);
 }
 

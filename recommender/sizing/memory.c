@@ -399,26 +399,50 @@ static void explain_reach(struct sizing *s, const struct runs *used, double inpu
 			input / largest);
 }
 
-/* Sets the limit to the larger of two values: the demand, and `peak` plus room for kernel
+static void raise_base(struct limit_base *base, double bytes, const char *name)
+{
+	if (bytes > base->bytes) {
+		base->bytes = bytes;
+		base->name = name;
+	}
+}
+
+/* Sets the limit to the larger of two values: the demand, and the base plus room for kernel
  * memory. */
-static void limit_above(struct sizing *s, double peak)
+static void limit_above(struct sizing *s, const struct limit_base *base)
 {
 	s->memory_bytes_limit = s->demand.memory_bytes;
-	if (peak > 0)
+	if (base->bytes > 0)
 		s->memory_bytes_limit = fmax(s->memory_bytes_limit,
-			fmin(peak * LIMIT_SHARE + LIMIT_MORE, ALLOCATION_MAX));
+			fmin(base->bytes * LIMIT_SHARE + LIMIT_MORE, ALLOCATION_MAX));
 }
 
-void sizing_limit_memory(struct sizing *s, const struct runs *used, double least)
+struct limit_base sizing_limit_memory(struct sizing *s, const struct runs *used)
 {
-	limit_above(s, fmax(run_needs_summary(used, run_needs_memory).max, least));
+	struct limit_base base = {0};
+
+	raise_base(&base, run_needs_summary(used, run_needs_memory).max, "the largest peak");
+	limit_above(s, &base);
+	return base;
 }
 
-/* If the next input is known, peaks of other inputs do not matter. The limit then covers the 90th
- * percentile of the forecast for this input, and the request at risk safe. */
-static void limit_for_input(struct sizing *s, double least)
+/* If the next input is known, peaks of other inputs do not matter. `m`: NULL rule = auto. */
+static struct limit_base limit_of(struct sizing *s, const struct sizing_method *m,
+	const struct replayed *f, const struct runs *used, bool for_input)
 {
-	limit_above(s, fmax(fmax(s->memory_high, s->memory_at_risk[RISK_SAFE]), least));
+	struct limit_base base = {.for_input = for_input};
+
+	if (for_input)
+		raise_base(&base, s->memory_high, "the highest peak to expect");
+	else
+		raise_base(&base, run_needs_summary(used, run_needs_memory).max,
+			"the largest peak");
+	if (!m->rule)
+		raise_base(&base, s->memory_at_risk[RISK_SAFE], "the request at risk safe");
+	raise_base(&base, for_input ? f->after_oom : f->kills_need, "the need after kills");
+	raise_base(&base, s->endings.died_at, "the memory of a run that died at its limit");
+	limit_above(s, &base);
+	return base;
 }
 
 static bool all_announced(const struct runs *used)
@@ -429,23 +453,21 @@ static bool all_announced(const struct runs *used)
 	return used->n > 0;
 }
 
-void sizing_explain_limit(struct sizing *s, const struct runs *used, struct arena *arena)
+void sizing_explain_limit(struct sizing *s, const struct limit_base *base, struct arena *arena)
 {
-	struct run_summary peaks = run_needs_summary(used, run_needs_memory);
-	char limit[WORDING_MAX], runs[WORDING_MAX], peak[WORDING_MAX];
-	bool for_input = s->memory_bytes_limit < peaks.max;
-	/* Rounded as in the line to paste, which has whole MiB. */
-	double pasted = (double)sizing_round_up(s->memory_bytes_limit) * MIB;
+	char limit[WORDING_MAX], of[WORDING_MAX];
 
-	if (!peaks.n)
+	if (isnan(s->memory_bytes_limit))
 		return;
+	/* Rounded as in the line to paste, which has whole MiB. */
 	sizing_explain(s, arena, TOPIC_MEMORY,
 		"For systems with a limit beside the request, the limit is %s%s.",
-		wording_bytes(limit, pasted), for_input ? ", for this input" : "");
-	if (!for_input)
+		wording_bytes(limit, (double)sizing_round_up(s->memory_bytes_limit) * MIB),
+		base->for_input ? ", for this input" : "");
+	if (s->memory_bytes_limit > s->demand.memory_bytes)
 		sizing_explain(s, arena, TOPIC_MEMORY_MORE,
-			"The limit covers the largest peak of %s, %s, plus 5 %% and 16 MiB for the kernel.",
-			wording_runs(runs, peaks.n), wording_bytes(peak, peaks.max));
+			"The limit is %s, %s, plus 5 %% and 16 MiB for the kernel.", base->name,
+			wording_bytes(of, base->bytes));
 }
 
 #define ATTEMPTS_MAX 10
@@ -523,6 +545,7 @@ void sizing_memory(struct sizing *s, const struct sizing_method *m, const struct
 	const struct sizing_rule *rule = sizing_rule_of(m, options->risk);
 	struct rule_options rule_options = sizing_memory_options(rule, options);
 	double input = sizing_next_input(options), least;
+	struct limit_base limit;
 	struct replayed f;
 
 	replay_runs(&f, rule, &rule_options, runs, used, run_needs_memory,
@@ -544,12 +567,7 @@ void sizing_memory(struct sizing *s, const struct sizing_method *m, const struct
 	sizing_judge_memory(s, &f, !m->rule, runs, used, options);
 	if (s->demand.memory_bytes <= least)
 		explain_the_dead(s, arena);
-	if (!m->rule && !isnan(input) && all_announced(used))
-		limit_for_input(s, fmax(f.after_oom, s->endings.died_at));
-	else
-		sizing_limit_memory(s, used,
-			fmax(fmax(f.kills_need, s->endings.died_at),
-				m->rule ? 0 : s->memory_at_risk[RISK_SAFE]));
+	limit = limit_of(s, m, &f, used, !m->rule && !isnan(input) && all_announced(used));
 	if (options->attempt <= 1)
 		tell_attempts(s, rule, f.state, s->demand.memory_bytes);
 	if (m->rule || !hold_follower(s, runs, &f, options->attempt, arena))
@@ -558,6 +576,6 @@ void sizing_memory(struct sizing *s, const struct sizing_method *m, const struct
 	sizing_explain_source(s, used, arena);
 	explain_reach(s, used, input, arena);
 	explain_quality(s, arena);
-	sizing_explain_limit(s, used, arena);
+	sizing_explain_limit(s, &limit, arena);
 	replay_done(&f);
 }

@@ -247,8 +247,8 @@ static void warn_of_inputs(struct sizing *s, const struct groups *g, double wast
 {
 	warnings_add(&s->warnings, arena, WARNING_MIXED_JOBS, g->n,
 		"No single request fits these %zu runs: the best would waste %.0f %%. The input size "
-		"explains %.0f %% of the difference. Announce it with each run "
-		"(RIGHTSIZE_INPUT_BYTES), or give small and large inputs their own job names.",
+		"explains %.0f %% of the difference. Ask with the size of the next input "
+		"(input_bytes), or give small and large inputs their own job names.",
 		g->n, 100 * waste, 100 * explained);
 }
 

@@ -183,11 +183,17 @@ void replay_done(struct replayed *f);
 void sizing_judge_memory(struct sizing *s, struct replayed *own, bool own_is_auto,
 	const struct runs *runs, const struct runs *used, const struct sizing_options *options);
 
-/* Sets memory_bytes_limit to the larger of two values: the demand, and the largest peak of the runs
- * plus kernel memory. `least` counts as one more peak; NaN = ignore it. sizing_explain_limit
- * explains the limit. */
-void sizing_limit_memory(struct sizing *s, const struct runs *used, double least);
-void sizing_explain_limit(struct sizing *s, const struct runs *used, struct arena *arena);
+/* The limit is 5 % and 16 MiB above this value, unless the demand is larger. */
+struct limit_base {
+	double bytes;
+	const char *name; /* in a sentence, as "the largest peak" */
+	bool for_input;   /* it is about the next input size */
+};
+
+/* Sets memory_bytes_limit from the largest peak of the runs. sizing_explain_limit adds the sentences
+ * about it. */
+struct limit_base sizing_limit_memory(struct sizing *s, const struct runs *used);
+void sizing_explain_limit(struct sizing *s, const struct limit_base *base, struct arena *arena);
 
 double sizing_next_input(const struct sizing_options *options); /* NaN = unknown */
 /* Returns the input size of a run: the announced size, or the bytes read if no run of the job

@@ -222,7 +222,7 @@ class Catalogue(support.Case):
                 answer = self.query("recommend", f"--job-name={region}", *words, *asked)
                 self.assertEqual((answer["best"]["region"], answer["best"].get("region_note")), (best, note), answer)
                 told = [text for text in answer["notes"] if "continents" in text]
-                self.assertEqual(told, ['To stay on the continent of today\'s server, set continents to "North America".'] if note else [])
+                self.assertEqual(told, ['continents="North America" keeps to the continent of today\'s server.'] if note else [])
 
     @unittest.skipUnless(shutil.which("openssl"), "makes a certificate with openssl")
     def test_a_certificate_of_ones_own_is_trusted_when_it_is_named(self):
