@@ -1,5 +1,5 @@
-/* A collector turns kernel files into points. To add a collector, write collectors/machine/NAME.c,
- * which ends with
+/* A collector turns kernel files into points: values of metrics at one time. To add a collector,
+ * write collectors/machine/NAME.c, which ends with
  *
  * 	const struct collector collector_NAME = { .name = "NAME", ... };
  *
@@ -24,15 +24,16 @@ struct collector {
 	size_t n_metrics;
 	bool off_by_default;
 
-	/* All three functions run on the sampler thread. `start` makes the state, and may be NULL.
-	 * It returns -ENOENT when this machine has nothing to measure: the collector is then left
-	 * out without a log line. `start` may set members of `host` for other collectors, and
-	 * `stop` clears them. */
+	/* The sampler thread calls all three functions. `start` makes the state that the other two
+	 * get. `start` may be NULL. It returns -ENOENT when this machine has nothing to measure.
+	 * The collector is then not used, and no line is logged. `start` may set members of `host`
+	 * for other collectors, and `stop` clears them. */
 	int (*start)(void **ret, struct host *host, struct err *e);
 
-	/* Reads and adds points. A negative errno drops all points of this tick, sets the success
-	 * metric to 0, and is logged once. -ENOENT without a message means that there is nothing to
-	 * measure now: no points, no log line. The function must not block without a time limit. */
+	/* Reads the files and adds points to `out`. Returns 0 or a negative errno. After an error,
+	 * all points of this tick are dropped, the success metric is 0, and the error is logged
+	 * once. -ENOENT without a message is no error. It means that there is nothing to measure
+	 * now. The function must not block without a time limit. */
 	int (*collect)(void *state, const struct host *host, struct block *out, struct err *e);
 
 	void (*stop)(void *state); /* may be NULL if there is no state */

@@ -1,6 +1,6 @@
-/* The machine as collectors see it: its files, the time of the current tick, and facts about it.
- * The facts never change, or are updated between ticks. Each sampler thread has one host, and
- * collectors borrow it. */
+/* The machine as collectors see it: its files, the time of the current tick, and facts about it. A
+ * tick is one round in which all collectors read. Facts never change during a tick. Each sampler
+ * thread has one host, and collectors borrow it. */
 #ifndef COLLECTORS_HOST_H
 #define COLLECTORS_HOST_H
 
@@ -80,7 +80,8 @@ struct host {
 	 * kernel memory. */
 	unsigned *processes_kept, processes_kept_max;
 	/* Limits of open descriptors. `group_files`: files of control groups. When this limit is
-	 * reached, a file is opened again for each read. `root_ends`: pidfds of root processes. */
+	 * reached, a file is opened again for each read. `root_ends`: pidfds that report the end of
+	 * a run's first process. */
 	struct descriptors *group_files, *root_ends;
 	struct member_limit *members; /* limit of processes in all runs together; NULL = no limit */
 	struct helpers *helpers; /* declared helpers of all runs; NULL = no client declares any */
@@ -106,8 +107,9 @@ void host_close(struct host *h); /* frees only what host_open made; zeroed memor
 /* Updates affinity_cpus between ticks: taskset(1), cpusets and CPU hotplug change it. */
 void host_look(struct host *h);
 
-/* Returns true if NSpid of this /proc/PID/status (proc_pid_status(5)) is only the number `pid`. The
- * process then lives in the PID namespace that /proc shows, and in no nested namespace. */
+/* `status` is the text of a file /proc/PID/status (proc_pid_status(5)). Returns true if its line
+ * NSpid has only the number `pid`. The process then lives in the PID namespace that /proc shows,
+ * and in no nested namespace. */
 bool host_status_is_of(struct scan status, pid_t pid);
 
 #endif

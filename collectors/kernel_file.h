@@ -67,18 +67,19 @@ uint64_t kernel_file_number(const struct host *host, struct tree *tree, const ch
  *
  * If the kernel counter falls to less than half, it has restarted from zero (a replaced device).
  * Its new value is then added. After a smaller fall, `value` stays until the kernel counter has
- * caught up. Zeroed memory = not seen yet. */
+ * caught up. Zeroed memory = no reading yet. */
 struct counter {
 	uint64_t last;
 	double value;
 };
 
-/* Adds the next reading of the kernel counter, `raw`, and returns the value. Every 64-bit number
- * counts as a reading. If the kernel counter was not read, do not call this function. */
+/* Takes `raw`, the next reading of the kernel counter, and returns c->value. Do not call this
+ * function if the kernel counter could not be read: every 64-bit number counts as a reading, even
+ * UINT64_MAX. */
 double counter_follow(struct counter *c, uint64_t raw);
 
-/* Limits how often work is done. ration_due returns true at the first call, and then once after
- * each `seconds`. */
+/* Limits how often work is done. ration_due returns true at the first call. After that, it returns
+ * true again when `seconds` have passed since it last did. */
 struct ration {
 	struct mono next;
 };

@@ -34,7 +34,8 @@ struct mounts {
 	uint64_t hash; /* hash of the unparsed text */
 };
 
-/* Decides whether the space of a file system is measured, and whether a call on it may block. */
+/* The kind of a mount decides whether the space of its file system is measured, and whether a call
+ * on the file system may block. */
 enum mount_kind {
 	MOUNT_LOCAL,   /* on a disk of this machine: measured */
 	MOUNT_LAYERED, /* shows the space of the file system below it */
@@ -70,8 +71,8 @@ void mount_watch_free(struct mount_watch *w); /* NULL does nothing */
 uint64_t mount_watch_changes(struct mount_watch *w);
 
 /* Returns true if the path m->point leads to `m`. Returns false if another mount covers the path,
- * or if a file system on the path may never answer (MOUNT_REMOTE). Walks from `m` up to the root of
- * the table. */
+ * or if a file system on the path may never answer (MOUNT_REMOTE). Checks `m` and all mounts above
+ * it. */
 bool mounts_reach(const struct mounts *all, const struct mount *m);
 
 #endif

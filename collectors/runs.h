@@ -1,5 +1,5 @@
-/* The metrics of one run, as a table. A run is one execution of a job. It consists of a tree of
- * processes. The rows also define the metrics of a job at /metrics and the columns of the history.
+/* The metrics of one run, as a table. A run is one execution of a job, and consists of a tree of
+ * processes. The same rows define the metrics of a job at /metrics and the columns of the history.
  *
  * Each row is X(id, combine, name, unit, type, fold, column, help). A job may have several runs at
  * the same time. `combine` selects how their values become one value for the job: SUM, MAX or MIN.

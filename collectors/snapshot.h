@@ -1,6 +1,6 @@
-/* A snapshot holds the points of one tick. The sampler thread fills it. After that the snapshot is
- * immutable, and all readers share it through base/latest.h. When the last reader has dropped its
- * reference, the snapshot is recycled. */
+/* A snapshot holds the points of one tick, which is one round of reading by all collectors. The
+ * sampler thread fills it. After that the snapshot is immutable, and all readers share it through
+ * base/latest.h. When the last reader has dropped its reference, the snapshot is recycled. */
 #ifndef COLLECTORS_SNAPSHOT_H
 #define COLLECTORS_SNAPSHOT_H
 
@@ -60,9 +60,9 @@ struct snapshot {
 	const struct run_reading *runs;
 };
 
-/* Adds a point of the collector's metric number `id`. Copies the labels, removes invalid characters
- * and cuts long labels. Ignores a `value` of NaN: a metric whose value is unknown has no point. A
- * counter must not be negative. */
+/* Adds a point of the collector's metric number `id`. Copies the label values, replaces invalid
+ * characters and cuts long values. Adds nothing if `value` is NaN, because an unknown value has no
+ * point. A counter must not be negative. */
 void block_add(struct block *b, unsigned id, double value, const char *const *labels);
 
 /* Example: POINT(block, CPU_SECONDS, 12.5, "0", "user"). The label values have the order of the
@@ -76,8 +76,8 @@ double block_sum(const struct block *b, unsigned id);
 /* Returns the block of a collector, or NULL if the snapshot has no such block. */
 const struct block *snapshot_block(const struct snapshot *s, const struct collector *c);
 
-/* snapshot_take returns a new or recycled snapshot with an empty block for each collector.
- * `collectors` ends with NULL. */
+/* A pool of snapshots that are recycled. The array `collectors` ends with NULL. snapshot_take
+ * returns a new or recycled snapshot, with an empty block for each of these collectors. */
 struct snapshot_pool;
 struct snapshot_pool *snapshot_pool_new(const struct collector *const *collectors);
 struct snapshot *snapshot_take(struct snapshot_pool *p);

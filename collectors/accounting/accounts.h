@@ -1,9 +1,9 @@
 /* Finds the CPU time of a run from the best source available, and an upper bound of the CPU time
  * that this source lacks. Also reads the kernel's numbers for the run's own control group.
  *
- * Every source is meant as a lower bound of the true CPU time. Therefore the largest value is
- * reported. It may still be too high, but by at most `cpu_foreign_seconds`. `cpu_source` names the
- * first source of this list that explains nearly all of the reported value:
+ * Usually no source counts more than the true CPU time. Therefore the largest value is reported. If
+ * it is nevertheless too high, then by at most `cpu_foreign_seconds`. `cpu_source` names the first
+ * source of this list that explains nearly all of the reported value:
  *
  * 	cgroup      the kernel's account of the run's own group, minus earlier use by others
  * 	taskstats   exit accounting on a privileged host, plus the cost of ends (exit_cost.h)
@@ -27,9 +27,9 @@ struct accounts;
 
 struct accounts *accounts_new(void);
 void accounts_free(struct accounts *a); /* close every account first */
-/* Reads the machine's CPU counters. Call once per tick before the runs are sampled. If a run then
- * turns out to have no process, call again before it is sampled again: the counters then include
- * its last process. */
+/* Reads the machine's CPU counters. Call once per tick before the runs are sampled. If a sample
+ * finds no process of a run any more, call this function again before the run is sampled once more.
+ * The counters then include the last process of the run. */
 void accounts_tick(struct accounts *a, const struct host *h);
 /* Returns the number of processes and threads created so far, as of the last tick; 0 = unknown. The
  * count begins at boot or, outside the initial PID namespace, at the first tick. */
@@ -39,8 +39,8 @@ struct account;
 
 struct account_spec {
 	pid_t root;
-	/* NULL = no clock. The clock must stay open during account_open. If account_note reports
-	 * `uses_clock`, the clock must stay open until account_close. */
+	/* The task clock of the run; NULL = no clock. The clock must stay open during account_open.
+	 * If account_note reports `uses_clock`, the clock must stay open until account_close. */
 	const struct task_clock *clock;
 	double forked_seconds;         /* CPU time of the root before exec; not part of the run */
 	const struct cpu_quota *quota; /* CPU quota before the run began; NULL = not read */
@@ -60,9 +60,9 @@ void account_close(struct account *a); /* NULL does nothing */
 /* Closes the files of an ended run, but keeps the account. account_note still works afterwards. */
 void account_let_go(struct account *a);
 
-/* Adds processes to `tree` that belong to the run but cannot be found by parent links. These are
- * members of the run's control group, and orphans known from process events. Call before each
- * sample of the tree. */
+/* Adds processes to `tree` that belong to the run but cannot be found by parent links: processes in
+ * the run's own control group, and orphans known from process events. Call before each sample of
+ * the tree. */
 void account_find_members(struct account *a, const struct host *h, struct process_tree *tree);
 
 /* Updates the account. Call after each sample of the tree. Raises the CPU times in `value` to the
@@ -75,8 +75,8 @@ void account_look(struct account *a, const struct host *h, const struct process_
 void account_end(struct account *a, const struct host *h, const struct process_tree *tree,
 	double value[RUN_N_METRICS]);
 
-/* Enters `total_seconds`, the CPU time of the whole run that the parent got from wait4(2). Raises
- * the run's total to this value. A larger total stays. */
+/* `total_seconds` is the CPU time of the whole run that the parent got from wait4(2). If the run's
+ * total is smaller, raises it to this value. */
 void account_waited(struct account *a, double total_seconds);
 
 struct account_note {
@@ -110,9 +110,9 @@ struct account_note {
 	 * exit records */
 	double peak_told_at_ends;
 	double peak_told_by_limit; /* peak found by account_end, bytes; NaN = no kill */
-	/* OOM kills since the run began. `oom_kills`: in the run's own group. `shared_oom_kills`:
-	 * in the nearest group that counts kills or, if there is no such group, on the whole
-	 * machine. NaN = unknown. */
+	/* Processes that the OOM killer killed since the run began. `oom_kills`: in the run's own
+	 * group. `shared_oom_kills`: in the nearest group that counts kills or, if there is no such
+	 * group, on the whole machine. NaN = unknown. */
 	double oom_kills, shared_oom_kills;
 	/* The lowest limit of the run's group and the groups above it; NaN = no limit. */
 	double memory_limit_bytes, cpu_limit_cores;

@@ -1,5 +1,6 @@
-/* The threads of a running run that a task clock (task_clock.h) or process events count. Sampler
- * thread only. */
+/* The threads of a run that has already begun. They are listed to attach a task clock
+ * (task_clock.h) to them, or to count their CPU time through process events. Sampler thread
+ * only. */
 #ifndef COLLECTORS_ACCOUNTING_CLOCK_THREADS_H
 #define COLLECTORS_ACCOUNTING_CLOCK_THREADS_H
 
@@ -23,8 +24,8 @@ void clock_threads_list(struct clock_threads *ret, const struct host *h,
 /* Returns the number of members that began no later than `ticks` after boot. */
 size_t clock_members_until(const struct process_tree *tree, uint64_t ticks);
 
-/* Tells the book which members have one thread. Call it right after they were added: their threads
- * that start from then on have events. */
+/* Tells the book of processes (lineage.h) which members have one thread. Call it right after the
+ * members were added to the book. Later threads need no call, because their starts are events. */
 void clock_threads_tell(struct lineage *l, const struct host *h, const struct process_tree *tree);
 
 #endif

@@ -5,8 +5,8 @@
  * all ends in the group is the group's usage minus the recorded CPU time of all its processes. Each
  * run gets a share of this cost. The shares are in proportion to the estimated costs of the runs.
  *
- * If the time cannot be measured, the run's estimated cost is used. It is also used while a process
- * may have entered or left the group unseen. */
+ * If the time cannot be measured, the run's estimated cost is used instead. The same is done while
+ * a process may have entered or left the group unseen. */
 #ifndef COLLECTORS_ACCOUNTING_EXIT_COST_H
 #define COLLECTORS_ACCOUNTING_EXIT_COST_H
 
@@ -31,15 +31,15 @@ struct exit_cost {
 	/* CPU time spent on ends, as of the last tick; may fall */
 	double seconds;
 	double missed_seconds; /* upper bound of the CPU time that `seconds` lacks */
-	/* `seconds_before`, `missed_before` and `before` are values at the start of the current
-	 * measurement. `last` is the tally of the last tick. */
+	/* `seconds_before`, `missed_before` and `before`: `seconds`, `missed_seconds` and the tally
+	 * of the run when the current measurement began. `last`: the tally at the last tick. */
 	double seconds_before, missed_before;
 	struct lineage_tally before, last;
 };
 
-/* Begins the account of a run that just began. `group` is the group of the run's root; NULL =
- * unknown. The caller must hold the lock (exit_events_lock) for every function in this file except
- * exit_cost_groups_read. */
+/* Begins the account of a run that just began. `run` is its number in the lineage. `group` is the
+ * control group of the run's root; NULL = unknown. The caller must hold the lock (exit_events_lock)
+ * for every function in this file except exit_cost_groups_read. */
 void exit_cost_begin(struct exit_cost *r, struct exit_cost_groups *all, struct exit_events *x,
 	unsigned run, const struct cgroup *group, const struct host *h);
 /* Ends the account. Call after lineage_forget of the run. Does nothing if `r` is zeroed. */

@@ -1,14 +1,13 @@
 /* A thread that receives the kernel's process events and exit records, and enters them in a lineage
  * (lineage.h). The thread serves runs whose processes are not children of this exporter. It needs
- * the initial PID, user and network namespaces. Records need CAP_NET_ADMIN, and so do events before
- * Linux 6.6. If one of these is missing, exit_events_start fails, and runs use their other sources
- * of CPU time.
+ * the initial PID, user and network namespaces. Records need CAP_NET_ADMIN. Before Linux 6.6,
+ * events need it too. If exit_events_start fails, runs use their other sources of CPU time.
  *
  * An exit record lacks the CPU time of the process's end, about 60 us for a small process (see
  * exit_cost.h).
  *
  * Cost: while processes start and end anywhere on the machine, the thread wakes up at most once in
- * 10 ms, without records 20 ms. */
+ * 10 ms. Without records, it wakes up at most once in 20 ms. */
 #ifndef COLLECTORS_ACCOUNTING_EXIT_EVENTS_H
 #define COLLECTORS_ACCOUNTING_EXIT_EVENTS_H
 
@@ -21,9 +20,10 @@
 
 struct exit_events;
 
-/* Starts the thread, in the namespaces of the calling thread. `events_suffice`: starts it also if
- * there are no records (lineage_without_records). Pass false outside of the initial PID namespace,
- * because the call would wait 0.2 s. Returns 0, or a negative errno with the reason in `e`. */
+/* Starts the thread, in the namespaces of the calling thread. If `events_suffice` is true, starts
+ * it even if only events are available and no records (lineage_without_records). Pass false outside
+ * the initial PID namespace: no events arrive there, so the call would wait for 0.2 s in vain.
+ * Returns 0, or a negative errno with the reason in `e`. */
 int exit_events_start(struct exit_events **ret, bool events_suffice, struct err *e);
 /* Returns true if there are records. Any thread. */
 bool exit_events_recorded(const struct exit_events *x);
@@ -36,8 +36,9 @@ void exit_events_lock(struct exit_events *x);
 void exit_events_unlock(struct exit_events *x);
 
 struct lineage *exit_events_book(struct exit_events *x);
-/* Enters all events that have happened so far. Call before adding a process. Otherwise an old event
- * of an earlier process with the same pid could be entered for the new process. */
+/* Enters all events that have happened so far. Call before adding a process to the book. Otherwise
+ * an old event of an earlier process with the same pid could later be entered for the new
+ * process. */
 void exit_events_update(struct exit_events *x);
 /* Enters all events and updates the totals of all runs. Call once per tick before lineage_tally. */
 void exit_events_settle(struct exit_events *x);

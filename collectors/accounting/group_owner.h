@@ -1,5 +1,6 @@
-/* Finds the control group of a run, even in another container, and whether the run owns the group.
- * If the run owns its group, the kernel's numbers for the group are the numbers of the run. */
+/* Finds the control group of a run, even in another container. Also finds out whether the run owns
+ * the group: whether the group has only processes of the run. In that case, the kernel's numbers
+ * for the group are the numbers of the run. */
 #ifndef COLLECTORS_ACCOUNTING_GROUP_OWNER_H
 #define COLLECTORS_ACCOUNTING_GROUP_OWNER_H
 
@@ -24,20 +25,20 @@ struct group_members {
 	const void *context;
 };
 
-/* Keeps in `c` only the controllers whose group contains no process outside the run. Sets the
- * version of all other controllers to 0. Returns true if any controller is left.
- * A group is kept if all of these are true:
- * - The root is in another group than this exporter.
- * - Every process in the group's list is a member of the run.
+/* Keeps in `c` only the places (one for each controller) of groups that the run owns. Sets the
+ * version of all other places to 0. Returns true if any place is left. A group is kept if all of
+ * these are true:
+ * - The run's root process `root` is in another group than this exporter.
+ * - Every process in the group's list belongs to the run (`members`).
  * - No process of the group can be hidden from us (by hidepid, or by a PID namespace).
- * Call when the run begins. A process that enters the group later (kubectl exec, a probe) uses the
- * run's resources, and counts as part of the run. */
+ * Call when the run begins. A process that enters the group later (kubectl exec, a probe) counts as
+ * part of the run, because it uses the resources of the run's group. */
 bool cgroup_keep_own(struct cgroup *c, const struct host *host, pid_t root,
 	const struct group_members *members);
 
-/* Returns true if cgroup.procs surely lists all processes of the group, by pids of host->proc. v1
- * silently leaves out processes of other PID namespaces (pidlist_array_load() in
- * kernel/cgroup/cgroup-v1.c); v2 lists them as 0. */
+/* Returns true if cgroup.procs surely lists all processes of the group, by pids of host->proc. It
+ * may not: v1 silently leaves out processes of other PID namespaces (pidlist_array_load() in
+ * kernel/cgroup/cgroup-v1.c), and v2 lists them as 0. */
 bool cgroup_lists_all(const struct cgroup_place *p, const struct host *host);
 
 /* Calls `each` for every process of the group, with pid 0 for a process outside this PID namespace.
@@ -45,12 +46,12 @@ bool cgroup_lists_all(const struct cgroup_place *p, const struct host *host);
  * Returns a negative errno if the list cannot be read. */
 int cgroup_place_processes(const struct cgroup_place *p, const struct host *host,
 	void (*each)(void *context, pid_t pid), void *context);
-/* Returns true if `p` has groups below it other than `but`, or if this is unknown. Also returns
- * true if `but` is two or more levels below `p`, because the groups between them are other groups.
- * `but` may also be `p` itself or a group elsewhere. Groups below matter because their usage is
- * part of the group's numbers, but their processes are not in the group's list. */
+/* Returns true if `p` has groups below it, not counting `but`, or if this is unknown. The usage of
+ * groups below is part of the numbers of `p`, but their processes are not in the list of `p`. If
+ * `but` is two or more levels below `p`, returns true, because the groups between them count. `but`
+ * may also be `p` itself or a group elsewhere. */
 bool cgroup_has_groups_below(const struct cgroup_place *p, const struct cgroup_place *but);
-/* Like cgroup_place_processes, for the first controller that has a group. */
+/* Calls cgroup_place_processes for the first place in `c` whose version is not 0. */
 int cgroup_processes(const struct cgroup *c, const struct host *host,
 	void (*each)(void *context, pid_t pid), void *context);
 

@@ -1,6 +1,6 @@
-/* CPU time and memory of helpers (process/helpers.h), which are not part of the run. This use is
- * subtracted from the numbers of the control group, the exit records and the task clock, which
- * include helpers. The sums over the tree need no subtraction, because they leave helpers out.
+/* CPU time and memory of helpers (process/helpers.h), which are not part of the run. The numbers of
+ * the control group, the exit records and the task clock include helpers, so the use by helpers is
+ * subtracted from them. The sums over the tree need no subtraction, because they leave helpers out.
  * Sampler thread only. */
 #ifndef COLLECTORS_ACCOUNTING_HELPER_USE_H
 #define COLLECTORS_ACCOUNTING_HELPER_USE_H
@@ -8,9 +8,9 @@
 #include "collectors/process/tree.h"
 #include "collectors/runs.h"
 
-/* Maximum number of helpers that are remembered when a clock is attached. The clock does not count
- * helpers that run at that time, so their later CPU time must not be subtracted from the clock. The
- * CPU time of helpers beyond this number is subtracted nevertheless. The result is then too low. */
+/* Maximum number of helpers that are remembered when a task clock is attached. The clock does not
+ * count helpers that run at that time, so their CPU time must not be subtracted from it. If there
+ * are more helpers, the CPU time of the rest is wrongly subtracted, and the result is too low. */
 #define UNCLOCKED_MAX 16
 
 struct helper_use {
@@ -37,10 +37,10 @@ void helper_use_look(struct helper_use *u, const struct process_tree *tree);
  * group's peak is unknown, so the peak becomes unknown. */
 void helper_use_leave_out_memory(const struct process_tree *tree, double value[RUN_N_METRICS]);
 
-/* Helpers are not part of the run. The run's total may nevertheless contain CPU time that a helper
- * used between its last reading and its end. Returns an upper bound of this time in seconds.
- * `beyond` is the run's total minus the CPU time that was read from its processes. If a helper
- * ended before its last counters were read, the bound includes all of `beyond`. */
+/* Returns an upper bound, in seconds, of the CPU time of helpers that the run's total still
+ * contains: the time that a helper used between its last reading and its end. `beyond` is the run's
+ * total minus the CPU time that was read from its processes. If a helper ended before its last
+ * counters were read, the bound includes all of `beyond`. */
 double helper_use_foreign(const struct helper_use *u, double beyond);
 
 #endif

@@ -34,24 +34,26 @@ struct lineage;
 struct lineage *lineage_new(void);
 void lineage_free(struct lineage *l);
 
-/* Call it before the first run if no exit records will arrive. What a process used after the last
- * reading of its clock is then unknown, and `unseen_ns` has the most that it can be: the time until
- * its end, times `cpus` if it may have had several threads. */
+/* Call it before the first run if no exit records will arrive. The CPU time that a process uses
+ * between the last reading of its clock and its end is then unknown. `unseen_ns` has an upper bound
+ * of it: the time between the two, times `cpus` if the process may have had several threads. */
 void lineage_without_records(struct lineage *l, unsigned cpus);
 
 /* Begins a run and returns its number, which is valid until lineage_forget. If `root` belongs to
  * another run, the new run is inside that outer run. The tally of the outer run includes the inner
  * run, even after lineage_forget of the inner run. `base_ns` is the CPU time of processes of the
- * run that have already ended. The tally of the run includes `base_ns`. */
+ * run that ended before this call. The tally of the run includes it. */
 unsigned lineage_begin(struct lineage *l, pid_t root, uint64_t base_ns);
-/* Adds a process to `run`. Use it for a process that was found in another way than through events.
- * - A process of another run moves to `run` only if that other run contains `run`.
- * - A foreign process of a group (lineage_begin_others) moves to `run`.
+/* Adds a process to `run`. Use it for a process that was not found through events, but for example
+ * in a control group.
+ * - A process of another run moves to `run` only if `run` is inside that other run.
+ * - A process that belongs to no run but is in the book for a control group (lineage_begin_others)
+ *   moves to `run`.
  * - If `pid` is the root of another run, that other run is put inside `run`. */
 void lineage_add(struct lineage *l, unsigned run, pid_t pid);
 void lineage_forget(struct lineage *l, unsigned run);
-/* Notes that a process which lineage_begin or lineage_add added has one thread. Events that were
- * entered before it was added do not count. */
+/* Notes that a process has one thread. Call it for a process that lineage_begin or lineage_add
+ * added. Thread events that were entered before the process was added do not count. */
 void lineage_has_one_thread(struct lineage *l, pid_t pid);
 
 /* Enters an event. Call in the order in which the events happened. */
@@ -90,9 +92,9 @@ struct lineage_tally {
 	/* Numbers of processes since the run began. `born`: processes seen in a fork event.
 	 * `ended`: processes found gone. */
 	uint64_t born, ended;
-	/* For exit_cost.c. `ends_weight_ns`: estimated cost of the process ends; an end whose time
-	 * is unknown counts with the usual cost. `ends_most_ns`: upper bound of this cost: the time
-	 * from each exit record until the process is gone. */
+	/* For exit_cost.c. `ends_weight_ns`: estimated CPU time of the process ends. An end whose
+	 * delay is unknown counts with the usual delay. `ends_most_ns`: upper bound of this CPU
+	 * time, the sum of the times from each exit record until the process is gone. */
 	uint64_t ends_weight_ns, ends_most_ns;
 	bool whole; /* no event or record is known to be lost */
 	/* Exit status of the ended root, in the format of wait(2). */
@@ -112,18 +114,19 @@ void lineage_tally(const struct lineage *l, unsigned run, struct lineage_tally *
 size_t lineage_size(const struct lineage *l);
 
 /* Returns the number of processes in the book that have an exit record. If the number is high, call
- * lineage_settle, which removes processes that are gone. */
+ * lineage_settle, to remove those that are gone. */
 size_t lineage_ended(const struct lineage *l);
 
 /* ---- control groups that runs share ----
  *
- * Makes a set for the foreign processes of a group, which belong to no run, and returns the number
- * of the set. The set is kept like a run without a root. A foreign process moves to the run that
- * claims it. All runs of the group and its foreign processes together are the whole group. The cost
- * of process ends is the group's usage minus the CPU time of all these processes. */
+ * Makes a set for the foreign processes of a control group, which belong to no run. Returns the
+ * number of the set, which other functions call `others`. The set is kept like a run without a
+ * root. A foreign process moves to the run that claims it (lineage_add). The runs in the group and
+ * this set together have all processes of the group. The cost of process ends is the group's usage
+ * minus the CPU time of all these processes. */
 unsigned lineage_begin_others(struct lineage *l);
-/* Puts the run into the control group whose foreign processes have the number `others`. The run
- * stays there until it is forgotten. Forget all runs of a group before `others`. */
+/* Puts the run into the control group whose set of foreign processes has the number `others`. The
+ * run stays there until lineage_forget. Forget all runs of a group before the set `others`. */
 void lineage_share(struct lineage *l, unsigned run, unsigned others);
 
 /* The processes of a group as the kernel listed them at time `at_ns` (CLOCK_MONOTONIC). */
@@ -144,8 +147,8 @@ enum lineage_change lineage_compare(struct lineage *l, unsigned others,
 	struct lineage_listing *listing, lineage_clock *clock, void *context);
 
 struct lineage_group {
-	/* CPU time of the group. The sums of two calls are comparable only if both have the same
-	 * `breaks`. */
+	/* CPU time of the group. The values of two calls are comparable only if both calls report
+	 * the same `breaks`. */
 	uint64_t cpu_ns;
 	uint64_t breaks;
 	uint64_t ends_weight_ns, ends_most_ns;

@@ -20,7 +20,7 @@ struct memory_kills {
 	double met_before;  /* "oom" events at the start of the run; NaN = not counted (v1) */
 	double limit_bytes; /* memory limit of this group at the last reading; NaN = no limit */
 	bool own;           /* the group is the run's own */
-	bool apart;         /* other[] lists all processes in the group that are not the run's */
+	bool apart;         /* other[] lists all foreign processes of the group */
 	bool mark_is_old;   /* the group's peak reached the limit before the run began */
 	size_t n_others;
 	pid_t other[MEMORY_OTHERS_MAX];
@@ -31,8 +31,9 @@ void memory_kills_begin(struct memory_kills *ret, const struct host *h);
  * if other processes enter the group later. */
 void memory_kills_group(struct memory_kills *k, const struct cgroup *group, bool own,
 	const struct group_members *members, const struct host *h);
-/* Call after memory_kills_group if an earlier job used the run's own group. If the group's peak has
- * already reached the limit, the peak does not prove that the run reached the limit. */
+/* Call after memory_kills_group if an earlier job used the run's own group. If the peak of the
+ * group has already reached the limit, it is remembered that this peak proves nothing about the
+ * run. */
 void memory_kills_older(struct memory_kills *k, const struct host *h);
 /* Reads the limit again, because it may have changed. */
 void memory_kills_read_limit(struct memory_kills *k, const struct host *h);
@@ -44,8 +45,8 @@ double memory_kills_around(const struct memory_kills *k, const struct host *h);
 /* Returns a lower bound of the run's memory at the time of a kill by the group's limit. The bound
  * is the limit minus the memory of foreign processes. Returns NaN if no process was killed, if the
  * kill had another cause than the group's limit, or if the foreign processes have changed. `kills`
- * is the number of kills and `mark_bytes` the memory peak of the run's own group, which may be
- * gone. If one of them is NaN, it is read from the group. */
+ * is the number of kills in the run's own group, and `mark_bytes` its memory peak. The caller
+ * passes them because the group may be gone. If one of them is NaN, it is read from the group. */
 double memory_kills_held(const struct memory_kills *k, double kills, double mark_bytes,
 	const struct group_members *members, const struct host *h);
 

@@ -1,8 +1,10 @@
-/* Upper bound of the CPU time that a run used but no source counted. The bound grows in an interval
- * in which the machine and the run's group used more CPU time than was counted, if a process was
- * created or ended in the same interval. If orphans of the run may be hidden (orphans_hidden), a
- * creation or end at any time since the run began is enough. The bound falls when missed CPU time
- * later appears in the times of a parent. It is never below 0. */
+/* Upper bound of the CPU time that a run used but no source counted. The bound grows between two
+ * samples if both are true:
+ * - The machine and the run's group used more CPU time than was counted for the run.
+ * - A process was created or ended in the same time. If orphans of the run may be hidden
+ *   (orphans_hidden), any time since the run began is enough.
+ * The bound falls when missed CPU time later appears in the times of a parent. It is never below
+ * 0. */
 #ifndef COLLECTORS_ACCOUNTING_MISSED_CPU_H
 #define COLLECTORS_ACCOUNTING_MISSED_CPU_H
 
@@ -17,10 +19,10 @@ struct missed_cpu {
 	bool any_changes;
 };
 
-/* In all functions here, `group_seconds` is the CPU time that the run's group has used since the
- * group was made. NaN = not counted. */
+/* In this file, `group_seconds` is the CPU time that the run's control group has used since the
+ * group was made; NaN = not counted. */
 void missed_cpu_begin(struct missed_cpu *m, double group_seconds);
-/* Sets the usage of a group that was found after the run began. */
+/* Sets the usage of the run's group if the group was found only after missed_cpu_begin. */
 void missed_cpu_group(struct missed_cpu *m, double group_seconds);
 
 struct missed_cpu_look {      /* changes since the last sample */
@@ -34,7 +36,7 @@ struct missed_cpu_look {      /* changes since the last sample */
 };
 
 void missed_cpu_add(struct missed_cpu *m, const struct missed_cpu_look *look);
-/* Lowers the bound by missed CPU time that another source has counted after all. */
+/* Lowers the bound by `seconds`: missed CPU time that another source has counted after all. */
 void missed_cpu_found(struct missed_cpu *m, double seconds);
 
 #endif

@@ -15,10 +15,11 @@ struct run_group {
 	 * Borrowed until run_group_close. */
 	struct descriptors *kept;
 	size_t n_kept;
-	/* `looks`: number of samples since a process was last created. `all_looks`: number of
-	 * samples so far, without the first MOVE_LOOKS samples after each creation. */
+	/* For run_group_due. `looks`: number of samples since a process was last created.
+	 * `all_looks`: number of samples so far, without the first MOVE_LOOKS samples after each
+	 * creation. */
 	unsigned looks, all_looks;
-	uint64_t births; /* argument of the last run_group_due */
+	uint64_t births; /* `births` of the last run_group_due */
 	/* Values of the group before the run began, which are subtracted. NaN = this value is not
 	 * reported for the run. */
 	double before[CGROUP_VALUES];

@@ -1,6 +1,6 @@
-/* Growing text with a cap. An addition that would exceed the cap is dropped as a whole, and sets
- * `full`. `full` then stays true, so it is enough to check it after the last addition. `data` is
- * NULL until the first addition, but buf_text never returns NULL. */
+/* A text that grows up to `max` bytes. An addition that would exceed this maximum is dropped as a
+ * whole, and sets `full`. `full` then stays true, so it is enough to check it after the last
+ * addition. `data` is NULL until the first addition, but buf_text never returns NULL. */
 #ifndef COLLECTORS_BASE_BUF_H
 #define COLLECTORS_BASE_BUF_H
 
@@ -17,7 +17,7 @@ struct buf {
 #define BUF_MAX(most) ((struct buf){.max = (most)})
 
 /* Allocates room for `len` more bytes now, so that later additions need not do it. Only a hint:
- * does nothing if `len` is 0 (size unknown), if `len` is not below the cap, or if there is room
+ * does nothing if `len` is 0 (size unknown), if `len` is not below b->max, or if there is room
  * already. */
 void buf_expect(struct buf *b, size_t len);
 void buf_add(struct buf *b, const void *data, size_t len);

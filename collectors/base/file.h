@@ -1,6 +1,6 @@
 /* Reads files whose names come from options: configurations, rules, certificates, catalogues.
- * file_read never blocks for ever: if the file is a pipe, such as <(command) of a shell, each piece
- * of data must arrive within FILE_PIPE_SECONDS. */
+ * file_read never blocks forever. If the file is a pipe, such as <(command) of a shell, it waits at
+ * most FILE_PIPE_SECONDS for each piece of data. */
 #ifndef COLLECTORS_BASE_FILE_H
 #define COLLECTORS_BASE_FILE_H
 
@@ -9,12 +9,13 @@
 
 #define FILE_PIPE_SECONDS 5
 
-/* Opens `path` for reading. The caller closes the descriptor. Waits until a pipe has data, or
- * returns -ETIMEDOUT. After that, a read(2) of a pipe blocks until its writer writes or closes. */
+/* Opens `path` for reading. Returns a descriptor, which the caller closes. If the file is a pipe,
+ * first waits until it has data or its last writer has closed it. Returns -ETIMEDOUT if neither
+ * happens within FILE_PIPE_SECONDS. A later read(2) of the pipe has no time limit. */
 int file_open(const char *path, struct err *e);
 
-/* Appends the whole file to `ret`. Returns -EFBIG if it does not fit, and -ENODATA or -ETIMEDOUT
- * for a pipe without data. */
+/* Appends the whole file to `ret`. Returns -EFBIG if the file does not fit, -ENODATA for a pipe
+ * that was closed without data, and -ETIMEDOUT if the data of a pipe does not arrive in time. */
 int file_read(struct buf *ret, const char *path, struct err *e);
 
 #endif

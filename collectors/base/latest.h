@@ -1,5 +1,5 @@
-/* One immutable value with many readers. A writer replaces the value, and each reader keeps its
- * value until it calls shared_drop. Any thread may call these functions. */
+/* One immutable value with many readers. A writer replaces the value. A reader that got the old
+ * value may use it until it calls shared_drop. Any thread may call these functions. */
 #ifndef COLLECTORS_BASE_LATEST_H
 #define COLLECTORS_BASE_LATEST_H
 

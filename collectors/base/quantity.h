@@ -17,8 +17,8 @@ enum quantity_writer {
 	QUANTITY_WRITERS,
 };
 
-/* Bounds of requests and input sizes, wherever they come from. A request may be for many machines,
- * so the size of one machine does not bound it. */
+/* Bounds that all requests (CPUs and bytes) and input sizes (bytes) must keep. They are far above
+ * the size of one machine, because a request may be for many machines. */
 #define QUANTITY_CORES_LEAST 0.001
 #define QUANTITY_CORES_MOST  1e6
 #define QUANTITY_BYTES_MOST  1e18

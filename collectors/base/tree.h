@@ -86,7 +86,8 @@ struct tree {
 int tree_open(struct tree **ret, const char *directory, struct err *e);
 void tree_free(struct tree *t); /* NULL does nothing */
 
-/* All functions below call tree_get. Trees that wrap another tree call it too. */
+/* The reading functions below call tree_get. A tree that wraps another tree also calls it, to pass
+ * a request on. */
 static inline int64_t tree_get(struct tree *t, const struct tree_request *r)
 {
 	return t->ops->get(t, r);
@@ -102,8 +103,9 @@ ssize_t tree_read(struct tree *t, const char *path, char *buf, size_t size);
  * list whose records are not longer than TREE_RECORD_MAX. Do not use it for the mount table, which
  * may have longer lines.
  *
- * The kernel fills a page with whole records (fs/seq_file.c). A read that leaves room for one more
- * record has therefore reached the end. */
+ * The kernel fills a page with whole records and copies the page to the reader (fs/seq_file.c). If
+ * a read returns so little that the page had room for one more record, the file has no more
+ * records. A second read, only to see the end of the file, is then not needed. */
 #define TREE_RECORD_MAX 1024
 ssize_t tree_read_records(struct tree *t, const char *path, char *buf, size_t size);
 
@@ -135,8 +137,8 @@ int tree_device(struct tree *t, const char *path, uint64_t *ret);
  * descriptors. */
 int64_t tree_size(struct tree *t, const char *path);
 
-/* Returns false if a read of `path` may block forever. This also applies to a kept descriptor of
- * `path`. */
+/* Returns false if a read of `path` may block forever. A read through a kept descriptor of `path`
+ * may then block as well. */
 bool tree_answers(struct tree *t, const char *path);
 
 struct tree_waits tree_waits(struct tree *t);

@@ -9,42 +9,44 @@
  *   Reads of cmdline, environ and smaps_rollup wait for it.
  *
  * Reads of statm and status wait for neither lock. These two files show whether a process may hold
- * a lock. If the process may hold one, a thread reads the file, and the process is skipped until
- * that read returns. Before you read a kept descriptor, call tree_answers.
+ * a lock. If it may, a separate thread reads the wanted file, and other reads of the process are
+ * skipped until that read returns. A kept descriptor is read without a thread, so call tree_answers
+ * before.
  *
  * PID/exe, PID/root/... and PID/cwd/... may lead to a file system that does not answer and that no
  * mount table shows (chroot(2) in a user namespace, an overlay on a FUSE). A thread always reads
  * these files.
  *
  * A skipped read returns -ETIMEDOUT. A later read may succeed. If no thread can be started, the
- * caller itself reads files that may wait for a lock, but only if no thread of the process is in
- * state D. */
+ * caller itself reads a file that may wait for a lock. It does so only if no thread of the process
+ * is in state D (uninterruptible sleep). */
 #ifndef COLLECTORS_BASE_TREE_GUARD_H
 #define COLLECTORS_BASE_TREE_GUARD_H
 
 #include "collectors/base/scan.h"
 #include "collectors/base/tree.h"
 
-/* Maximum number of threads that wait for locks of processes. It is also the maximum number of
- * threads that wait for file systems. */
+/* Maximum number of threads that wait for locks of processes. The same number of further threads
+ * may wait for file systems. */
 #define TREE_GUARD_THREADS 8
 /* Maximum number of extra threads. They are used when TREE_GUARD_THREADS threads already wait for
- * locks, or when the budget for locks is spent (TREE_GUARD_SHARE). They read only files of
- * processes that have no thread in state D. */
+ * locks, or when the waiting time for locks is used up (TREE_GUARD_SHARE). They read only files of
+ * processes that have no thread in state D (uninterruptible sleep), because such reads seldom
+ * hang. */
 #define TREE_GUARD_CALM 4
 /* Seconds without progress after which a read by a thread is given up. */
 #define TREE_GUARD_SECONDS 0.1
-/* Seconds of waiting that are allowed in each second. Locks of processes and file systems each have
- * this budget. When the budget for locks is spent, only reads of processes without a thread in
- * state D may wait. When the budget for file systems is spent, no read through exe, root or cwd is
- * tried. */
+/* Maximum time, in seconds, that reads may wait in each second: this much for locks of processes,
+ * and again this much for file systems. When the time for locks is used up, only reads of processes
+ * without a thread in state D may wait. When the time for file systems is used up, no read through
+ * exe, root or cwd is tried. */
 #define TREE_GUARD_SHARE 0.25
 
 /* Guards a directory of this machine, usually /proc. */
 int tree_guard_open(struct tree **ret, const char *directory, struct err *e);
 
-/* Guards any tree that several threads may use. Takes ownership of `inner`. The last thread that
- * uses `inner` frees it. */
+/* Guards `inner`, which may be any tree that several threads may use at the same time. Takes
+ * ownership of `inner`. The last thread that uses `inner` frees it. */
 struct tree *tree_guard_take(struct tree *inner);
 
 /* ---- parsers of files in /proc/PID that take no lock; the texts may have any bytes ---- */
@@ -53,10 +55,11 @@ struct tree *tree_guard_take(struct tree *inner);
  * number of statm, which the kernel computes from mm->end_code, is then 0. */
 bool statm_in_exec(struct scan statm);
 
-/* Returns true if a process may be mapping a file. A process with one thread may do so only in
- * state D. A process with several threads may always do so, because status shows only the state of
- * the first thread. Sets `waits` if the state is D, for example because the process waits for a
- * disk. If lines are missing, the process counts as not waiting, and as having several threads. */
+/* Returns true if a process may be mapping a file at this moment. A process with one thread can be
+ * doing so only in state D (uninterruptible sleep). A process with several threads always may,
+ * because status shows only the state of the first thread. Sets `*waits` to true if the state is D,
+ * for example because the process waits for a disk. If the line with the state is missing, it
+ * counts as not D. If the number of threads is missing, it counts as several. */
 bool status_may_map(struct scan status, bool *waits);
 
 #endif

@@ -1,6 +1,7 @@
-/* Threads for reads that may never return. A thread may outlive its caller, so the last user frees
- * the shared struct asks. A caller gives up after TREE_GUARD_SECONDS without progress. While a read
- * of a process hangs, further reads of the same kind are refused for that process. */
+/* Threads for reads that may never return. A caller gives up after TREE_GUARD_SECONDS without
+ * progress, so its thread may live longer than the caller. Therefore the last user frees the shared
+ * struct asks. While a read of a process hangs, further reads of the same kind are refused for that
+ * process. */
 #ifndef COLLECTORS_BASE_TREE_GUARD_ASK_H
 #define COLLECTORS_BASE_TREE_GUARD_ASK_H
 
@@ -28,9 +29,9 @@ void asks_done(struct asks *a);
  *   used too: TREE_GUARD_THREADS + TREE_GUARD_CALM reads hang.
  * - -EAGAIN: no thread can be started.
  *
- * `idle_seconds` is the part of the elapsed time in which the thread used no CPU or, after an
- * error, the whole elapsed time. The functions `each` and `allows` of the request run on the thread
- * of the caller. */
+ * Sets `*idle_seconds` to the part of the elapsed time in which the thread used no CPU. After an
+ * error, it is the whole elapsed time. The functions `each` and `allows` of the request run on the
+ * thread of the caller. */
 int asks_do(struct asks *a, enum asks_kind kind, bool calm, pid_t pid, const struct tree_request *r,
 	int64_t *ret, double *idle_seconds);
 

@@ -4,7 +4,7 @@
 
 #include "collectors/cgroup/find.h"
 
-/* The nearest group with a CPU quota, at or above the run's own group. The counts are the
+/* The nearest group with a CPU quota: the run's own group or a group above it. The numbers are the
  * throttling counters of this group when the run began. */
 struct cpu_quota {
 	struct cgroup_place place; /* this group; version 0 = there is none */
@@ -21,10 +21,11 @@ double cgroup_number(const struct cgroup_place *p, const struct host *h, const c
 struct cpu_quota cpu_quota_find(const struct cgroup *c, const struct host *h);
 /* Reads the throttling counters of one control group, with or without a quota. */
 struct cpu_quota cpu_quota_read(const struct cgroup_place *p, const struct host *h);
-/* Sets the counts in `q`, which are subtracted from later readings of the run:
- * - If the quota is set on `own`, the run's own group, the counts become 0.
- * - If `earlier` was read from the same group before the run began, its counts are used.
- * - In all other cases, the counts stay as cpu_quota_find read them.
+/* Sets the counters in `q`. The caller subtracts them from later readings, to get the throttling of
+ * the run:
+ * - If the quota is set on `own`, the run's own group, the counters become 0.
+ * - If `earlier` was read from the same group before the run began, its counters are used.
+ * - In all other cases, the counters stay as cpu_quota_find read them.
  * `earlier` may be NULL. */
 void cpu_quota_count_from(struct cpu_quota *q, const struct cpu_quota *earlier,
 	const struct cgroup_place *own);

@@ -33,14 +33,14 @@ bool cgroup_path_in(struct scan text, const char *controller, struct slice *ret)
 #define CGROUP_PATH_MAX 1024
 #define CGROUP_FILE_MAX (CGROUP_PATH_MAX + 64)
 
-/* The directory of a group. cgroup_find sets it to the group of a process. cgroup_parent moves it
- * to the group above. In v2, the files of a controller are missing if the controller is not
- * enabled. */
+/* The directory of a control group. cgroup_find sets the place to the group of a process.
+ * cgroup_parent moves the place to the group above. In v2, the files of a controller are missing if
+ * the controller is not enabled. */
 struct cgroup_place {
 	struct tree *tree;
 	int version;                /* 1 or 2; 0 = no group, and tree is NULL */
 	char path[CGROUP_PATH_MAX]; /* relative to `tree` */
-	size_t top; /* length of the first part of `path`, which is the mount point */
+	size_t top;                 /* length of the start of `path` that is the mount point */
 };
 
 struct cgroup {
@@ -61,7 +61,7 @@ int cgroup_find(struct cgroup *ret, const struct host *host, const char *pid, st
 /* Returns true if at least one directory of the group exists. */
 bool cgroup_exists(const struct cgroup *c);
 
-/* Moves to the next visible group above. Returns false at the top. */
+/* Moves the place to the nearest visible group above. Returns false if there is none. */
 bool cgroup_parent(struct cgroup_place *p);
 
 /* Returns true if both are the same group. Returns false if the version of one of them is 0. */

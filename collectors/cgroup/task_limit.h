@@ -8,8 +8,8 @@
 /* The groups that count refused forks of the run, and their counts when the run began.
  * - `limited` is the nearest group with a limit. Since Linux 6.11, v2 counts a refused fork in the
  *   group whose limit refused it, and in all groups above that group.
- * - `nearest` is the nearest group that has a counter, at or above the run's group. v1 and older
- *   kernels count a refused fork in the group of the process that called fork.
+ * - `nearest` is the nearest group that has a counter: the run's group or a group above it. v1, and
+ *   v2 before Linux 6.11, count a refused fork in the group of the process that called fork.
  * The counts may include forks of processes outside the run. Version 0 = no such group, or
  * `nearest` is the same group as `limited`. */
 struct task_limit {

@@ -1,12 +1,12 @@
 /* The runs that are followed: the processes of each run and the resources that they have used so
  * far.
  *
- * A process belongs to the run if it is found below the root. The search follows the parent links
- * of all threads. The process stays in the run even if its parent changes later. A process is
- * identified by pid and start time.
+ * A process belongs to the run if it is the root process or a descendant of it. Descendants are
+ * found through the children of every thread. A process stays in the run even if its parent changes
+ * later. A process is identified by pid and start time.
  *
- * CPU time never falls: a smaller reading leaves it unchanged. If a process ended between two
- * readings, its CPU time is found in the `cutime` of the parent that waited for it.
+ * The CPU time of a run never falls: a smaller reading leaves it unchanged. If a process ends
+ * between two readings, its CPU time is found in the `cutime` of the parent that waited for it.
  * collectors/accounting/README.md explains the other cases.
  *
  * Sampler thread only. Reads through host->proc. */
@@ -37,12 +37,12 @@ struct run_spec {
 	pid_t reaper_pid;
 	struct wall started_at;
 	struct mono started_mono; /* 0 = use the start time of the root, a multiple of 10 ms */
-	bool from_now;            /* exclude everything that the root did before now */
+	bool from_now;            /* the usage of the root before now does not count */
 	/* true: the caller ends the run with jobs_conclude, which delivers the totals. false: the
 	 * run ends when its last process is gone, and the exit status of the root is watched. */
 	bool awaits_conclusion;
-	/* Seconds without processes after which the run ends. If a new process appears earlier, the
-	 * run continues. */
+	/* The run ends when it has had no process for this many seconds. If a new process appears
+	 * earlier, the run continues. */
 	double grace_seconds;
 	/* Clock that measures the CPU time of the run; NULL = no clock. Borrowed until the run
 	 * ends. */
@@ -55,7 +55,7 @@ struct run_spec {
 	 * jobs_conclude. */
 	bool own_numbers;
 	/* The throttling counters of the CPU quota, read before the command started; NULL = not
-	 * read. Borrowed for the call. */
+	 * read. jobs_follow keeps no pointer to them. */
 	const struct cpu_quota *quota;
 };
 
@@ -81,7 +81,7 @@ void jobs_adopt(struct jobs *j, const struct host *host, const char *run_id, pid
  * -ESRCH: there is no such process. -ENOSPC: too many processes are declared. */
 int jobs_declare_helper(struct jobs *j, const struct host *host, pid_t pid, struct err *e);
 
-/* Ends a run with final figures. The next reading is the last one and uses these figures. `kind`
+/* Ends a run. The next reading of the run is the last one, and uses the figures in `final`. `kind`
  * decides which values they replace. Does nothing when the run is not followed. */
 void jobs_conclude(struct jobs *j, const char *run_id, const double final[RUN_N_METRICS],
 	enum final_kind kind);
@@ -108,15 +108,15 @@ void jobs_set_exit(struct jobs *j, const char *job_name, const char *outcome, do
  * from the history. NaN is ignored, and so is a time before the one that is already set. */
 void jobs_set_last_end(struct jobs *j, const char *job_name, double at);
 
-/* Reads all runs and fills s->runs. Call it once per tick, before the jobs collector collects. */
+/* Samples all runs and fills s->runs. Call it once per tick, before the jobs collector collects. */
 void jobs_read(struct jobs *j, const struct host *host, struct snapshot *s);
 
-/* Fills s->runs with the results of the last tick. */
+/* Fills s->runs with the results of the last jobs_read, without sampling again. */
 void jobs_tell(const struct jobs *j, struct snapshot *s);
 
-/* Removes ended runs. A run is removed if a snapshot of generation `seen` or earlier has its last
- * reading. It is also removed if its last reading is older than `seconds`. The counters of the run
- * stay in the totals of its job. */
+/* Removes ended runs whose last reading has been delivered: those in a snapshot of generation
+ * `seen` or earlier. Also removes ended runs whose last reading is older than `seconds`. The
+ * counters of a removed run stay in the totals of its job. */
 void jobs_drop_ended(struct jobs *j, const struct host *host, uint64_t seen, double seconds);
 
 extern const struct collector collector_jobs;

@@ -1,6 +1,6 @@
-/* The limit on the address space of a run: RLIMIT_AS or RLIMIT_DATA (getrlimit(2)), which some
- * batch systems set to the request. At such a limit an allocation fails. The kernel kills no
- * process and counts nothing. The limit is read from the process with the most memory. It is read
+/* The limit on the address space of a run: RLIMIT_AS or RLIMIT_DATA (getrlimit(2)). Some batch
+ * systems set it to the requested memory. At such a limit an allocation fails. The kernel kills no
+ * process and counts no event. The limit is read from the process with the most memory. It is read
  * again when another process becomes the largest, or when the largest process executes another
  * program, but for at most 64 programs of a run.
  *

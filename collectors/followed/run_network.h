@@ -1,6 +1,6 @@
-/* Network traffic of one run. A network namespace counts the bytes that pass its interfaces. It
- * does not record which process sent them. The traffic of a run is therefore known only if the run
- * is not in the machine's own namespace. There are two sources:
+/* Network traffic of one run. A network namespace counts the bytes that pass its interfaces, but
+ * not by process. The traffic of a run is therefore known only if the run is not in the machine's
+ * own namespace. There are two sources:
  *
  * "own": the run and the exporter are in different namespaces. The run's namespace belongs to the
  * container or pod of the job.

@@ -17,14 +17,14 @@ enum final_kind {
 void run_values_read(double v[RUN_N_METRICS], const struct process_tree *tree,
 	const struct tree_now *now, const struct delay_reader *delays);
 
-/* Sets the tmpfs value: shared memory of the run's own cgroup that no process has mapped. Call it
- * after the cgroup value is set. When the run has no process, the tmpfs value is unknown (NaN),
- * because it is computed from the mapped memory of the processes. */
+/* Sets the tmpfs value: shared memory of the run's own cgroup that no process has mapped. It is the
+ * cgroup's shared memory minus the part that processes have mapped. Call this function after the
+ * cgroup value is set. When the run has no process, the tmpfs value is unknown (NaN). */
 void run_values_tmpfs(double v[RUN_N_METRICS], const struct tree_now *now);
 
-/* `final` has figures of wait4(2). Subtracts the usage of helpers that members of the run waited
- * for. If the peak may be the peak of a helper, and the tree has a peak, the peak in `final`
- * becomes unknown. */
+/* `final` has the figures that wait4(2) returned for the run. Subtracts the usage of helpers that
+ * processes of the run waited for. The peak in `final` may be the peak of a helper. In this case it
+ * becomes unknown, if the tree has a peak to use instead. */
 void run_values_without_helpers(double final[RUN_N_METRICS], const struct process_tree *tree);
 
 /* Applies the final figures to `v`. CPU times do not fall and still add up to the total. */

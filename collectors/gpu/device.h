@@ -61,12 +61,12 @@ struct gpu_slice {
 
 void gpu_device_clear(struct gpu_device *d);
 
-/* Adds two values. If one value is NaN, returns the other value. If both are NaN, returns NaN. */
+/* Returns the sum of two values. If one value is NaN (unknown), returns the other value. */
 double gpu_add_known(double a, double b);
 
 /* Use of one GPU by a run. */
 struct gpu_share {
-	bool used;                      /* the run has a context or had work on this GPU */
+	bool used;                      /* the run had a context or did work on this GPU */
 	double utilization, vram_bytes; /* NaN = unknown */
 };
 

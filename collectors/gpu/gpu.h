@@ -1,4 +1,4 @@
-/* GPUs: the state of each GPU, and the use of GPUs by each run.
+/* The state of each GPU, and the use of GPUs by each run.
  *
  * The gpu collector owns the state and sets host->gpus. The jobs collector queries host->gpus for
  * the processes of a run. Only the sampler thread uses this; a separate thread calls NVML

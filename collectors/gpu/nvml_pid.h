@@ -1,12 +1,13 @@
-/* Maps pids of NVML to pids of host->proc. The driver reports pids of the initial PID namespace or,
- * in newer versions, of the caller's namespace. There are three cases:
+/* Maps pids that NVML reports to pids of host->proc. The driver reports pids of the initial PID
+ * namespace. Newer versions report pids of the caller's namespace. There are three cases:
  *
  * 1. If this process is in the initial namespace and host->proc shows that namespace, the pids are
  *    equal.
- * 2. In any other case, a search looks for a process that has an NVIDIA device open and has the pid
- *    of NVML. The pid of the process in host->proc is compared first. If no process matches, the
- *    pids in inner namespaces are compared (NSpid in /proc/PID/status).
- * 3. If the search finds no process, the pid stays unattributed. Nothing is guessed.
+ * 2. In any other case, a process is searched that has an NVIDIA device open and has the pid that
+ *    NVML reports. The pids in host->proc are compared first. If no process matches, the pids in
+ *    inner namespaces are compared (NSpid in /proc/PID/status).
+ * 3. If no such process is found, the pid of NVML stays without a process (unattributed). Nothing
+ *    is guessed.
  *
  * Only the sampler thread uses this. */
 #ifndef COLLECTORS_GPU_NVML_PID_H

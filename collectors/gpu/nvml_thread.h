@@ -1,8 +1,8 @@
 /* A thread that reads NVIDIA GPUs and their processes. If a call of NVML hangs or fails, only the
  * GPU numbers have a gap. Other threads never wait for NVML.
  *
- * The thread publishes a table every 1 to 5 s, shortly before a tick. Any thread may take the
- * latest table at any time. The calls of gpu_nvml_table tell the thread when the ticks are. */
+ * The thread publishes a table every 1 to 5 s, shortly before a tick. It learns the times of the
+ * ticks from the calls of gpu_nvml_table. Any thread may take the latest table at any time. */
 #ifndef COLLECTORS_GPU_NVML_THREAD_H
 #define COLLECTORS_GPU_NVML_THREAD_H
 
@@ -40,8 +40,8 @@ int gpu_nvml_start(struct gpu_nvml **ret, const char *library, struct err *e);
 
 /* Gets the latest table. The caller releases it with gpu_nvml_table_drop. Returns -ENOENT if there
  * is no driver or no GPU, and -EINPROGRESS if the thread started at most NVML_STALE_SECONDS ago and
- * has no table yet. Any other error code comes with a message, because NVML does not answer or
- * answers with an error. */
+ * has no table yet. Any other error code comes with a message: NVML does not answer, or answers
+ * with an error. */
 int gpu_nvml_table(struct gpu_nvml *w, struct mono now, const struct nvml_table **ret,
 	struct err *e);
 void gpu_nvml_table_drop(const struct nvml_table *t); /* NULL does nothing */
@@ -54,9 +54,9 @@ bool gpu_nvml_wait(struct gpu_nvml *w, double seconds);
  * itself frees `w` when the call returns. */
 void gpu_nvml_stop(struct gpu_nvml *w);
 
-/* Returns the seconds from the end of a reading to the start of the next one, so that the next one
- * ends shortly before a tick. `spent` are the seconds of the last reading, `since_tick` the seconds
- * since the last tick, and `period` the seconds between ticks. */
+/* Returns how many seconds the thread must wait after a reading, so that the next reading ends
+ * shortly before a tick. `spent`: duration of the last reading. `since_tick`: time since the last
+ * tick. `period`: time between two ticks. All are in seconds. */
 double nvml_pause(double spent, double since_tick, double period);
 
 /* ---- collectors/gpu/nvml_read.c: used by the thread ---- */

@@ -14,14 +14,15 @@ struct gpu_users;
 struct gpu_users *gpu_users_new(void);
 void gpu_users_free(struct gpu_users *u); /* NULL does nothing */
 
-/* Call it at the start of each tick. Forgets the processes for which gpu_users_look was not called
- * in the last tick. */
+/* Call it at the start of each tick. Forgets each process for which gpu_users_look was not called
+ * in the previous tick. */
 void gpu_users_begin(struct gpu_users *u);
 
-/* Adds the use of the GPUs in `d` by one process to `sum`. `d` may be NULL. `first` is the index in
- * `sum` of the first GPU of `d`. All descriptors of the process are searched when the process is
- * new or may have opened more descriptors. They are also searched every 5 s while the process runs,
- * and every 60 s while it sleeps. At other times only the known descriptors are read.
+/* Adds to `sum` how much the process `m` uses the GPUs in `d`. If `d` is NULL, there are no such
+ * GPUs. `first` is the index in `sum` of the first GPU of `d`. All descriptors of the process are
+ * searched when the process is new or may have opened more descriptors. They are also searched
+ * every 5 s while the process runs, and every 60 s while it sleeps. At other times only the known
+ * descriptors are read.
  *
  * Returns true when the process has opened /dev/nvidia-uvm, which CUDA needs. Only NVML reports the
  * GPU work of such a process. */

@@ -1,6 +1,6 @@
 /* A table of disks or network interfaces by name, which keeps their counters from tick to tick. In
- * each tick, call devices_see for every name, then devices_sweep. After devices_sweep the table is
- * complete and may be walked. */
+ * each tick, call devices_see for every device that exists now, and then devices_sweep. After
+ * devices_sweep the table has exactly these devices. */
 #ifndef COLLECTORS_MACHINE_DEVICES_H
 #define COLLECTORS_MACHINE_DEVICES_H
 

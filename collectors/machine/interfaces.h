@@ -8,8 +8,8 @@
 
 #define INTERFACE_PATH_MAX 512 /* bytes of a path below /sys, or of a link target */
 
-/* Kinds in the order of preference. The first kind that is present is reported, and no other kind.
- * INTERFACE_INNER is never reported. */
+/* Kinds of interfaces, the preferred kind first. Only the interfaces of one kind are reported: the
+ * first kind that the machine has. INTERFACE_INNER is never reported. */
 enum interface_kind {
 	INTERFACE_CARD,    /* hardware, or virtual hardware of a hypervisor */
 	INTERFACE_OUTWARD, /* leads out of a container */
@@ -17,7 +17,7 @@ enum interface_kind {
 	INTERFACE_INNER,   /* its packets are also counted by another interface */
 };
 
-/* Guesses the kind from the name, when sysfs does not show it. */
+/* Guesses the kind from the name. Use it when sysfs does not show the interface. */
 enum interface_kind interface_kind_by_name(const char *name);
 
 /* Returns 1 if the interface is hardware, or virtual hardware of a hypervisor. Returns 0 if it is

@@ -1,6 +1,6 @@
 /* CPU time that the whole machine spent. It is an upper bound of the CPU time that a run may have
- * used unseen. A process that starts and ends between two ticks leaves no other trace in /proc if
- * its parent does not wait for it. */
+ * used unseen. Such a bound is needed for a process that starts and ends between two ticks: if its
+ * parent does not wait for it, /proc shows its CPU time nowhere else. */
 #ifndef COLLECTORS_MACHINE_MACHINE_CPU_H
 #define COLLECTORS_MACHINE_MACHINE_CPU_H
 
@@ -17,8 +17,8 @@ struct machine_cpu {
 	 * time, at each timer tick. */
 	double idle_seconds;
 	uint64_t births; /* processes and threads created since boot */
-	/* Sums since the first reading of struct machine_steal. machine_cpu_parse does not set
-	 * them: the caller copies them from struct machine_steal. */
+	/* Sums since the first reading of struct machine_steal. The caller copies them from there,
+	 * because machine_cpu_parse does not set them. */
 	double ran_seconds, stolen_seconds;
 };
 
@@ -26,11 +26,11 @@ struct machine_cpu {
 bool machine_cpu_parse(struct scan text, struct mono at, long ticks_per_second,
 	struct machine_cpu *ret);
 
-/* Returns the most CPU time that can have been used between two readings, in seconds. */
+/* Returns an upper bound of the CPU time that the machine used between two readings, in seconds. */
 double machine_cpu_spent(const struct machine_cpu *earlier, const struct machine_cpu *later);
 
 /* Stolen time is time in which a CPU of a virtual machine wanted to run, but the host ran other
- * work. Only the part that delayed running processes is counted.
+ * work. Only the part of it that delayed running processes is counted here.
  *
  * A CPU that is nearly idle has to wait for the host each time it wakes up. Nearly all of its busy
  * time is then stolen, but hardly any process notices. Therefore the stolen time of each CPU is

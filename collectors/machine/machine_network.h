@@ -12,16 +12,17 @@
 
 #define NAMESPACE_NAME_MAX 64
 
-/* Writes the name of the machine's network namespace, such as "net:[4026531840]", to `ret`, if the
- * exporter is in a different network namespace. Returns -ENOENT if the exporter is in the machine's
- * namespace, or if the name cannot be read. Returns -ETIMEDOUT if the caller should try again. */
+/* Writes the name of the machine's network namespace, such as "net:[4026531840]", to `ret`, and
+ * returns 0. Does so only if the exporter is in a different network namespace. Returns -ENOENT if
+ * the exporter is in the machine's namespace, or if the name cannot be read. Returns -ETIMEDOUT if
+ * the caller should try again. */
 int machine_network_space(const struct host *h, char ret[NAMESPACE_NAME_MAX]);
 
 /* Finds the tree that shows the machine's interfaces, for an exporter that is not in the machine's
  * network namespace. A mounted sysfs shows only the namespace in which it was mounted. If no open
- * tree shows the machine's interfaces, `ret` becomes a tree without interfaces, because a tree of
- * another namespace may have network cards with the same names. The tree is borrowed. Returns 0, or
- * a negative errno without setting `ret` if the mount table of process 1 cannot be read. */
+ * tree shows the machine's interfaces, `*ret` becomes a tree without interfaces, because a tree of
+ * another namespace may have network cards with the same names. Do not free the tree. Returns 0, or
+ * a negative errno without setting `*ret` if the mount table of process 1 cannot be read. */
 int machine_network_sys(const struct host *h, struct tree **ret);
 
 #endif

@@ -1,12 +1,13 @@
-/* Finds the words of one process, such as the name of its job. The table of systems defines where
- * each word is: in a variable, an argument or a file. The functions are pure. */
+/* Finds the words of one process. A word is one piece of information about its job, such as the
+ * name or the run id. The table of systems (systems.h) defines where each word is: in a variable,
+ * an argument or a file. The functions are pure. */
 #ifndef COLLECTORS_NAMING_PROCESS_WORDS_H
 #define COLLECTORS_NAMING_PROCESS_WORDS_H
 
 #include "collectors/naming/recognise.h"
 #include "collectors/naming/systems.h"
 
-/* Maximum number of arguments that are read. Arguments after these do not identify the job. */
+/* Maximum number of arguments that are read. Later arguments are ignored. */
 #define ARGUMENTS_MAX 256
 
 /* The texts of one process, split into variables and arguments. */
@@ -18,7 +19,8 @@ struct process_words {
 };
 
 void process_words_split(const struct process_text *text, struct process_words *ret);
-/* Finds the first source of `word` that has a value. Returns NULL when no source has one. */
+/* Finds the first source of `word` that has a value in this process. Sets `*ret` to the value and
+ * returns the source. Returns NULL if no source has a value. */
 const struct from *process_words_read(const struct process_words *w, const struct word *word,
 	struct slice *ret);
 

@@ -45,8 +45,8 @@ struct recognised {
 	char former_name[JOB_NAME_MAX];
 	bool own_name;             /* job_name is from RIGHTSIZE_JOB_NAME */
 	char space[JOB_SPACE_MAX]; /* namespace of the job; "" = none. The caller sets it */
-	/* true: the name is from the process title of a worker, which runs one task after another.
-	 * The run is over when the title names another task. */
+	/* true: job_name is from the process title of a worker, a process that runs one task after
+	 * another. The run is over when the title names another task. */
 	bool passing;
 	/* The system's id of the run, and its id of the task or array element. This program records
 	 * each task or array element as a separate run. "" = unknown. */
@@ -64,13 +64,14 @@ struct recognised {
 /* Returns false, and leaves `ret` unchanged, when no system is recognised. */
 bool recognise(const struct process_text *text, struct recognised *ret);
 
-/* Does the same as recognise() for a command that a wrapper runs. A wrapper always records its
- * command. If the texts name no job, returns false and leaves job_name in `ret` empty. `ret` then
- * still has the numbers that are known, such as the requests. */
+/* Does the same as recognise(), but for a command that a wrapper runs. A wrapper records its
+ * command even if no system is recognised. Therefore, if the texts name no job, this function
+ * returns false with an empty job_name, but sets the numbers in `ret` that are known, such as the
+ * requests. */
 bool recognise_wrapped(const struct process_text *text, struct recognised *ret);
 
-/* Some systems write the name only into a file. Writes the `i`-th path, relative to /proc/PID,
- * where this file may be. Returns false when there are no more paths.
+/* Some systems write the job's name only into a file. Writes the `i`-th path (from 0), relative to
+ * /proc/PID, where this file may be. Returns false when there are no more paths.
  *
  * The caller tries the paths in order. It stores the first bytes of the first readable file in
  * `file` of struct process_text, and then calls recognise(). */
@@ -81,12 +82,12 @@ bool recognise_file(const struct process_text *text, size_t i, char *path, size_
  * because not all processes of a run have all values. */
 bool recognised_same(const struct recognised *a, const struct recognised *b);
 
-/* Returns true if the program is this exporter. An exporter that runs as a server or as a wrapper
- * records its jobs itself, so its process must not be recorded as a job. */
+/* Returns true if the command line runs this exporter's program. The exporter records jobs, so its
+ * own process must not be recorded as a job. */
 bool recognise_is_exporter(struct slice command_line);
 
-/* Returns true for the command line of a wrapper (rightsize-exporter run). Examines only the
- * arguments. */
+/* Returns true if the arguments are those of a wrapper (rightsize-exporter run). Does not check the
+ * name of the program. */
 bool recognise_is_wrapper(struct slice command_line);
 
 /* Returns true if the environment has RIGHTSIZE_HELPER=1. This variable declares the process as a
@@ -94,8 +95,8 @@ bool recognise_is_wrapper(struct slice command_line);
  * (collectors/process/helpers.h). */
 bool recognise_declares_helper(struct slice environment);
 
-/* Returns true if the command line is the title of a worker. The worker may be busy or idle. It may
- * change its title at any time. */
+/* Returns true if the command line is the process title of a worker, busy or idle. A worker runs
+ * one task after another and may change its title at any time. */
 bool recognise_is_worker(struct slice command_line);
 
 /* Returns true if the table of systems reads this variable. */
@@ -106,10 +107,10 @@ bool recognise_is_variable(struct slice name);
  * "pod.name" and the like, which are no labels. */
 bool recognise_is_pod_word(struct slice key);
 
-/* These functions copy only the parts that recognise() reads: parts of a file, or parts of a
- * variable's value. recognise() can read the copy like the original. Callers that write processes
- * to a file use these functions, because all other text may be secret. If there are no such parts,
- * nothing is added to `out`. */
+/* Both functions append to `out` only the parts that recognise() reads: parts of a file, or parts
+ * of a variable's value. recognise() can read the copy like the original. Use them to write the
+ * texts of processes to a file, because all other text may be secret. If there are no such parts,
+ * nothing is added. */
 void recognise_file_part(struct slice file, struct buf *out);
 void recognise_value_part(struct slice name, struct slice value, struct buf *out);
 

@@ -15,11 +15,11 @@
  * parts stays unchanged. */
 struct slice stable_name(struct slice name);
 
-/* Returns true if the name has only dates, times and UUIDs. */
+/* Returns true if the name consists only of dates, times and UUIDs. */
 bool stable_name_only_dates(struct slice name);
 
-/* Does the same as stable_name, and also removes "-" and the 5 letters that Kubernetes adds to a
- * prefix (generateName). */
+/* Does the same as stable_name, and also removes "-" and the 5 random characters that Kubernetes
+ * adds to a generated name (generateName). */
 struct slice stable_name_without_generated(struct slice name);
 
 /* First removes "-" and the decimal hash that Argo adds to the nodes of a workflow. Then does the
@@ -46,8 +46,8 @@ enum name_shape {
 };
 
 /* Writes the name with "*" in place of each part that may change from run to run. Such a part is a
- * whole word: "etl-2026-11-21-load" becomes "etl-*-load", "v2" stays. `ret` has room for the name,
- * which never grows. */
+ * whole word: "etl-2026-11-21-load" becomes "etl-*-load", "v2" stays. `ret` must have room for
+ * strlen(name) + 1 bytes, because the result is never longer than the name. */
 enum name_shape stable_name_shape(const char *name, char *ret);
 
 /* Labels of a pod. They show which part of the pod's name was added by its owner, such as a Job. A

@@ -1,6 +1,6 @@
 /* The table of systems. A system is a workflow system, a batch system, a CI system or Kubernetes.
- * It can be recognised by the variables, arguments, files and labels that it leaves in its
- * processes. The table lists them, with the meaning of each. */
+ * It can be recognised by the variables, arguments, files and labels that it gives to the processes
+ * that it starts. The table lists them, with the meaning of each. */
 #ifndef COLLECTORS_NAMING_SYSTEMS_H
 #define COLLECTORS_NAMING_SYSTEMS_H
 
@@ -118,8 +118,8 @@ enum variable { RECOGNISED_VARIABLES(VARIABLE_ID) VARIABLE_COUNT };
 
 extern const char *const naming_variables[VARIABLE_COUNT];
 
-/* The source of a word. `variable`, `text`, `member`, `index` and `program` are the members of
- * struct from. */
+/* The place where a word is found. `variable`, `text`, `member`, `index` and `program` are the
+ * members of struct from. */
 enum from_kind {
 	FROM_NOTHING,
 	FROM_ENVIRONMENT, /* value of `variable` */
@@ -155,7 +155,7 @@ enum from_kind {
 	FROM_TEXT,     /* `text` itself */
 };
 
-/* The part of a word that is removed before the word becomes part of a name. */
+/* The part of a word that is removed before the word is used in the job's name. */
 enum trim {
 	TRIM_NOTHING,
 	TRIM_GENERATED, /* removes the letters that Kubernetes adds to a prefix */
@@ -171,7 +171,7 @@ enum trim {
 	TRIM_OF_TOTAL,  /* removes the end " 3/5" or ": [a, b]", which parallel jobs have */
 };
 
-/* A program on a command line. The program's arguments come after its name. */
+/* A program on a command line, and how its arguments are told from its options. */
 struct program {
 	const char *name;   /* one word or several words, such as "tasks run" */
 	const char *valued; /* blank-separated list of the program's options that take a value */
@@ -224,8 +224,8 @@ struct job_system {
 /* The first system whose needed words all have a value is used. The table ends with name NULL. */
 extern const struct job_system naming_systems[];
 
-/* Variables that usually contain the resource requests of a pod's container. The author of the
- * pod's manifest chooses their names, and Kubernetes sets their values (resourceFieldRef of the
+/* Names of variables that usually contain the resource requests of a pod's container. The author of
+ * the pod's manifest chooses the name, and Kubernetes sets the value (resourceFieldRef of the
  * downward API). The table ends with `is` 0. */
 extern const struct word naming_pod_requests[];
 

@@ -47,8 +47,8 @@ struct exit_watch {
 	struct descriptors *kept; /* limit on open pidfds; borrowed until exit_watch_done */
 };
 
-/* Begins to watch a process. Does nothing if the process has another start time, or if no more
- * pidfds may be opened (host->root_ends limits their number). */
+/* Begins to watch the process `pid`. The process is not watched (`pidfd` is -1) if it did not start
+ * at `start_ticks`, or if no more pidfds may be opened (host->root_ends limits their number). */
 void exit_watch_begin(struct exit_watch *ret, const struct exit_watches *e, const struct host *host,
 	pid_t pid, uint64_t start_ticks);
 

@@ -1,6 +1,6 @@
-/* Facts about a process, for job rules and job recognition. Texts are stored in the reader's
- * buffers and are valid until the reader's next use. A fact that we may not read is empty.
- * `refused` is set if we may not read the environment. */
+/* Facts about a process, from which the rules and the recognition find its job. Texts are stored in
+ * the reader's buffers and are valid until the reader's next use. A fact that we may not read is
+ * empty. `refused` is set if we may not read the environment. */
 #ifndef COLLECTORS_PROCESS_FACTS_H
 #define COLLECTORS_PROCESS_FACTS_H
 

@@ -1,9 +1,10 @@
-/* One process of a run, with its state from tick to tick.
+/* A member: one process of a run, with its state from tick to tick.
  *
  * Cost: a process whose CPU clock has not moved since the last tick has not run. Its files are not
  * read at this tick, with two exceptions. Its memory and its parent are read every STALE_LOOKS
  * ticks, because other processes can change them. Its waiting times are read once more if it ran
- * after their last reading. Most processes of a big tree sleep. */
+ * after their last reading. This saves most of the cost, because most processes of a big tree
+ * sleep. */
 #ifndef COLLECTORS_PROCESS_MEMBER_H
 #define COLLECTORS_PROCESS_MEMBER_H
 
@@ -136,16 +137,16 @@ static inline pid_t member_shown_by(const struct member *m)
 	return m->thread ? m->thread : m->pid;
 }
 
-/* Marks the counters that the process has got from its children until now as settled:
- * process_tree_settle has decided which ended children they belong to. */
+/* Marks waited_faults and waited_ns as used: process_tree_settle has decided from which ended
+ * children they came. */
 static inline void member_credit(struct member *m)
 {
 	m->credited_faults = m->waited_faults;
 	m->credited_ns = m->waited_ns;
 }
 
-/* Reads the process for the first time. The caller sets `pid`, `start_ticks` and `reaper` before
- * the call. member_begin, member_look and member_read return false when the process is gone. */
+/* Reads the process for the first time. Set `pid`, `start_ticks` and `reaper` before the call.
+ * member_begin, member_look and member_read return false when the process is gone. */
 bool member_begin(struct member *m, const struct host *h);
 /* Closes the files that stay open. The values of the member stay. */
 void member_done(struct member *m);

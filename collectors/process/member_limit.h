@@ -1,6 +1,7 @@
-/* Limits the number of members of all runs together, and the number of runs of one process. A
- * process of a job inside another job belongs to several runs, and each run reads the process. Any
- * user can nest runs, by giving each of them a job name. Sampler thread only. */
+/* Limits two numbers: the members of all runs together, and the runs that one process belongs to. A
+ * member is a process of a run. If a job runs inside another job, its processes belong to both
+ * runs, and each run reads them. A limit is needed because any user can nest runs, by giving each
+ * of them a job name. Sampler thread only. */
 #ifndef COLLECTORS_PROCESS_MEMBER_LIMIT_H
 #define COLLECTORS_PROCESS_MEMBER_LIMIT_H
 

@@ -83,7 +83,8 @@ const char *process_path(char out[PROCESS_PATH_MAX], pid_t pid, const char *file
  * -ETIMEDOUT: the file did not answer in time (process_unanswered).
  * -EBADMSG: the text cannot be parsed.
  *
- * `k` is an open descriptor of the file. If `k` is NULL or empty, the function opens the file. */
+ * `k` is an open descriptor of the file. If `k` is NULL or holds no descriptor, the function opens
+ * the file itself. */
 bool process_gone(int code);
 bool process_refused(int code);
 /* Returns true for -ETIMEDOUT: the file may answer later (collectors/base/tree_guard.h). */
@@ -138,9 +139,10 @@ bool process_exists(const struct host *h, pid_t pid);
 uint64_t process_thread_clock(void);
 
 /* Calls `each` for each child of all threads of `pid`. `each` must not read other files through the
- * host, because host->scratch still holds the list of children. If there is only one thread, `k`
- * may be its open children file. Returns 0 or a negative errno. -ENOENT: the process is gone, or
- * the kernel lacks CONFIG_PROC_CHILDREN. */
+ * host, because host->scratch still holds the list of children. `threads` is the number of threads
+ * of `pid`. If it is 1, `k` may be the open file with the children of this thread. `k` may always
+ * be NULL. Returns 0 or a negative errno. -ENOENT: the process is gone, or the kernel lacks
+ * CONFIG_PROC_CHILDREN. */
 int process_children(const struct host *h, pid_t pid, uint64_t threads, struct kept *k,
 	void (*each)(void *context, pid_t child), void *context);
 

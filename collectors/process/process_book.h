@@ -1,9 +1,10 @@
-/* A list of all processes of the machine, by pid and start time, with the time when each must be
- * checked next. A shell may set variables and then execute the job. Therefore a process is checked
- * when it appears, and again whenever its age has doubled, but at most every 0.1 s. Between two
- * checks a process costs almost nothing, because most ticks try only the pids that the kernel has
- * assigned since the previous tick. All of /proc is listed at every 60th tick, after more than 16
- * new pids, and when the new pids are not known.
+/* A list of all processes of the machine, by pid and start time. Its user checks each process, to
+ * recognise the job of the process. The book decides when. A process is checked when it appears,
+ * and again whenever its age has doubled, but at most every 0.1 s. One check is not enough, because
+ * a shell may set variables and then execute the job. Between two checks a process costs almost
+ * nothing, because most ticks try only the pids that the kernel has assigned since the previous
+ * tick. All of /proc is listed at every 60th tick, after more than 16 new pids, and when the newest
+ * pid is unknown.
  *
  * One thread. Reads through host->proc. */
 #ifndef COLLECTORS_PROCESS_PROCESS_BOOK_H
@@ -36,11 +37,10 @@ struct process_book;
 struct process_book *process_book_new(void);
 void process_book_free(struct process_book *b);
 
-/* Updates the book. Calls `look` for each process that is due. The processes that are due are
- * passed to `look` from the oldest to the newest, so parents come before children. Calls `forget`
- * for each process that is gone, before its entry is removed. Both callbacks may use
- * process_book_find. Entries are valid until the next call. Returns the number of processes in the
- * book. */
+/* Updates the book. Calls `look` for each process that must be checked now, from the oldest to the
+ * newest, so parents come before children. Calls `forget` for each process that is gone, before its
+ * entry is removed. Both callbacks may use process_book_find. Entries are valid until the next
+ * call. Returns the number of processes in the book. */
 size_t process_book_look(struct process_book *b, const struct host *h,
 	void (*look)(void *context, struct booked_process *p),
 	void (*forget)(void *context, struct booked_process *p), void *context);
@@ -48,8 +48,8 @@ size_t process_book_look(struct process_book *b, const struct host *h,
 /* Returns NULL when the book has no such process. */
 struct booked_process *process_book_find(const struct process_book *b, pid_t pid);
 
-/* Makes every process whose `note` is NULL due, as if it were new. Call it after the rules have
- * changed. */
+/* Makes the next process_book_look check every process whose `note` is NULL, as if it were new.
+ * Call this function after the rules have changed. */
 void process_book_again(struct process_book *b);
 
 #endif

@@ -32,9 +32,9 @@ struct process_tree {
 	 * got by waiting for helpers. This part is subtracted from the total. `helpers_ended`
 	 * includes this part and all other usage of the helpers. */
 	uint64_t helpers_waited[TREE_COUNTERS], helpers_ended[TREE_COUNTERS];
-	/* CPU time that helpers may have used between their last readings and their ends: the CPU
-	 * time that members got by waiting for ended processes, some of them helpers, minus the
-	 * last readings of these processes. */
+	/* Upper bound of the CPU time that helpers used between their last readings and their ends.
+	 * If members waited for ended processes, and some of these were helpers, it is the CPU time
+	 * that the members got minus the last readings of the ended processes. */
 	uint64_t helpers_unsure_ns;
 	uint64_t helper_peak_bytes; /* highest high-water mark of a helper */
 	bool any_helper;            /* the tree has had a helper */
@@ -45,7 +45,8 @@ struct process_tree {
 	bool root_declares;
 	uint64_t total[TREE_COUNTERS]; /* counters of the whole run; they never fall */
 	uint64_t peak_bytes;           /* highest known memory of the tree */
-	/* true: peak_bytes is a sum of samples. false: it includes a kernel high-water mark. */
+	/* true: peak_bytes is the sum over all processes at one tick. false: it includes a kernel
+	 * high-water mark. */
 	bool peak_is_seen;
 	uint64_t peak_process_bytes; /* highest high-water mark of one process */
 	uint64_t pss_budget_ns;      /* CPU time left for reading PSS */
@@ -60,7 +61,7 @@ struct process_tree {
 	 * be unknown. */
 	bool any_vanished;
 	uint64_t vanished; /* number of vanished members so far */
-	uint64_t births;   /* argument of the last process_tree_look; 0 = unknown */
+	uint64_t births;   /* `births` of the last process_tree_look; 0 = unknown */
 	/* Limit on the members of all runs together. Reapers do not count. NULL = no limit. */
 	struct member_limit *all;
 	/* At least one process is missing in the tree, because the limit `all` was reached. */
@@ -100,14 +101,14 @@ int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid,
 	uint64_t start_ticks, pid_t reaper_pid);
 
 /* Makes the totals and the peaks start from zero now. Earlier usage and earlier high-water marks do
- * not count. Call it right after process_tree_begin. */
+ * not count. Call this function right after process_tree_begin. */
 void process_tree_from_now(struct process_tree *t);
 
 /* Reads every process of the tree, finds new processes, and updates the totals, the peaks and
  * `now`. `births` is the number of processes and threads that were ever created on the machine; 0 =
- * unknown. Read it before this call. If it is the same as at the last tick, the call does not
- * search for new processes. Processes beyond the limit host->members are left out. Returns the
- * number of live processes; 0 = the run is over. */
+ * unknown. Read it before this call. If `births` is the same as at the last tick, new processes are
+ * usually not searched (see SEARCH_LOOKS). Processes beyond the limit host->members are left out.
+ * Returns the number of live processes; 0 = the run is over. */
 size_t process_tree_look(struct process_tree *t, const struct host *h, uint64_t births,
 	struct tree_now *now);
 
@@ -115,9 +116,9 @@ size_t process_tree_look(struct process_tree *t, const struct host *h, uint64_t 
  * not exist. */
 void process_tree_adopt(struct process_tree *t, const struct host *h, pid_t pid);
 
-/* Makes a process and its descendants helpers. Their usage until now is subtracted. A total never
- * falls, so it stays the same until the other members have used as much. Peaks stay. Ignores the
- * root, and a process that is not in the tree. */
+/* Makes a process and its descendants helpers (helpers.h). Their usage until now no longer counts.
+ * A total never falls, so it stays the same until the remaining members have used as much. Peaks
+ * stay. Ignores the root, and a process that is not in the tree. */
 void process_tree_declare_helper(struct process_tree *t, pid_t pid);
 
 /* Returns true if the process that has this pid now is a helper below the root. */
@@ -139,8 +140,8 @@ static inline pid_t process_tree_reaper(const struct process_tree *t)
 	return t->n && t->member[0].reaper ? t->member[0].pid : 0;
 }
 
-/* Returns the CPU time that is known now, in nanoseconds. In contrast, `total` has the value of the
- * last tick. */
+/* Returns the CPU time of the run that is known now, in nanoseconds. In contrast, `total` has the
+ * value of the last tick. */
 uint64_t process_tree_cpu_ns(const struct process_tree *t);
 
 /* Frees the members after the last tick. Totals and peaks stay. */

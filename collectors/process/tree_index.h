@@ -14,9 +14,10 @@ void process_tree_reindex(struct process_tree *t);
 /* Frees the resources of a member and reduces the count of members. The caller removes it from the
  * list. */
 void process_tree_drop(struct process_tree *t, size_t i);
-/* Call it when a member has ended; `of` is its index. Its orphans went to a subreaper (prctl(2),
- * PR_SET_CHILD_SUBREAPER), which may be asleep and would not be read. Therefore the next search
- * reads the children of all ancestors of the ended member. */
+/* Call it when a member has ended; `of` is the index of this member. The kernel gave its orphaned
+ * children to an ancestor (prctl(2), PR_SET_CHILD_SUBREAPER). The children of an ancestor that
+ * sleeps are usually not read. Therefore this call makes the next search read the children of all
+ * ancestors of the member. */
 void process_tree_expect_orphans(struct process_tree *t, size_t of);
 
 /* Counts a process. Call it before process_tree_add. The reaper is not counted. Returns false when
