@@ -178,7 +178,7 @@ const struct mount *mounts_find(const struct mounts *all, const char *path)
 	return ret;
 }
 
-/* Returns true if a walk to `path` meets another mount on `parent` before it reaches `child`. */
+/* Returns true if a mount other than `child` is mounted on `parent` and covers `path`. */
 static bool is_covered(const struct mounts *all, const struct mount *parent,
 	const struct mount *child, const char *path)
 {

@@ -21,8 +21,8 @@
 #include "collectors/process/pids.h"
 
 /* A source is named as the source of the run's CPU time if it counted nearly all of the total: its
- * CPU seconds * WORTH_NAMING + WORTH_NAMING_SECONDS reach the total. The second constant is one
- * tick, because /proc counts time in 1/100 s. */
+ * CPU seconds * WORTH_NAMING + WORTH_NAMING_SECONDS are at least the total. The second constant is
+ * one tick, because /proc counts time in 1/100 s. */
 #define WORTH_NAMING         1.001
 #define WORTH_NAMING_SECONDS 0.01
 #define CLOCK_TRIES          3 /* maximum number of attempts to attach the clock */
@@ -74,7 +74,7 @@ struct account {
 	bool children_ignored; /* see struct process_tree */
 	bool ours;             /* as in struct account_spec */
 	uint64_t vanished;     /* number of vanished tree members at the last sample */
-	double most_seconds;   /* upper bound from exit accounting; NaN = unknown */
+	double most_seconds;   /* CPU time by exit accounting, at most; NaN = unknown */
 	struct cgroup_limits limits;
 	struct cpu_quota quota;
 	struct task_limit task_limit;
@@ -309,8 +309,9 @@ static void add_members(struct account *a, const struct process_tree *tree)
 				tree->member[i].pid);
 }
 
-/* Begins to count the run by events. Events without records only narrow the bound of what is missed,
- * and begin if `recorded` is false. */
+/* Begins to follow the run through process events. `recorded` = true: does so only if exit records
+ * arrive, too. false: does so only if no records arrive. Without records, the events only lower the
+ * upper bound of the CPU time that was missed. */
 static void begin_events(struct account *a, const struct host *h, const struct account_spec *spec,
 	const struct process_tree *tree, bool recorded)
 {
@@ -696,10 +697,10 @@ static void note_steal(struct account *a)
 	a->steal_known = true;
 }
 
-/* Returns true if the clock is used as a source. It is left out only in a wrapper that does not
- * know the stolen time, in which the host of a virtual machine ran other work: the clock counts
- * this time, so it may be too high. The wrapper then uses wait4(2), which is complete unless some
- * process ignores its children. */
+/* Returns true if the task clock is used as a source. The clock also counts stolen time, in which
+ * the host of a virtual machine ran other work. A wrapper that does not know the stolen time
+ * therefore uses wait4(2) and not the clock. wait4(2) is complete, unless some process ignores its
+ * children. In that case the clock is used nevertheless. */
 static bool clock_is_needed(const struct account *a)
 {
 	return a->steal_known || !a->ours || a->children_ignored;

@@ -58,9 +58,9 @@ struct measured {
 	double seconds, more_seconds, weight, most;
 };
 
-/* Gives the run its share of the measured cost. The cost of a process end is at most its elapsed
- * time. The share is therefore at most the elapsed time of the run's own ends. It is at least the
- * measured cost minus the elapsed time of all other ends in the group. */
+/* Gives the run its share of the measured cost. A process end costs at most the time that it took.
+ * The share is therefore at most the time that the ends of the run's processes took. The share is
+ * at least the measured cost minus the time that all other ends in the group took. */
 static void take_share(struct exit_cost *r, const struct lineage_tally *now,
 	const struct measured *m)
 {
@@ -125,10 +125,10 @@ static void begin_measuring(struct exit_cost_group *g, struct exit_events *x, co
 }
 
 /* Measures the cost of process ends: the growth of the group's usage minus the growth of the
- * recorded CPU time. Returns false if no process ended, or if this difference cannot be the cost. A
- * difference below half of the estimated cost means that a process of the group ran in another
- * group. A difference above the elapsed time of the ends means that a process entered and left the
- * group between two ticks. */
+ * recorded CPU time. Returns false if no process ended, or if this difference cannot be the cost.
+ * If it is below half of the estimated cost, a process of the group has run in another group. If it
+ * is above the time that the ends took, a process has entered and left the group between two
+ * ticks. */
 static bool measure_ends(const struct exit_cost_group *g, const struct lineage_group *now,
 	struct measured *ret)
 {

@@ -21,9 +21,9 @@
  * run for 1 or 2 s. */
 #define QUEUE_BYTES (16 << 20)
 #define READ_SIZE   16384 /* bytes of one datagram; a record has about 600 */
-#define PAUSE_MS    10
-#define CLOCKS_MS   20 /* without records: the clocks are read at each wake-up */
-#define ANSWER_MS   200
+#define PAUSE_MS    10    /* pause of the thread after each wake-up */
+#define CLOCKS_MS   20    /* pause without records; longer, because each wake-up reads clocks */
+#define ANSWER_MS   200   /* longest wait for an answer of the kernel */
 /* If the lineage has more ended processes than this, the thread removes them with
  * exit_events_settle, without waiting for the next tick. */
 #define ENDED_MANY 4096
@@ -62,8 +62,8 @@ static void hold_record(void *context, const struct task_record *r)
 }
 
 /* Enters the waiting record of `pid`. Called when a fork event shows that `pid` belongs to a new
- * process. The record is then that of the earlier process, so it must be entered before the
- * event. */
+ * process. The waiting record is then the record of the earlier process with this pid, so it must
+ * be entered before the event. */
 static void enter_record_of(struct exit_events *x, pid_t pid)
 {
 	for (size_t i = 0; i < x->n_held; i++)
@@ -134,7 +134,7 @@ void exit_events_update(struct exit_events *x)
 	} while (x->n_held >= RECORDS_MAX);
 }
 
-/* The time of events. */
+/* Reads the clock that also gives the times of events. */
 static uint64_t monotonic_ns(void)
 {
 	return (uint64_t)clock_read_ns(CLOCK_MONOTONIC);
@@ -150,9 +150,9 @@ void exit_events_settle(struct exit_events *x)
 	lineage_settle(x->lineage, monotonic_ns());
 }
 
-/* Returns true if exit_events_settle must not wait for the next tick: ended processes would
- * accumulate until then, or what they used after the last reading of their clocks would be
- * unknown. */
+/* Returns true if exit_events_settle must be called before the next tick. One reason is that many
+ * ended processes have accumulated. Another reason is that no records arrive: the clocks must then
+ * be read often, because the CPU time after the last reading of a clock stays unknown. */
 static bool is_urgent(const struct exit_events *x)
 {
 	size_t n = lineage_size(x->lineage);

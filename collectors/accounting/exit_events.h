@@ -22,8 +22,8 @@ struct exit_events;
 
 /* Starts the thread, in the namespaces of the calling thread. If `events_suffice` is true, starts
  * it even if only events are available and no records (lineage_without_records). Pass false outside
- * the initial PID namespace: no events arrive there, so the call would wait for 0.2 s in vain.
- * Returns 0, or a negative errno with the reason in `e`. */
+ * the initial PID namespace: the kernel does not answer there, so the call would wait for 0.2 s in
+ * vain. Returns 0, or a negative errno with the reason in `e`. */
 int exit_events_start(struct exit_events **ret, bool events_suffice, struct err *e);
 /* Returns true if there are records. Any thread. */
 bool exit_events_recorded(const struct exit_events *x);

@@ -219,9 +219,9 @@ bool cgroup_lists_all(const struct cgroup_place *p, const struct host *host)
 	       (p->version == 2 || host->initial_pid_namespace || !host->own_pid_namespace);
 }
 
-/* Returns true if the group's list contains all processes of the group. If cgroup_lists_all returns
- * false, the listed threads are compared with pids.current of the same path. pids.current includes
- * threads that are hidden from us, and threads of groups below. */
+/* Returns true if the group's list contains all processes of the group. If cgroup_lists_all cannot
+ * confirm this, the number of listed threads is compared with pids.current of the v1 group with the
+ * same path. pids.current includes threads that are hidden from us, and threads of groups below. */
 static bool hides_none(const struct cgroup *c, const struct cgroup_place *p,
 	const struct host *host)
 {

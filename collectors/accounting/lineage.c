@@ -187,8 +187,9 @@ static bool is_within(const struct lineage *l, unsigned run, unsigned outer)
 }
 
 /* Puts `run` inside `outer`. If `run` was inside another run before, that earlier outer run keeps
- * the growth of `run` up to now. If it shares a group with `run`, the group's sums count this
- * growth twice from now on. break_group marks these sums as not comparable with earlier sums. */
+ * the growth of `run` up to now. If the earlier outer run and `run` are in the same group, the
+ * group's sums count this growth twice from now on. break_group marks these sums as not comparable
+ * with earlier sums. */
 static void put_into(struct lineage *l, unsigned run, unsigned outer)
 {
 	struct run_book *r = &l->run[run];
@@ -240,8 +241,8 @@ unsigned lineage_begin(struct lineage *l, pid_t root, uint64_t base_ns)
 	return run;
 }
 
-/* If `pid` is the root of `inner`, puts `inner` inside `run`. Does nothing if `inner` already has
- * an outer run that is nearer. */
+/* If `pid` is the root of `inner`, puts `inner` inside `run`. If `inner` is already inside another
+ * run, does so only if `run` is itself inside that other run. */
 static void find_outer(struct lineage *l, unsigned run, unsigned inner, pid_t pid)
 {
 	unsigned outer = l->run[inner].outer;
@@ -262,8 +263,9 @@ void lineage_add(struct lineage *l, unsigned run, pid_t pid)
 	unsigned *owner = &l->entry[i].run;
 
 	find_outer(l, run, *owner, pid);
-	/* A process may move to `run` only from an outer run or from the foreign processes. If its
-	 * old and new owners are in the same group, the group's sums stay the same. */
+	/* A process may move to `run` only from a run that contains `run`, or from a set of foreign
+	 * processes. If its old and new owners are in the same group, the group's sums stay the
+	 * same. */
 	if (*owner == run || (!are_others(l, *owner) && !is_within(l, run, *owner)))
 		return;
 	if (l->run[run].others != l->run[*owner].others) {
@@ -331,7 +333,7 @@ void lineage_lost(struct lineage *l)
  * another task. The usual cost is then assumed. */
 #define USUAL_MAX  3
 #define USUAL_STEP (1.0 / 32)
-/* Longest time from the exit event until the process is gone. */
+/* Assumed upper bound of the time from the exit event until the process is gone. */
 #define AFTER_NS 100000
 
 static uint64_t pages_of(const struct lineage_entry *e)
@@ -398,11 +400,13 @@ static void tally_entry(struct lineage_tally *t, const struct lineage_entry *e)
 		t->peak_process_bytes = r->peak_bytes;
 }
 
-/* Adds the most that a gone process without a record may have used since its clock was read. */
+/* Adds to unseen_ns an upper bound of the CPU time that a gone process without a record used after
+ * the last reading of its clock. */
 static void add_tail(struct lineage *l, const struct lineage_entry *e)
 {
 	uint64_t from = e->clock_at_ns > e->born_ns ? e->clock_at_ns : e->born_ns;
-	/* Other threads may have ended later than the last event that was entered. */
+	/* If the process may have had several threads, some of them may have ended after the last
+	 * event that was entered. In that case the whole time until now counts. */
 	uint64_t until = e->one_thread && e->ended_ns > from ? e->ended_ns + AFTER_NS : l->now_ns;
 
 	if (!from)

@@ -19,7 +19,8 @@ static int open_event(struct perf_event_attr a, pid_t thread, int cpu, bool on_e
 {
 	a.type = PERF_TYPE_SOFTWARE;
 	a.size = sizeof a;
-	/* The calling thread itself is not counted: it never calls exec. */
+	/* If `on_exec` is true, counting begins at exec. The calling thread never calls exec, so
+	 * only its child is counted. */
 	a.disabled = a.enable_on_exec = on_exec;
 	a.inherit = 1;
 	/* A counter without kernel time needs less privilege. The task clock includes kernel time
@@ -57,9 +58,9 @@ static void drop_buffers(struct task_clock *c)
 }
 
 /* Opens a buffer in which the kernel writes a record for each thread that is created or ends on
- * `cpu`. The buffer is mapped without the right to write, so the kernel overwrites old records and
- * loses none: the position of the newest record counts all of them. The mapping keeps the event, so
- * no descriptor stays open. */
+ * `cpu`. The buffer is mapped without the right to write, so the kernel overwrites old records.
+ * Records are only counted, by the position of the newest one, so overwriting loses nothing. The
+ * mapping keeps the event, so no descriptor stays open. */
 static int add_buffer(struct task_clock *c, pid_t thread, int cpu, bool on_exec)
 {
 	int fd = open_event((struct perf_event_attr){.config = PERF_COUNT_SW_DUMMY, .task = 1},

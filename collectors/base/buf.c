@@ -8,7 +8,8 @@
 
 #include "collectors/base/mem.h"
 
-/* Makes room for `len` more bytes and a NUL. Returns false if the buffer would pass its cap. */
+/* Makes room for `len` more bytes and a NUL. If the text would become longer than b->max, sets
+ * `full` and returns false. */
 static bool room_for(struct buf *b, size_t len)
 {
 	if (b->full || len > b->max || b->len > b->max - len) {

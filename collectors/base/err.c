@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* If the text was cut, replaces its end by "...". Otherwise a list in it would look complete.
- * `length` is the length of the whole text. */
+/* If the text was cut, replaces its end by "...", so that a list that was cut does not look
+ * complete. `length` is the length of the text before it was cut. */
 static void mark_cut(struct err *e, int length)
 {
 	size_t at = sizeof e->text - sizeof "...";

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #define CHUNK_SIZE 16384
-/* The first chunk of an arena is small, because many arenas own only a few texts for long. */
+/* The first chunk of an arena is small, because many arenas live long and hold only a few texts. */
 #define FIRST_CHUNK_SIZE 1024
 
 struct arena_chunk {

@@ -26,8 +26,8 @@ struct power {
 		2, (exponent_)                                                                     \
 	}
 
-/* Suffixes may be written in upper or lower case, with one exception. A single letter that people
- * write must be upper case, or "k", "g", "t" or "p". For a single "m" see milli_bytes. */
+/* Suffixes may be written in upper or lower case, with one exception: if people write a single
+ * letter in lower case, it must be "k", "g", "t" or "p". For a single "m" see milli_bytes. */
 static const struct {
 	const char *suffix;
 	struct power of[QUANTITY_WRITERS];
@@ -108,8 +108,9 @@ static bool is_suffix(const char *suffix, const char *given, enum quantity_write
 	return letter ? strcmp(suffix, given) == 0 : strcasecmp(suffix, given) == 0;
 }
 
-/* Kubernetes writes "128974848000m" for 128974848 bytes, and rounds up. Other programs write "512m"
- * for 512 MiB. No job needs less than a MiB, so a smaller number of thousandths is refused. */
+/* Reads "m" as thousandths of a byte: Kubernetes writes "128974848000m" for 128974848 bytes, and
+ * rounds up. Other programs write "512m" for 512 MiB. Therefore a result below 1 MiB, which no job
+ * needs, is refused and not misread. */
 static bool milli_bytes(double amount, double *ret)
 {
 	double bytes = ceil(amount / 1000);

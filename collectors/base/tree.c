@@ -73,13 +73,15 @@ static int open_file(struct tree *t, const char *path)
 	return is_of_a_process(path) ? open_checked(t, path, flags) : open_below(t, path, flags);
 }
 
-/* The smallest page size of any machine. A read(2) that ends before the last record has filled a
- * page of at least this size, except for a rest that is too small for the next record. */
+/* The smallest page size of any machine. If a read(2) returns before the end of the file, its
+ * records fill a page of at least this size, except for a rest that is too small for the next
+ * record. */
 #define PAGE_MIN 4096
 
-/* Reads the whole file from its start. `record` is the length of the longest record; 0 = unknown.
- * If the page and `buf` still have room for one more record after the first read, the file had no
- * more records, and the reading ends. If not, reads until a read returns 0 bytes. */
+/* Reads the whole file from its start. `record` is the length of the longest record (see
+ * tree_read_records); 0 = unknown. If the page and `buf` still have room for one more record after
+ * the first read, the file has no more records, and the reading ends. If not, reads until a read
+ * returns 0 bytes. */
 static ssize_t read_all(int fd, char *buf, size_t size, size_t record)
 {
 	size_t n = 0;

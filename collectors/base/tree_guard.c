@@ -25,7 +25,8 @@
 /* Maximum number of threads of a process that is_calm checks, at some microseconds each. */
 #define THREADS_MAX 256
 
-/* Time spent waiting in the current second. From TREE_GUARD_SHARE on, the budget is spent. */
+/* Time that reads have waited in the current second. The budget is spent when waited_seconds
+ * reaches TREE_GUARD_SHARE. */
 struct budget {
 	struct mono second; /* start of the second */
 	double waited_seconds;
@@ -93,7 +94,7 @@ static bool has_waited_enough(struct guard *g, enum asks_kind kind)
 	return b->waited_seconds >= TREE_GUARD_SHARE;
 }
 
-/* Like asks_do, but adds the time of a slow answer to the used part of the budget. */
+/* Like asks_do, but counts the waiting time against the budget if the answer was slow. */
 static int ask_within_budget(struct guard *g, enum asks_kind kind, bool calm, pid_t pid,
 	const struct tree_request *r, int64_t *ret)
 {
@@ -272,8 +273,8 @@ static enum way way_to(struct guard *g, pid_t pid, const char *file)
 }
 
 /* Reads the file on a thread. If all threads are busy or the budget is spent, an extra thread reads
- * the file. If no thread can be started, the caller itself reads the file. An extra thread or the
- * caller reads the file only if the process has no thread in state D. */
+ * the file. If no thread can be started, the caller itself reads it. In these last two cases, the
+ * file is read only if the process has no thread in state D. */
 static int64_t read_held(struct guard *g, pid_t pid, const struct tree_request *r)
 {
 	int64_t n;

@@ -15,8 +15,8 @@
 /* Maximum number of bytes of all names in one list. A hostile file system below the root of a
  * process may list names without end. */
 #define NAMES_MAX (1u << 20)
-/* A thread that used this much CPU time (ns) within TREE_GUARD_SECONDS is slow, but does not hang.
- * Reading a large process is slow, because it has many pages. */
+/* A thread that used at least this much CPU time (ns) within TREE_GUARD_SECONDS is slow, but does
+ * not hang. For example, smaps_rollup of a large process is slow to read. */
 #define WORKS_NS 5000000
 
 #define PLACES (TREE_GUARD_THREADS + TREE_GUARD_CALM)

@@ -51,8 +51,8 @@ static void read_limits(struct run_addresses *a, const struct host *h, const str
 	a->limited_stack_start = m->stack_start;
 }
 
-/* Returns false when the process with the limit has ended. Another process may then have its
- * pid. */
+/* Returns true while the process with the limit lives and executes the same program. Its pid alone
+ * does not show this, because another process may have the pid now. */
 static bool limited_lives(const struct run_addresses *a, const struct process_tree *tree)
 {
 	for (size_t i = 0; i < tree->n; i++) {
@@ -65,7 +65,8 @@ static bool limited_lives(const struct run_addresses *a, const struct process_tr
 	return false;
 }
 
-/* RLIMIT_AS counts VmSize, whose peak the kernel keeps. RLIMIT_DATA counts VmData. */
+/* RLIMIT_AS limits VmSize, and the kernel keeps its peak (VmPeak). RLIMIT_DATA limits VmData, for
+ * which the largest reading is kept here. */
 static void read_peak(struct run_addresses *a, const struct host *h)
 {
 	const char *name = a->limits_data ? "VmData:" : "VmPeak:";

@@ -263,9 +263,10 @@ static void take_writes(struct run_disk *d, struct run_disk_writes writes)
 	d->cancelled = writes.cancelled - d->of_others;
 }
 
-/* Adds the growth since the last call. There are two special cases. If `grown` is NaN, all bytes
- * that were written since the last reading count as growth. The same is true if other processes
- * freed more than RUN_DISK_FREED_BYTES that were used before, because this hides the growth. */
+/* Adds the growth since the last call. `grown` is the result of grown_bytes. If it is NaN
+ * (unknown), all bytes that were written since the last reading count as growth. The same is true
+ * if other processes freed more than RUN_DISK_FREED_BYTES that were used before, because this hides
+ * the growth. */
 static void take_growth(struct run_disk *d, double grown)
 {
 	double at_most = d->grown + d->written;

@@ -1,5 +1,5 @@
-/* The gpu collector. It has a table of the GPUs from all sources. The pids of GPU users connect the
- * GPUs with runs. */
+/* The gpu collector. It reports the GPUs of all sources (NVML and DRM drivers). By the pids of the
+ * processes that use a GPU, it also finds the GPU use of each run. */
 #include "collectors/gpu/gpu.h"
 
 #include <errno.h>
@@ -66,9 +66,9 @@ static const struct {
 	{0x80, "power_brake"},
 };
 
-/* A process that is not in the table may be a new user of a GPU if it started after the table was
- * made, or at most this many seconds before. NVML lists a process from its first context on. The
- * process and CUDA start earlier. */
+/* A process that uses a GPU may be missing in the NVML table if it started after the table was
+ * made, or at most this many seconds before. NVML lists a process only after CUDA has started in it
+ * and has made the first context. */
 #define CUDA_START_SECONDS 2.0
 
 /* A process of the latest NVML table, with its pid in host->proc. */
@@ -195,7 +195,8 @@ static double table_seconds(const struct gpus *g)
 	return (double)g->table->at.ns / 1e9;
 }
 
-/* Returns false when NVML does not list the process. */
+/* Adds the GPU use that NVML reports for the process to g->sum. Returns false when NVML does not
+ * list the process. */
 static bool add_nvml(struct gpus *g, const struct host *h, const struct member *m)
 {
 	struct attributed key = {.pid = m->pid};

@@ -111,8 +111,8 @@ int nvml_read_memory(const struct nvml *n, void *device, uint64_t *ret_used, uin
 /* The buffer is filled with this byte before a call. It is unlikely that the driver itself writes a
  * whole record of this byte. */
 #define PATTERN 0xA5
-/* The buffer has room for this many records more than the size that the library gets. A write past
- * the declared records therefore stays in the buffer and can be seen. */
+/* The buffer has room for this many records more than the library is told. If the library writes
+ * past the records that it was told, the write stays in the buffer and can be detected. */
 #define SPARE 4
 /* Largest pid: PID_MAX_LIMIT of the kernel (include/linux/threads.h). */
 #define PID_MOST (4U << 20)
@@ -289,8 +289,8 @@ static void take_samples(const struct nvml_sample *sample, size_t n, uint64_t si
 	}
 }
 
-/* Gets the samples after `since_us`, which must not be 0: the driver would search its whole store.
- * The caller frees *ret. No sample is no error. */
+/* Gets the samples after `since_us`. Do not pass 0, because the driver would then search all
+ * samples that it keeps. The caller frees *ret. It is no error if there is no sample. */
 static int fetch_samples(const struct nvml *n, void *device, uint64_t since_us,
 	struct nvml_sample **ret, unsigned *ret_n)
 {

@@ -47,8 +47,8 @@ struct gpu_nvml {
 	bool stop, ended, abandoned;
 	/* Number of the last table that was requested, and of the last one that was finished. */
 	uint64_t requested, served;
-	/* Time of the last tick, or of the start before the first one, and seconds between the last
-	 * two ticks. */
+	/* `tick`: time of the last tick; before the first tick, time of the start. `ticked`: there
+	 * was a tick. `period`: seconds between the last two ticks. */
 	struct mono tick;
 	bool ticked;
 	double period;

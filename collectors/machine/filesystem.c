@@ -49,11 +49,11 @@ static const char *const skip_names[SKIPS] = {"network", "covered", "unreadable"
 /* Maximum number of file systems that are measured. */
 #define FILESYSTEMS_MAX 256
 
-/* The mount table is read again when the kernel reports a change. A long table is read only after a
- * pause of one second for every MOUNTS_PER_PAUSE_SECOND mounts. If the kernel cannot report
- * changes, or if a file system could not be read, the table is read again even without a report. In
- * this case the pause is LOOK_SECONDS longer. The space of each file system is read at every
- * tick. */
+/* The mount table is read again when the kernel reports a change. Since the last reading, one
+ * second must have passed for every MOUNTS_PER_PAUSE_SECOND mounts, because a long table is
+ * expensive to read. If the kernel cannot report changes, or if a file system could not be read,
+ * the table is read again even without a report, but LOOK_SECONDS later. The space of each file
+ * system is read at every tick. */
 #define LOOK_SECONDS            5
 #define MOUNTS_PER_PAUSE_SECOND 100
 

@@ -77,7 +77,7 @@ struct network_state {
 	struct ration classify_devices;
 };
 
-/* Kinds by the DEVTYPE in /sys/class/net/NAME/uevent. */
+/* Kind of an interface by the value of DEVTYPE in /sys/class/net/NAME/uevent. */
 /* clang-format off */
 static const struct {
 	const char *type;
@@ -177,7 +177,8 @@ static void parse_net_dev(struct devices *all, struct scan text)
 	devices_sweep(all);
 }
 
-/* Opens the machine's /proc/net/dev once: process 1 does not move to another namespace. */
+/* Opens the machine's /proc/net/dev, only at the first call, because process 1 never moves to
+ * another network namespace. */
 static int find_machine(struct network_state *n, const struct host *host, struct err *e)
 {
 	char space[NAMESPACE_NAME_MAX];

@@ -355,7 +355,8 @@ static bool read_all(const struct process_text *text, struct recognised *ret)
 	return found || ret->own_name;
 }
 
-/* A flow of Metaflow was named after its file, and still is where the file cannot be read. */
+/* Sets former_name, the name that recognise() finds without the file. For example, a Metaflow flow
+ * is named after its script if the script cannot be read. */
 static void take_former_name(const struct process_text *text, struct recognised *r)
 {
 	struct process_text without = *text;

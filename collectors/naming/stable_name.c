@@ -178,7 +178,7 @@ struct slice stable_name_without_node(struct slice name)
 }
 
 /* Removes the minutes since 1970 that a CronJob adds, such as "-28868640". Their first digit is 2
- * or 3 from 2008 until 2046. `least`: number of digits that must be there; 8 = all. */
+ * or 3 from 2008 until 2046. `least`: smallest number of digits; 8 = all digits. */
 static struct slice without_minutes(struct slice name, size_t least)
 {
 	struct slice rest = without_suffix(name, "0123456789", least, 8);
@@ -205,8 +205,8 @@ static struct slice without_text(struct slice name, struct slice text)
 	return (struct slice){name.data, name.len - n};
 }
 
-/* Removes the minutes before a pod's generated suffix. A CronJob's name has at most 52 bytes, so at
- * least 5 digits are left in a name that Kubernetes cut. */
+/* Removes the minutes that stood before a pod's generated suffix. Kubernetes may have cut some of
+ * their digits. A CronJob's name has at most 52 bytes, so at least 5 digits are left. */
 static struct slice without_pod_minutes(struct slice name)
 {
 	return without_minutes(name, name.len == GENERATED_AFTER ? 5 : 8);
@@ -367,8 +367,8 @@ void stable_name_drop_dates(char *name)
 
 /* ---- parts that change from run to run ---- */
 
-/* Git shows at least 7 digits of a hash. A word of that length rarely consists of "a" to "f" and two
- * or more digits only. */
+/* Git shows at least 7 digits of a hash. It is rare that an ordinary word of this length consists
+ * only of "a" to "f" and of at least two digits. */
 #define HASH_LEAST        7
 #define HASH_DIGITS_LEAST 2
 

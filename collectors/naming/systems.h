@@ -158,7 +158,7 @@ enum from_kind {
 /* The part of a word that is removed before the word is used in the job's name. */
 enum trim {
 	TRIM_NOTHING,
-	TRIM_GENERATED, /* removes the letters that Kubernetes adds to a prefix */
+	TRIM_GENERATED, /* removes the "-" and 5 characters of a generated name */
 	TRIM_NODE,      /* removes the hash that Argo adds for a node of a workflow */
 	TRIM_SCHEDULE,  /* like TRIM_GENERATED; also removes the minutes that a CronJob adds */
 	TRIM_BRACKETS,  /* "process[3]" becomes "process", and "ALIGN (s1)" becomes "ALIGN" */

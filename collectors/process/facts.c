@@ -12,7 +12,8 @@
 
 /* Maximum number of bytes that are read from a file that may contain a job's name. */
 #define FILE_MAX 65536
-/* The kernel limits arguments and environment to 6 MiB together. PR_SET_MM can declare any size. */
+/* The kernel limits arguments and environment to 6 MiB together. A process may declare a larger
+ * environment with PR_SET_MM, so no more than this is read. */
 #define ENVIRONMENT_MAX      (8u << 20)
 #define ENVIRONMENT_KEPT     (HOST_SCRATCH_SIZE / 2)
 #define PATH_ROOM            (PATH_MAX + 64)

@@ -96,8 +96,9 @@ static void take_stat(struct member *m, const struct host *h, const struct proce
 		(m->reaper ? 0 : s->major_faults) + s->waited_major_faults);
 }
 
-/* Stores the context switches of all living threads. All calls must use the same source. If the sum
- * is smaller than before, threads have ended. Their switches are kept in `ended_switches`. */
+/* Stores the context switches of all living threads. All calls for a member must use numbers of the
+ * same source. If the sum is smaller than before, threads have ended. Their switches are kept in
+ * `ended_switches`. */
 static void take_switches(struct member *m, uint64_t voluntary, uint64_t involuntary)
 {
 	static const enum tree_counter counters[] = {
@@ -183,8 +184,8 @@ static void read_fds(struct member *m, const struct host *h)
 }
 
 /* Reads the waiting times and context switches at ticks 1, 2, 4, 8, and then at every 8th tick. The
- * kernel's counters only rise, so a later reading includes the skipped ticks. The growth after the
- * last reading of a process is lost, unless an exit record has it. */
+ * kernel's counters only rise, so a later reading includes the skipped ticks. The counts after the
+ * last reading of a process are lost, unless an exit record has them. */
 static void read_waits(struct member *m, const struct host *h)
 {
 	struct delays d;

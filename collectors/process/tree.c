@@ -254,8 +254,9 @@ static void look_at_known(struct process_tree *t, const struct host *h)
 		process_tree_settle(t, h);
 }
 
-/* Finds new members. A new member may have waited for a known member that ended after the last
- * reading of that known member. In this case, settles the counters of the ended members again. */
+/* Finds new members. A new member may have waited for a known member that has just ended, and may
+ * thereby have got its counters. In this case, process_tree_settle decides again who got the
+ * counters of the ended members. */
 static void look_for_new(struct process_tree *t, const struct host *h)
 {
 	size_t before = t->n;
@@ -453,9 +454,9 @@ static uint64_t counted(const struct process_tree *t, const struct member *m, co
 }
 
 /* Raises the peak of the tree to the current sum of memory. If the high-water mark of a process
- * rose, also tries this sum: the mark plus the memory that all other members had at both ticks.
- * High-water marks of different processes are never added, because they may be from different
- * times. */
+ * rose, also tries this sum: the mark plus the memory that all other members had at both this tick
+ * and the previous tick. High-water marks of different processes are never added, because they may
+ * be from different times. */
 static void raise_peak(struct process_tree *t, const struct host *h, uint64_t memory_now)
 {
 	uint64_t held = 0;

@@ -230,8 +230,8 @@ static bool passes_to(const struct member *heir, size_t counter)
 	return false;
 }
 
-/* Returns the share (0 to 1) of the vanished members' counters that no heir got. `x` is the balance
- * of their pool. */
+/* Returns the share (0 to 1) of the vanished members' counter number `counter` that no heir got.
+ * `x` is the balance of their pool. */
 static double kept_part(const struct balance *x, size_t counter, uint64_t tick_ns)
 {
 	bool time = counter == TREE_CPU_NS || counter == TREE_SYSTEM_NS;
@@ -289,8 +289,9 @@ static double part_of(const struct process_tree *t, struct burial *b, size_t i, 
 	return is_decided(t, b, i) ? kept_part(&b[pool_of(b, heir)].balance, counter, tick_ns) : 0;
 }
 
-/* Adds the counters of a vanished helper to helpers_ended and helpers_waited. `kept` is the share
- * that no heir got. If the heir is not a helper, it got the other share, 1 - `kept`. */
+/* Adds one counter of the vanished helper `i` to helpers_ended and helpers_waited. `kept` is the
+ * share (0 to 1) of the counter that no heir got. If the heir is not a helper, it got the remaining
+ * share, 1 - `kept`. */
 static void bury_helper(struct process_tree *t, const struct burial *b, size_t i, size_t counter,
 	double kept)
 {
