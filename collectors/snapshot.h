@@ -51,7 +51,7 @@ struct snapshot {
 	struct shared shared;
 	struct snapshot *next_free; /* next in the pool's list of free snapshots */
 	struct arena arena;
-	uint64_t generation; /* 1, 2, 3, ...: tells which snapshot a rendered body shows */
+	uint64_t generation; /* 1, 2, 3, ...: identifies the snapshot */
 	struct now at;
 	size_t n_blocks;
 	struct block *blocks; /* one per collector, in the order of the collectors */

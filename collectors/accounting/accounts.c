@@ -26,7 +26,7 @@
 #define WORTH_NAMING         1.001
 #define WORTH_NAMING_SECONDS 0.01
 #define CLOCK_TRIES          3 /* maximum number of attempts to attach the clock */
-#define CLOCK_CHECK_LOOKS    3 /* check_clock does nothing after more samples than this */
+#define CLOCK_CHECK_LOOKS    3 /* check_clock acts only at this many first samples of a run */
 /* Largest pid on any machine (PID_MAX_LIMIT of include/linux/threads.h). */
 #define PID_MAX_LIMIT 4194304
 /* A process belongs to the run if it or one of its ancestors is in the tree. At most this many
@@ -82,7 +82,7 @@ struct account {
 	bool has_events;
 	const struct task_clock *clock; /* the caller's clock, or `attached`; NULL = no clock */
 	struct task_clock attached;
-	struct descriptors *clock_kept; /* budget of the descriptors of `attached` */
+	struct descriptors *clock_kept; /* limit that n_clock_kept descriptors count against */
 	size_t n_clock_kept;
 	bool clock_wanted;    /* a clock may still be attached to the run's threads */
 	uint64_t clock_ticks; /* when `attached` began, in ticks since boot */
@@ -94,8 +94,8 @@ struct account {
 	double clock_births;
 	/* upper bound of the number of process ends in the run; NaN = not counted */
 	double clock_ends;
-	/* upper bound of the CPU seconds that the run used before `clock` began and that `clock`
-	 * lacks */
+	/* upper bound of the CPU seconds that the run used before `clock` began and that no source
+	 * counted */
 	double clock_missed;
 	double stolen; /* share of recent CPU time that the host took from this virtual machine */
 	bool steal_known; /* `stolen` was read at least once */
@@ -110,8 +110,8 @@ struct account {
 	struct missed_cpu missed;
 	struct machine_cpu machine; /* CPU time of the machine at the last sample */
 	bool machine_known;
-	/* `machine_cpus`: the most since the run began. `machine_memory_bytes`: at the begin of the
-	 * run. */
+	/* `machine_cpus`: the most CPUs that the machine had since the run began.
+	 * `machine_memory_bytes`: memory of the machine when the run began. */
 	double machine_cpus, machine_memory_bytes;
 	double exporter_seconds;
 	double stolen_before; /* stolen time of the machine when the run began */

@@ -48,7 +48,7 @@ struct account_spec {
 	 * the control group and the exit records are not used, because they cover the root's whole
 	 * life. */
 	bool from_now;
-	bool ours;      /* this process is the wrapper that waits for the run's processes */
+	bool ours;      /* this exporter is the wrapper that waits for the run's processes */
 	bool own_group; /* the wrapper made a group, and the root is the first process in it */
 };
 
@@ -81,15 +81,16 @@ void account_waited(struct account *a, double total_seconds);
 
 struct account_note {
 	const char *cpu_source; /* see the list at the top of this file */
-	/* Upper bound of the missing CPU time; NaN = unknown. In a wrapper, the bound may lack
-	 * children that nobody waits for, because the kernel adds their CPU time to no process.
-	 * This happens if their parent ignored SIGCHLD but no sample saw it, or if their parent set
-	 * SA_NOCLDWAIT (sigaction(2)). */
+	/* Upper bound of the CPU time that cpu_seconds lacks; NaN = unknown. In a wrapper, the
+	 * bound may be too low for children that nobody waits for, because the kernel adds their
+	 * CPU time to no process. This happens if their parent ignored SIGCHLD but no sample saw
+	 * it, or if their parent set SA_NOCLDWAIT (sigaction(2)). */
 	double cpu_missed_seconds;
-	/* Upper bound of the CPU time in cpu_seconds that other processes may have used; NaN =
-	 * unknown, 0 only when proved. */
+	/* Upper bound of the part of cpu_seconds that processes outside the run used. NaN =
+	 * unknown; 0 = certainly none. */
 	double cpu_foreign_seconds;
-	/* The most CPUs and memory that the machine had during the run; NaN = unknown. */
+	/* `machine_cpus`: the most CPUs that the machine had during the run.
+	 * `machine_memory_bytes`: the memory of the machine when the run began. NaN = unknown. */
 	double machine_cpus, machine_memory_bytes;
 	/* Memory of all GPUs of the machine, filled in by jobs_note; NaN = unknown. */
 	double machine_vram_bytes;

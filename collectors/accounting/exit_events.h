@@ -25,7 +25,7 @@ struct exit_events;
  * the initial PID namespace: the kernel does not answer there, so the call would wait for 0.2 s in
  * vain. Returns 0, or a negative errno with the reason in `e`. */
 int exit_events_start(struct exit_events **ret, bool events_suffice, struct err *e);
-/* Returns true if there are records. Any thread. */
+/* Returns true if exit records arrive, and not only events. Any thread may call it. */
 bool exit_events_recorded(const struct exit_events *x);
 void exit_events_stop(struct exit_events *x); /* NULL does nothing */
 

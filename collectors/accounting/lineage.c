@@ -21,10 +21,10 @@ struct lineage_entry {
 	uint64_t voluntary, involuntary; /* context switches of ended threads */
 	uint64_t born_ns, ended_ns;      /* times of the fork and exit events; 0 = unknown */
 	uint64_t clock_at_ns;            /* time of the last reading of clock_ns; 0 = none */
-	uint64_t end_ns, took_ns;        /* CPU time and elapsed time of the end, if `priced` */
+	uint64_t end_ns, took_ns;        /* if `priced`: CPU time and elapsed time of the end */
 	bool recorded, priced;
 	bool final;   /* clock_ns was read after the end, so it is complete */
-	bool seen;    /* fork event or clock was seen, so an exit record must follow */
+	bool seen;    /* fork event or clock was seen, so a record must follow */
 	bool gone;    /* the last attempt to read the clock failed */
 	bool outside; /* the last listing of its group lacked this process */
 	bool one_thread;
@@ -54,7 +54,7 @@ struct lineage {
 	struct run_book *run;
 	bool any_inner; /* some run is or was inside another run */
 	double usual;   /* median duration of recent ends, relative to usual_end() */
-	unsigned cpus;  /* argument of lineage_without_records; 0 = exit records arrive */
+	unsigned cpus;  /* `cpus` of lineage_without_records; 0 = exit records arrive */
 	uint64_t now_ns;
 };
 

@@ -24,8 +24,8 @@
 
 struct lineage;
 
-/* Maximum number of processes in the book. A run that loses a process to this limit is no longer
- * `whole`. */
+/* Maximum number of processes in the book. If a process of a run does not fit, the tally of the run
+ * is no longer `whole`. */
 #define LINEAGE_MAX 200000
 
 #define LINEAGE_END_NS      1000000
@@ -96,7 +96,7 @@ struct lineage_tally {
 	 * delay is unknown counts with the usual delay. `ends_most_ns`: upper bound of this CPU
 	 * time, the sum of the times from each exit record until the process is gone. */
 	uint64_t ends_weight_ns, ends_most_ns;
-	bool whole; /* no event or record is known to be lost */
+	bool whole; /* true = as far as is known, no event or record was lost */
 	/* Exit status of the ended root, in the format of wait(2). */
 	bool status_heard;
 	int status;

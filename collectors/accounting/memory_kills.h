@@ -18,8 +18,8 @@ struct memory_kills {
 	/* Number of OOM kills in the group and on the machine when the run began; NaN = unknown. */
 	double group_before, machine_before;
 	double met_before;  /* "oom" events at the start of the run; NaN = not counted (v1) */
-	double limit_bytes; /* memory limit of this group at the last reading; NaN = no limit */
-	bool own;           /* the group is the run's own */
+	double limit_bytes; /* memory limit of `place` at the last reading; NaN = no limit */
+	bool own;           /* `place` is the run's own group */
 	bool apart;         /* other[] lists all foreign processes of the group */
 	bool mark_is_old;   /* the group's peak reached the limit before the run began */
 	size_t n_others;

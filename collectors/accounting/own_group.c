@@ -18,7 +18,7 @@
 #define TEXT_SIZE  4096
 #define PATH_SIZE  4096
 #define MOVE_TRIES 100 /* attempts to empty the group; a job that keeps forking prevents it */
-#define DEPTH_MAX  16  /* number of levels of child groups that are removed */
+#define DEPTH_MAX  16  /* maximum number of levels of child groups that are removed */
 
 /* ---- permission to divide a group ---- */
 
@@ -128,9 +128,10 @@ static bool is_not_of_living_maker(const char *name)
 	return strncmp(name, PREFIX, strlen(PREFIX)) != 0 || is_of_dead_maker(name);
 }
 
-/* Removes the empty groups that `may_go` accepts, child groups first. Returns the number of removed
- * groups. If an exporter in another PID namespace still runs, `may_go` may wrongly accept its
- * group. This does no harm, because the kernel does not remove a group in use. */
+/* Removes the empty groups below `parent` that `may_go` accepts, child groups first. Returns the
+ * number of removed groups. If an exporter in another PID namespace still runs, `may_go` may
+ * wrongly accept its group. This does no harm, because the kernel does not remove a group in
+ * use. */
 static size_t remove_empty(int parent, bool (*may_go)(const char *name), unsigned depth)
 {
 	int fd = openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -45,7 +45,8 @@ struct gpu_nvml {
 	enum nvml_state state;
 	struct err failure;
 	bool stop, ended, abandoned;
-	/* Number of the last table that was requested, and of the last one that was finished. */
+	/* `requested`: number of the last table that a caller requested. `served`: number of the
+	 * last table that was finished. */
 	uint64_t requested, served;
 	/* `tick`: time of the last tick; before the first tick, time of the start. `ticked`: there
 	 * was a tick. `period`: seconds between the last two ticks. */

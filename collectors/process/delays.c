@@ -60,7 +60,7 @@ static bool ask_process(struct delay_reader *r, pid_t pid, struct task_record *r
 	       taskstats_parse(answer, r->family, take_record, ret, &refused) > 0 && ret->whole;
 }
 
-/* Opens `fd`. Leaves it at -1 when a request about our own process fails. */
+/* Opens `fd`. As a test, sends a request about our own process. If it fails, `fd` stays -1. */
 static void try_netlink(struct delay_reader *r, const struct host *host)
 {
 	struct netlink_request request;

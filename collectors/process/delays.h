@@ -34,8 +34,8 @@ bool delay_reader_has_switches(const struct delay_reader *r);
 struct delays {
 	/* Waiting times. io_ns and memory_ns are 0 unless delay_reader_counts_all returns true. */
 	uint64_t cpu_ns, io_ns, memory_ns;
-	/* Context switches of the living threads. A sum from taskstats also includes ended threads
-	 * where the kernel adds them up. */
+	/* Context switches of the living threads. If the sum is from taskstats, some kernels also
+	 * include ended threads. */
 	uint64_t voluntary, involuntary;
 	/* false = the process has one thread, and its context switches are only in its status
 	 * file. */

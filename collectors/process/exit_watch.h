@@ -26,7 +26,8 @@ enum exit_status {
 	EXIT_STATUS_UNKNOWN /* the kernel does not report the status */
 };
 
-/* Sets `*ret` to the status of wait(2) when it returns EXIT_STATUS_KNOWN. */
+/* Finds out the exit status of the process. If it is known, sets `*ret` to it, in the format of
+ * wait(2). */
 enum exit_status exit_watch_status(int pidfd, int *ret);
 
 struct exit_watches {

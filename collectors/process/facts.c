@@ -113,8 +113,8 @@ struct sieve {
 	bool skips; /* skip the rest of a variable that did not fit in the buffer */
 };
 
-/* Drops the unwanted variables from the newest piece. If its last variable is incomplete, it stays
- * for the next call. */
+/* Drops the unwanted variables from the newest piece. An incomplete variable at the end of the
+ * piece stays for the next call. */
 static void sift_environment(const struct facts_reader *r, struct sieve *s)
 {
 	char *text = r->environment, *nul;

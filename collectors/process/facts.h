@@ -13,7 +13,7 @@
 #define USER_NAME_MAX    64
 #define CONTAINER_ID_MAX 80
 
-/* Facts that are read only on request. */
+/* Facts that facts_complete reads only if the caller asks for them. */
 enum fact {
 	FACT_EXECUTABLE = 1,
 	FACT_WORKING_DIRECTORY = 2,

@@ -16,7 +16,7 @@
 #include "collectors/process/process.h"
 
 /* A member that runs is read in full once in this number of ticks. For a sleeping member, only its
- * memory and its parent are read. */
+ * memory and its parent are read instead. */
 #define STALE_LOOKS 64
 /* The waiting times of a running process are read at ticks 1, 2, 4, 8 and then at every 8th
  * tick. */
@@ -56,7 +56,7 @@ struct member {
 	uint64_t threads;
 	uint64_t clock_ns;                 /* CPU clock at the last reading; 0 = unreadable */
 	uint64_t counter[TREE_COUNTERS];   /* includes children that this process waited for */
-	uint64_t waited_faults, waited_ns; /* part of `counter` that came from such children */
+	uint64_t waited_faults, waited_ns; /* part of `counter` that came from those children */
 	/* The part of waited_faults and waited_ns that process_tree_settle has already used
 	 * (tree_dead.h). */
 	uint64_t credited_faults, credited_ns;

@@ -146,7 +146,8 @@ uint64_t process_thread_clock(void);
 int process_children(const struct host *h, pid_t pid, uint64_t threads, struct kept *k,
 	void (*each)(void *context, pid_t child), void *context);
 
-/* Keeps a file of a process open. */
+/* Opens a file of a process for repeated reading (see tree_keep). The second function opens the
+ * file that lists the children of the first thread. */
 struct kept process_keep(const struct host *h, pid_t pid, const char *file);
 struct kept process_keep_children(const struct host *h, pid_t pid);
 

@@ -194,8 +194,8 @@ static void enter_new(struct process_book *b, const struct host *h)
 	}
 }
 
-/* Reads the entries that are due. If another process now has the pid of an entry, the entry is
- * reset. */
+/* Reads again the processes that are due for a check. If another process now has the pid of an
+ * entry, the entry is reset. */
 static void look_again(struct process_book *b, const struct host *h,
 	void (*forget)(void *context, struct booked_process *p), void *context)
 {

@@ -22,7 +22,7 @@ struct task_record {
 	bool whole;
 	pid_t process; /* process of the thread; 0 = unknown (before Linux 5.17) */
 	uint64_t cpu_ns;
-	uint64_t elapsed_ns; /* since the task began, in steps of 1 us; 0 if `whole` */
+	uint64_t elapsed_ns; /* time since the task began, in steps of 1 us; 0 if `whole` */
 	uint64_t peak_bytes; /* RSS high-water mark of the process; 0 if `whole` */
 	/* Waiting times. io_wait_ns and memory_wait_ns are 0 unless kernel.task_delayacct is
 	 * set. */

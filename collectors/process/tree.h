@@ -22,7 +22,7 @@
 struct process_tree {
 	size_t n, room;
 	/* The first member is the reaper (`reaper_pid` of process_tree_begin), if there is one. A
-	 * parent comes before the children that it had when they were found. */
+	 * member is added after the member that is its parent at that time. */
 	struct member *member;
 	struct pid_map index; /* index of each member by pid */
 	/* Counters of vanished members for which no parent waited. The counters that the reaper had

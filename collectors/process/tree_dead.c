@@ -9,8 +9,9 @@
 
 /* ---- possible heirs: ancestors that may have got the counters of a vanished member ---- */
 
-/* `left_*`: faults and CPU time of the vanished members. `got_*`: faults and CPU time that members
- * got by waiting for children since process_tree_settle last ran (member_credit). */
+/* Sums over a group of members (a pool, see below). `left_*`: minor faults and CPU time of the
+ * members that vanished. `got_*`: minor faults and CPU time that members got by waiting for
+ * children since process_tree_settle last ran (member_credit). */
 struct balance {
 	uint64_t left_faults, left_ns, got_faults, got_ns;
 };
@@ -75,10 +76,10 @@ static void pool_with(struct burial *b, size_t i, size_t j)
 	b[pool_of(b, i)].pool = pool_of(b, j);
 }
 
-/* Joins all possible heirs of member `i` into one pool if the parent of `i` has ended too. `i` may
- * then have been an orphan. In this case, a subreaper among its ancestors, or the reaper, may have
- * waited for it. If these heirs had separate pools, the counters of `i` could count twice: in the
- * heir that got them and in `retained`. */
+/* Joins all possible heirs of member `i` into one pool, which has one balance, if the parent of `i`
+ * has ended too. `i` may then have been an orphan. In this case, a subreaper among its ancestors,
+ * or the reaper, may have waited for it. If these heirs had separate pools, the counters of `i`
+ * could count twice: in the heir that got them and in `retained`. */
 static void join_ancestors(const struct process_tree *t, struct burial *b, size_t i)
 {
 	size_t heir = b[i].heir;
@@ -246,8 +247,8 @@ static double kept_part(const struct balance *x, size_t counter, uint64_t tick_n
 	return got_at_most >= x->left_ns ? 0 : 1 - (double)got_at_most / (double)x->left_ns;
 }
 
-/* Returns true if no later reading changes who got the counters of the vanished member `i`. A
- * vanished heir is never read again. */
+/* Returns true if no later reading can change who got the counters of the vanished member `i`: all
+ * its possible heirs were read, or its heir has vanished and is never read again. */
 static bool is_decided(const struct process_tree *t, const struct burial *b, size_t i)
 {
 	return b[i].heirs_read || t->member[b[i].heir].vanished;
@@ -273,8 +274,8 @@ static void sum_balances(const struct process_tree *t, struct burial *b)
 	}
 }
 
-/* Returns the share (0 to 1) of a vanished member's counter that no heir got, so that the tree must
- * retain it. */
+/* Returns the share (0 to 1) of a vanished member's counter that no heir got. The tree must keep
+ * this share in `retained`. */
 static double part_of(const struct process_tree *t, struct burial *b, size_t i, size_t counter,
 	uint64_t tick_ns)
 {
@@ -323,7 +324,8 @@ static void note_unsure(struct process_tree *t, struct burial *b, size_t i, uint
 	x->left_ns = got > x->left_ns ? got : x->left_ns;
 }
 
-/* Adds to `retained` the counters that no heir got. */
+/* Adds the counters of the vanished members that no heir got to `retained`. The counters of helpers
+ * go to helpers_ended and helpers_waited instead. */
 static void bury_vanished(struct process_tree *t, const struct host *h, struct burial *b)
 {
 	uint64_t tick_ns = (uint64_t)NS_PER_S / (uint64_t)h->ticks_per_second;
@@ -345,8 +347,8 @@ static void bury_vanished(struct process_tree *t, const struct host *h, struct b
 		note_unsure(t, b, i, tick_ns);
 }
 
-/* Clears a member that is left for the next tick. Its entry stays in the list, because its children
- * may still have it as their parent. */
+/* Clears the values of a vanished member that is not removed at this tick. Its entry stays in the
+ * list, because its children may still have it as their parent. */
 static void become_nothing(struct member *m)
 {
 	member_done(m);
@@ -408,9 +410,9 @@ static bool any_to_settle(const struct process_tree *t)
 }
 
 /* When a parent waits for a zombie, the kernel first adds the zombie's times to the parent and then
- * removes the zombie (wait_task_zombie() in kernel/exit.c). If both are read between these two
- * steps, the times would count twice. If this may have happened, the new zombie does not count at
- * this tick. The counters that its parent got by waiting stay unsettled until the next tick, when
+ * removes the zombie (wait_task_zombie() in kernel/exit.c). If parent and zombie are read between
+ * these two steps, the times would count twice. If this may have happened, a zombie that is new at
+ * this tick does not count. member_credit is not called for its parent until the next tick, when
  * the zombie has vanished. */
 static void hold_credits(struct process_tree *t)
 {
