@@ -102,7 +102,8 @@ static struct tree *open_below_root(const char *root)
 /* Largest number of CPUs for which memory is allocated. No kernel is built for so many CPUs. */
 #define AFFINITY_CPUS_MAX (1U << 20)
 
-/* Returns -1 with EINVAL if the kernel may have more CPUs than `cpus`. */
+/* Sets `*ret` to the number of CPUs that the first thread of this process may use. `cpus` is the
+ * number of CPUs that the mask has room for. Returns -1 with EINVAL if the kernel may have more. */
 static int count_affinity_cpus(size_t cpus, unsigned *ret)
 {
 	size_t size = CPU_ALLOC_SIZE(cpus);

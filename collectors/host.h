@@ -85,7 +85,7 @@ struct host {
 	struct descriptors *group_files, *root_ends;
 	struct member_limit *members; /* limit of processes in all runs together; NULL = no limit */
 	struct helpers *helpers; /* declared helpers of all runs; NULL = no client declares any */
-	struct mount_watch *mounts; /* NULL = changes are unknown, so tables are always read */
+	struct mount_watch *mounts; /* watches the mount table; NULL = not watched */
 	char *scratch;              /* buffer for reading files; free for use in `collect` */
 	size_t scratch_size;
 	/* Files that are read once per tick for several collectors; NULL = no file is shared. */

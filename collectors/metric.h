@@ -22,8 +22,8 @@ enum metric_type {
 	METRIC_INFO,    /* the value is 1; the labels are the information */
 };
 
-/* How a metric becomes a column of the history. If the metric has several sets of labels, their
- * values are added up first. */
+/* How a metric becomes a column of the history, whose rows cover intervals of time. If the metric
+ * has several sets of labels, their values are added up first. */
 enum metric_fold {
 	FOLD_NONE,  /* not kept */
 	FOLD_VALUE, /* the value at the end of the interval */

@@ -14,7 +14,8 @@
 #define MOUNTS_TEXT_MAX (8u * 1024 * 1024)
 #define MOUNTS_MAX      16384
 
-/* Texts may contain any byte except NUL, because escapes such as \040 are decoded. */
+/* One mount. Its texts may contain any byte except NUL, because escapes such as \040 are
+ * decoded. */
 struct mount {
 	uint64_t id, parent;
 	uint64_t device;   /* like st_dev, except on btrfs: its files have a different st_dev */

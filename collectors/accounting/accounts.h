@@ -43,7 +43,7 @@ struct account_spec {
 	 * If account_note reports `uses_clock`, the clock must stay open until account_close. */
 	const struct task_clock *clock;
 	double forked_seconds;         /* CPU time of the root before exec; not part of the run */
-	const struct cpu_quota *quota; /* CPU quota before the run began; NULL = not read */
+	const struct cpu_quota *quota; /* throttling before the run; NULL = not read */
 	/* True if the run begins in the middle of the root's life. For such a run, the numbers of
 	 * the control group and the exit records are not used, because they cover the root's whole
 	 * life. */

@@ -17,7 +17,7 @@ enum quantity_writer {
 	QUANTITY_WRITERS,
 };
 
-/* Bounds that all requests (CPUs and bytes) and input sizes (bytes) must keep. They are far above
+/* Bounds of all requests (CPUs and bytes) and input sizes (bytes). The upper bounds are far above
  * the size of one machine, because a request may be for many machines. */
 #define QUANTITY_CORES_LEAST 0.001
 #define QUANTITY_CORES_MOST  1e6

@@ -133,7 +133,8 @@ static void question_drop(struct guard_question *q)
 
 /* ---- the threads ---- */
 
-/* The caller holds a->lock. This function unlocks it. */
+/* Drops one user of `a`. The last user frees `a`. The caller holds a->lock, and this function
+ * unlocks it. */
 static void leave_asks(struct asks *a)
 {
 	bool last = --a->users == 0;
@@ -182,7 +183,8 @@ static void *answer_thread(void *context)
 	return NULL;
 }
 
-/* The caller holds a->lock. */
+/* Finds a free place in waits_for for a read of process `pid`. Returns 0, or -EBUSY or -ENOSPC as
+ * asks_do does. The caller holds a->lock. */
 static int find_place(struct asks *a, enum asks_kind kind, bool calm, pid_t pid, pid_t **ret)
 {
 	int code = -ENOSPC;
@@ -200,7 +202,8 @@ static int find_place(struct asks *a, enum asks_kind kind, bool calm, pid_t pid,
 	return code;
 }
 
-/* The caller holds a->lock. The lock is released while the caller's function `allows` runs. */
+/* Decides for the reading thread whether files on q->mount may be read. The caller holds a->lock,
+ * which is released while the function `allows` runs. */
 static void answer_mount(struct asks *a, struct guard_question *q, const struct foreign *f)
 {
 	uint64_t mount = q->mount;
@@ -291,7 +294,7 @@ int asks_do(struct asks *a, enum asks_kind kind, bool calm, pid_t pid, const str
 
 /* ---- hanging reads ---- */
 
-/* The caller holds a->lock. */
+/* Returns true if a read of this process and kind still hangs. The caller holds a->lock. */
 static bool is_waiting(const struct asks *a, enum asks_kind kind, pid_t pid)
 {
 	for (size_t i = 0; i < PLACES; i++)

@@ -10,8 +10,8 @@
  *   group whose limit refused it, and in all groups above that group.
  * - `nearest` is the nearest group that has a counter: the run's group or a group above it. v1, and
  *   v2 before Linux 6.11, count a refused fork in the group of the process that called fork.
- * The counts may include forks of processes outside the run. Version 0 = no such group, or
- * `nearest` is the same group as `limited`. */
+ * The counts may include forks of processes outside the run. The version of a place is 0 if there
+ * is no such group. The version of `nearest` is also 0 if it is the same group as `limited`. */
 struct task_limit {
 	struct task_counter {
 		struct cgroup_place place;
@@ -19,8 +19,9 @@ struct task_limit {
 	} limited, nearest;
 };
 
-/* Finds both groups. The version of both is 0 if the run has no task limit. Counters of `own`, the
- * run's own group, count from 0. The version of `own` may be 0. */
+/* Finds both groups. If the run has no task limit, the version of both is 0. `own` is the run's own
+ * group; its version is 0 if there is none. All refused forks of `own` count, even those before
+ * this call. */
 struct task_limit task_limit_find(const struct cgroup *c, const struct cgroup_place *own,
 	const struct host *h);
 

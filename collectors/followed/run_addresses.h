@@ -19,7 +19,7 @@ struct run_addresses {        /* zeroed memory = nothing read yet */
 	 * against this limit. 0 = no limit, or unknown. A limit that the process sets after it was
 	 * read is not seen. */
 	uint64_t limit_bytes, peak_bytes;
-	bool limits_data; /* limit_bytes is RLIMIT_DATA */
+	bool limits_data; /* true: limit_bytes is RLIMIT_DATA; false: RLIMIT_AS */
 	/* the process that has limit_bytes */
 	pid_t limited_pid;
 	uint64_t limited_stack_start;

@@ -14,7 +14,7 @@
 
 struct gpu_drm;
 
-/* Returns -ENOENT when there is no such GPU. */
+/* Returns -ENOENT when the machine has no GPU with such a driver. */
 int gpu_drm_open(struct gpu_drm **ret, const struct host *h);
 void gpu_drm_close(struct gpu_drm *d); /* NULL does nothing */
 

@@ -268,8 +268,8 @@ int nvml_list_processes(const struct nvml *n, void *device, enum nvml_kind kind,
  * ahead. */
 #define AHEAD_US 1000000
 
-/* Takes the newest sample of each process. Some drivers return one sample for each process, the
- * mean since `since_us`. */
+/* Sets the utilization of each process in `p` from the newest sample of the process. Some drivers
+ * return only one sample for each process: its mean since `since_us`. */
 static void take_samples(const struct nvml_sample *sample, size_t n, uint64_t since_us,
 	struct nvml_processes *p)
 {

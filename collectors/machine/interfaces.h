@@ -9,7 +9,7 @@
 #define INTERFACE_PATH_MAX 512 /* bytes of a path below /sys, or of a link target */
 
 /* Kinds of interfaces, the preferred kind first. Only the interfaces of one kind are reported: the
- * first kind that the machine has. INTERFACE_INNER is never reported. */
+ * first kind in this order that is present. INTERFACE_INNER is never reported. */
 enum interface_kind {
 	INTERFACE_CARD,    /* hardware, or virtual hardware of a hypervisor */
 	INTERFACE_OUTWARD, /* leads out of a container */

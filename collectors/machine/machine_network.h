@@ -3,8 +3,9 @@
  * DaemonSet with hostPID is not, because its pod has its own network namespace. The namespace of
  * the pod counts only the exporter's traffic.
  *
- * The namespace of process 1 can be read with SYS_PTRACE or by the same user (ptrace(2), "read").
- * If it cannot be read, the exporter's own namespace counts as the machine's. */
+ * The namespace of process 1 can be read with CAP_SYS_PTRACE or by the user of process 1
+ * (ptrace(2), "read"). If it cannot be read, the exporter's own namespace counts as the
+ * machine's. */
 #ifndef COLLECTORS_MACHINE_MACHINE_NETWORK_H
 #define COLLECTORS_MACHINE_MACHINE_NETWORK_H
 

@@ -160,8 +160,9 @@ static size_t find_program(const struct process_words *w, const char *words)
 	return w->n_arguments;
 }
 
-/* Finds the `index`-th argument after the program's name. Options and their values are not counted.
- * Returns its position, or n_arguments when there are fewer arguments. */
+/* Finds the `index`-th argument after the program's name; 0 = the name itself. Options and their
+ * values are not counted. Returns the position of the argument, or n_arguments when there are fewer
+ * arguments. */
 static size_t find_argument(const struct process_words *w, const struct program *p, int index)
 {
 	size_t i = find_program(w, p->name);

@@ -408,7 +408,8 @@ static bool nextflow_file(const struct process_words *w, char *path, size_t size
 	return false;
 }
 
-/* The script of a step of Metaflow that runs on this machine. */
+/* If the command line runs a Metaflow step on this machine, writes the path of the flow's
+ * script. */
 static bool metaflow_file(const struct process_words *w, char *path, size_t size)
 {
 	struct slice script = {NULL, 0};

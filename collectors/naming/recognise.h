@@ -38,12 +38,12 @@ struct job_label {
 };
 
 struct recognised {
-	const char *system; /* "metaflow", ...; "environment" = only RIGHTSIZE_JOB_NAME is known */
+	const char *system; /* "metaflow", ...; "environment" = no system, name set by the user */
 	char job_name[JOB_NAME_MAX];
-	/* The name of the job in a history that was written without the process's file (see
-	 * recognise_file); "" = the same name, or none. */
+	/* The name that the job gets when its file (see recognise_file) cannot be read. Older runs
+	 * of the job may have this name. "" = the same name, or none. */
 	char former_name[JOB_NAME_MAX];
-	bool own_name;             /* job_name is from RIGHTSIZE_JOB_NAME */
+	bool own_name;             /* the user set job_name */
 	char space[JOB_SPACE_MAX]; /* namespace of the job; "" = none. The caller sets it */
 	/* true: job_name is from the process title of a worker, a process that runs one task after
 	 * another. The run is over when the title names another task. */
@@ -61,7 +61,8 @@ struct recognised {
 	struct job_label label[JOB_LABELS_MAX];
 };
 
-/* Returns false, and leaves `ret` unchanged, when no system is recognised. */
+/* Recognises the job of a process. If the texts name no job, returns false and leaves `ret`
+ * unchanged. */
 bool recognise(const struct process_text *text, struct recognised *ret);
 
 /* Does the same as recognise(), but for a command that a wrapper runs. A wrapper records its

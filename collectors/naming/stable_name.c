@@ -150,7 +150,7 @@ static struct slice without_suffix(struct slice name, const char *letters, size_
 	return name;
 }
 
-/* Returns true if the whole name is one tail. */
+/* Returns true if the whole name is one date, one time or one UUID. */
 static bool is_tail(struct slice name)
 {
 	for (size_t i = 0; i < sizeof tails / sizeof tails[0]; i++)

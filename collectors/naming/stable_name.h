@@ -6,8 +6,8 @@
 
 #include "collectors/base/scan.h"
 
-/* Kubernetes cuts the text before a generated suffix, the "-" included, to this length
- * (k8s.io/apiserver, pkg/storage/names/generate.go). */
+/* Before Kubernetes adds a generated suffix to a name such as "load-", it cuts the name to this
+ * many bytes, the "-" included (k8s.io/apiserver, pkg/storage/names/generate.go). */
 #define GENERATED_AFTER 58
 
 /* Removes dates and times (2026-11-21, 20261121T084512, Unix seconds) and UUIDs from the end of a
