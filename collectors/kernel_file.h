@@ -23,8 +23,8 @@ struct kernel_file {
 
 void kernel_file_open(struct kernel_file *s, struct tree *tree, const char *path);
 void kernel_file_close(struct kernel_file *s); /* does nothing for zeroed memory */
-/* Call right after kernel_file_open. Then each read opens the file, and no descriptor stays
- * open. */
+/* Makes each read open and close the file, so that no descriptor stays open. Call this function
+ * right after kernel_file_open. */
 void kernel_file_by_path(struct kernel_file *s);
 
 /* Reads the whole file into host->scratch, where the text is valid until the next read. If the kept

@@ -70,8 +70,9 @@ void account_find_members(struct account *a, const struct host *h, struct proces
 void account_look(struct account *a, const struct host *h, const struct process_tree *tree,
 	double value[RUN_N_METRICS]);
 
-/* Call after the last sample. If a process was killed at the group's memory limit, the run used at
- * least a known amount of memory (memory_kills.h). Raises the peak in `value` to this amount. */
+/* Raises the memory peak in `value` if a process was killed at the group's memory limit. Such a
+ * kill proves that the run used at least a known amount of memory (memory_kills.h). Call this
+ * function after the last sample. */
 void account_end(struct account *a, const struct host *h, const struct process_tree *tree,
 	double value[RUN_N_METRICS]);
 

@@ -16,9 +16,9 @@
 #include "collectors/base/thread.h"
 
 /* Size of the receive buffer of each socket. The kernel doubles this size. The buffer uses memory
- * only while messages wait. A waiting record takes 2.3 KiB, of which its own bytes are about 600,
- * so 14,000 records fit. This is enough for a burst of short processes while this thread does not
- * run for 1 or 2 s. */
+ * only while messages wait. A waiting record takes 2.3 KiB (about 600 bytes of data and the
+ * kernel's overhead), so 14,000 records fit. This is enough for a burst of short processes while
+ * this thread does not run for 1 or 2 s. */
 #define QUEUE_BYTES (16 << 20)
 #define READ_SIZE   16384 /* bytes of one datagram; a record has about 600 */
 #define PAUSE_MS    10    /* pause of the thread after each wake-up */
@@ -61,9 +61,9 @@ static void hold_record(void *context, const struct task_record *r)
 	x->health.records++;
 }
 
-/* Enters the waiting record of `pid`. Called when a fork event shows that `pid` belongs to a new
- * process. The waiting record is then the record of the earlier process with this pid, so it must
- * be entered before the event. */
+/* Enters the waiting record of `pid` before a fork event of `pid` is entered. The fork event shows
+ * that `pid` belongs to a new process now. The waiting record is the record of the earlier process
+ * with this pid. */
 static void enter_record_of(struct exit_events *x, pid_t pid)
 {
 	for (size_t i = 0; i < x->n_held; i++)

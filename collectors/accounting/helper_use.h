@@ -28,9 +28,10 @@ struct helper_use {
 	double seconds_before; /* CPU time of helpers that ended before the clock was attached */
 };
 
-/* Call when a clock has been attached to all processes of the run. */
+/* Remembers the helpers that are alive, which the clock does not count. Call this function when a
+ * task clock has been attached to all processes of the run. */
 void helper_use_clock_begins(struct helper_use *u, const struct process_tree *tree);
-/* Call after each sample of the tree. */
+/* Updates the CPU times in `u`. Call this function after each sample of the tree. */
 void helper_use_look(struct helper_use *u, const struct process_tree *tree);
 
 /* Subtracts the helpers' memory from the memory of the run's group. The helpers' part in the

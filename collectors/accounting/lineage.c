@@ -106,7 +106,8 @@ static void break_group(struct lineage *l, unsigned run)
 		l->run[others].breaks++;
 }
 
-/* Call when an event or record of the run is missing. */
+/* Marks the tally of the run as not `whole`. Call this function when an event or record of the run
+ * is missing. */
 static void mark_incomplete(struct lineage *l, unsigned run)
 {
 	l->run[run].past.whole = false;

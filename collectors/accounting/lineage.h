@@ -34,9 +34,10 @@ struct lineage;
 struct lineage *lineage_new(void);
 void lineage_free(struct lineage *l);
 
-/* Call it before the first run if no exit records will arrive. The CPU time that a process uses
- * between the last reading of its clock and its end is then unknown. `unseen_ns` has an upper bound
- * of it: the time between the two, times `cpus` if the process may have had several threads. */
+/* Tells that no exit records will arrive. Call this function before the first run. The CPU time
+ * that a process uses between the last reading of its clock and its end is then unknown.
+ * `unseen_ns` has an upper bound of it: the time between the two, times `cpus` if the process may
+ * have had several threads. */
 void lineage_without_records(struct lineage *l, unsigned cpus);
 
 /* Begins a run and returns its number, which is valid until lineage_forget. If `root` belongs to
@@ -56,14 +57,15 @@ void lineage_forget(struct lineage *l, unsigned run);
  * added. Thread events that were entered before the process was added do not count. */
 void lineage_has_one_thread(struct lineage *l, pid_t pid);
 
-/* Enters an event. Call in the order in which the events happened. */
+/* Enters an event into the book. Enter events in the order in which they happened. */
 void lineage_event(struct lineage *l, const struct process_event *event);
 /* Enters an exit record. Before this call, enter all events that happened before the process
  * ended. */
 void lineage_record(struct lineage *l, const struct task_record *record);
 /* Returns true if the process is in the book and has no exit record yet. */
 bool lineage_awaits(const struct lineage *l, pid_t pid);
-/* Call when events or records were lost. Marks every run in the book as not `whole`. */
+/* Marks the tally of every run in the book as not `whole`. Call this function when events or
+ * records were lost. */
 void lineage_lost(struct lineage *l);
 
 /* Reads the CPU time of a living process or zombie in ns. Returns false if the process is gone. */

@@ -23,7 +23,8 @@ static double machine_kills(const struct host *h)
 		       number_found(text, "oom_kill");
 }
 
-/* v1 counts kills in this group only; v2 includes the groups below. */
+/* Returns the number of OOM kills in a group. v1 counts kills in this group only; v2 includes the
+ * groups below. */
 static double group_kills(const struct cgroup_place *p, const struct host *h)
 {
 	return cgroup_number(p, h, p->version == 1 ? "memory.oom_control" : "memory.events",
@@ -43,8 +44,8 @@ static double mark_of(const struct cgroup_place *p, const struct host *h)
 
 /* ---- foreign processes in the group ---- */
 
-/* Finds the foreign processes in the group. Returns false if there are too many of them, or if one
- * is outside this PID namespace. */
+/* Finds the foreign processes in the group, which do not belong to the run. Returns false if there
+ * are too many of them, or if one is outside this PID namespace. */
 static bool find_others(const struct memory_kills *k, const struct group_members *m,
 	const struct host *h, pid_t other[MEMORY_OTHERS_MAX], size_t *ret_n)
 {

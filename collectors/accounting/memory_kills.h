@@ -10,7 +10,8 @@
 #include "collectors/accounting/group_owner.h"
 #include "collectors/cgroup/find.h"
 
-/* If the group has more foreign processes than this, the run's memory at a kill is unknown. */
+/* Foreign processes are processes of the group that do not belong to the run. If the group has more
+ * of them than this, the run's memory at a kill is unknown. */
 #define MEMORY_OTHERS_MAX 16
 
 struct memory_kills {
@@ -31,9 +32,9 @@ void memory_kills_begin(struct memory_kills *ret, const struct host *h);
  * if other processes enter the group later. */
 void memory_kills_group(struct memory_kills *k, const struct cgroup *group, bool own,
 	const struct group_members *members, const struct host *h);
-/* Call after memory_kills_group if an earlier job used the run's own group. If the peak of the
- * group has already reached the limit, it is remembered that this peak proves nothing about the
- * run. */
+/* Remembers whether the peak of the run's own group has already reached the limit. Such a peak
+ * proves nothing about the run. Call this function after memory_kills_group if an earlier job used
+ * the group. */
 void memory_kills_older(struct memory_kills *k, const struct host *h);
 /* Reads the limit again, because it may have changed. */
 void memory_kills_read_limit(struct memory_kills *k, const struct host *h);

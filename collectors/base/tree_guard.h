@@ -36,10 +36,10 @@
 #define TREE_GUARD_CALM 4
 /* Seconds without progress after which a read by a thread is given up. */
 #define TREE_GUARD_SECONDS 0.1
-/* Maximum time, in seconds, that reads may wait in each second: this much for locks of processes,
- * and again this much for file systems. When the time for locks is used up, only reads of processes
- * without a thread in state D may wait. When the time for file systems is used up, no read through
- * exe, root or cwd is tried. */
+/* Time for waiting, in seconds of each second. Reads that wait for locks of processes have this
+ * much, and so have reads that wait for file systems. When the time for locks is used up, only
+ * reads of processes without a thread in state D may wait. When the time for file systems is used
+ * up, no read through exe, root or cwd is tried. */
 #define TREE_GUARD_SHARE 0.25
 
 /* Guards a directory of this machine, usually /proc. */

@@ -30,7 +30,7 @@ struct followed_job {
 	struct {
 		char name[16];
 		uint64_t runs;
-		double exit_code, exit_signal; /* of the newest such run; NaN = unknown */
+		double exit_code, exit_signal; /* of the newest of these runs; NaN = unknown */
 	} outcome[OUTCOMES_MAX];
 	double last_end;
 	/* `last_use`: value of jobs.uses when the job was last used. `active_at`: value of

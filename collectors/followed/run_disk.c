@@ -64,8 +64,8 @@ static void add_filesystem(struct run_disk *d, struct run_filesystem f, const ch
 	d->filesystem[d->n++] = f;
 }
 
-/* Called when a file system does not answer. Keeps the entry that the file system had in the list
- * `before`. Sets the hash to 0, so that the list is made again at the next tick. */
+/* Postpones the reading of a file system that does not answer. Keeps the entry that the file system
+ * had in the list `before`. Sets the hash to 0, so that the list is made again at the next tick. */
 static void put_off(struct run_disk *d, const struct mount *m, const char *path,
 	const struct run_disk *before)
 {

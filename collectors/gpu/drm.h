@@ -23,8 +23,9 @@ size_t gpu_drm_count(const struct gpu_drm *d);
 /* Reads the current numbers of GPU number `i`. */
 void gpu_drm_read(struct gpu_drm *d, const struct host *h, size_t i, struct gpu_device *ret);
 
-/* Returns the index of the GPU with the PCI address `pci`. If `pci` is empty, returns the only GPU
- * with this driver. Returns SIZE_MAX when no GPU or more than one GPU matches. */
+/* Returns the index of the GPU with the PCI address `pci`. If `pci` is empty, returns the index of
+ * the only GPU with the driver `driver`. Returns SIZE_MAX when no GPU or more than one GPU
+ * matches. */
 size_t gpu_drm_find(const struct gpu_drm *d, const char *pci, const char *driver);
 
 /* Returns true when clients of this driver must be ignored: NVIDIA's, which NVML reports, and

@@ -20,7 +20,8 @@ struct gpu_use {
 	double vram_bytes;
 };
 
-/* Call it at the start of each tick. Takes the latest NVML table. `g` may be NULL. */
+/* Takes the latest NVML table (nvml_thread.h). Call this function at the start of each tick. If `g`
+ * is NULL, it does nothing. */
 void gpus_begin(struct gpus *g, const struct host *h);
 
 /* Returns the GPU use of a run. All values are unknown when `g` is NULL. */

@@ -14,8 +14,8 @@ struct gpu_users;
 struct gpu_users *gpu_users_new(void);
 void gpu_users_free(struct gpu_users *u); /* NULL does nothing */
 
-/* Call it at the start of each tick. Forgets each process for which gpu_users_look was not called
- * in the previous tick. */
+/* Begins a tick. Forgets each process for which gpu_users_look was not called in the previous
+ * tick. */
 void gpu_users_begin(struct gpu_users *u);
 
 /* Adds to `sum` how much the process `m` uses the GPUs in `d`. If `d` is NULL, there are no such

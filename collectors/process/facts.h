@@ -52,8 +52,8 @@ void facts_reader_wants(struct facts_reader *r,
 bool facts_begin(struct facts_reader *r, const struct host *h, pid_t pid,
 	struct process_facts *ret);
 
-/* Call after facts_begin. Reads the environment, the first readable file that may contain the job's
- * name (recognise_file), and the facts in `which` (enum fact). */
+/* Reads the remaining facts after facts_begin: the environment, the first readable file that may
+ * contain the job's name (recognise_file), and the facts in `which` (enum fact). */
 void facts_complete(struct facts_reader *r, const struct host *h, unsigned which,
 	struct process_facts *facts);
 

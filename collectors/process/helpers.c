@@ -74,7 +74,7 @@ bool helper_by_environment(const struct host *h, pid_t pid)
 	return recognise_declares_helper(read_head(h, pid, "environ"));
 }
 
-/* Returns true if the process executes the file that this process executes. */
+/* Returns true if the process `pid` executes the same file as this exporter. */
 static bool is_our_program(const struct host *h, pid_t pid)
 {
 	char path[PROCESS_PATH_MAX], theirs[PATH_MAX], ours[PATH_MAX];

@@ -23,7 +23,7 @@ struct member_limit {
 /* Counts a process as a member of one more run. Returns false when this process is in too many
  * runs, or when all runs together have too many members. */
 bool member_limit_enter(struct member_limit *m, pid_t pid);
-/* Call it once for each successful member_limit_enter. */
+/* Takes back one successful member_limit_enter. */
 void member_limit_leave(struct member_limit *m, pid_t pid);
 /* Frees the counts and starts again from zero. The limit `most` stays. */
 void member_limit_done(struct member_limit *m);

@@ -105,7 +105,8 @@ static int take_in(struct process_tree *t, const struct host *h, pid_t pid, pid_
 	struct member m = {.pid = pid, .start_ticks = s.start_ticks, .stack_start = s.stack_start};
 	size_t parent = process_tree_find(t, s.ppid);
 
-	/* Ignore a child that the reaper had before the run began. */
+	/* The reaper is the wrapper that waits for the run's processes. Ignore a child that it had
+	 * before the run began. */
 	if (parent != PROCESS_TREE_NONE && t->member[parent].reaper &&
 		s.start_ticks < t->start_ticks)
 		return -ESRCH;
@@ -118,8 +119,8 @@ static int take_in(struct process_tree *t, const struct host *h, pid_t pid, pid_
 	return 0;
 }
 
-/* Calls take_in unless `pid` is a member or the limit is reached. Returns false when the process is
- * unreadable for now. */
+/* Adds the process with take_in, if it is not a member yet and the limit is not reached. Returns
+ * false when the process is unreadable for now. */
 static bool adopt_process(struct process_tree *t, const struct host *h, pid_t pid, pid_t ppid)
 {
 	int code = 0;
@@ -205,7 +206,8 @@ static void find_new(struct process_tree *t, const struct host *h)
 	struct pids f = {0};
 	bool all = true;
 
-	/* Only a member that ran, or a reaper that got orphans, can have new children. */
+	/* Only two kinds of members can have new children: a member that ran, and the reaper (the
+	 * wrapper), which gets orphans. */
 	for (size_t i = 0; i < t->n && !t->no_children_file; i++) {
 		struct member *m = &t->member[i];
 		bool children_sought = m->children_due || m->reaper;
@@ -306,7 +308,8 @@ int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid,
 			member_credit(&reaper);
 			process_tree_add(t, &reaper);
 		}
-		/* Subtract the usage that the reaper got from children before this run. */
+		/* The reaper is the wrapper that waits for the run's processes. Subtract the usage
+		 * that it got from children before this run. */
 		for (size_t c = 0; c < TREE_COUNTERS; c++)
 			t->retained[c] -= reaper.counter[c];
 	}

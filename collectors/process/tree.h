@@ -62,7 +62,8 @@ struct process_tree {
 	bool any_vanished;
 	uint64_t vanished; /* number of vanished members so far */
 	uint64_t births;   /* `births` of the last process_tree_look; 0 = unknown */
-	/* Limit on the members of all runs together. Reapers do not count. NULL = no limit. */
+	/* Limit on the members of all runs together. Reapers (struct member) do not count. NULL =
+	 * no limit. */
 	struct member_limit *all;
 	/* At least one process is missing in the tree, because the limit `all` was reached. */
 	bool left_out;
@@ -133,8 +134,8 @@ uint64_t process_tree_helper_bytes(const struct process_tree *t, enum memory_kin
 /* Returns true when the process that has this pid now is a member of the run and not a helper. */
 bool process_tree_has(const struct process_tree *t, pid_t pid);
 
-/* Returns the pid of the reaper; 0 = no reaper. All children that the reaper gets during the run
- * belong to the run. */
+/* Returns the pid of the reaper, the wrapper that waits for the run's processes; 0 = no reaper. All
+ * children that the reaper gets during the run belong to the run. */
 static inline pid_t process_tree_reaper(const struct process_tree *t)
 {
 	return t->n && t->member[0].reaper ? t->member[0].pid : 0;

@@ -78,8 +78,8 @@ static void pool_with(struct burial *b, size_t i, size_t j)
 
 /* Joins all possible heirs of member `i` into one pool, which has one balance, if the parent of `i`
  * has ended too. `i` may then have been an orphan. In this case, a subreaper among its ancestors,
- * or the reaper, may have waited for it. If these heirs had separate pools, the counters of `i`
- * could count twice: in the heir that got them and in `retained`. */
+ * or the reaper (the wrapper), may have waited for it. If these heirs had separate pools, the
+ * counters of `i` could count twice: in the heir that got them and in `retained`. */
 static void join_ancestors(const struct process_tree *t, struct burial *b, size_t i)
 {
 	size_t heir = b[i].heir;
@@ -203,9 +203,10 @@ static void find_vanished(struct process_tree *t, const struct host *h)
 
 /* ---- counters that stay with the tree ---- */
 
-/* Returns true when a parent that waits for a child gets this counter of the child. The kernel
- * never adds context switches and waiting times to the parent. The I/O of a reaper includes its own
- * work, and this part is unknown. Therefore the I/O of a reaper never counts. */
+/* Returns true if `heir`, when it waits for a child, gets this counter of the child. The kernel
+ * never adds context switches and waiting times to a parent. If `heir` is the reaper (the wrapper),
+ * its I/O includes an unknown amount of its own work. Therefore the I/O of a reaper never
+ * counts. */
 static bool passes_to(const struct member *heir, size_t counter)
 {
 	switch ((enum tree_counter)counter) {

@@ -5,11 +5,11 @@
 
 #include "collectors/process/tree.h"
 
-/* Call it after members were read. Finds members that vanished during the readings and removes
- * them. Decides whether their counters went to an ancestor that waited, or must be added to
- * `retained`. The ancestors that can have waited for a member are its possible heirs. After the
- * call, every member in the list still existed when its possible heirs were read. Therefore no
- * counter counts twice. */
+/* Finds members that vanished during the last readings and removes them. Decides whether their
+ * counters went to an ancestor that waited, or must be added to `retained`. Call this function
+ * after members were read. The ancestors that can have waited for a member are its possible heirs.
+ * After the call, every member in the list still existed when its possible heirs were read.
+ * Therefore no counter counts twice. */
 void process_tree_settle(struct process_tree *t, const struct host *h);
 
 #endif

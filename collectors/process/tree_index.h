@@ -14,14 +14,13 @@ void process_tree_reindex(struct process_tree *t);
 /* Frees the resources of a member and reduces the count of members. The caller removes it from the
  * list. */
 void process_tree_drop(struct process_tree *t, size_t i);
-/* Call it when a member has ended; `of` is the index of this member. The kernel gave its orphaned
- * children to an ancestor (prctl(2), PR_SET_CHILD_SUBREAPER). The children of an ancestor that
- * sleeps are usually not read. Therefore this call makes the next search read the children of all
- * ancestors of the member. */
+/* Makes the next search read the children of all ancestors of a member that has ended; `of` is its
+ * index. The reason: the kernel gave the orphaned children of the member to an ancestor (prctl(2),
+ * PR_SET_CHILD_SUBREAPER), and the children of a sleeping ancestor are usually not read. */
 void process_tree_expect_orphans(struct process_tree *t, size_t of);
 
-/* Counts a process. Call it before process_tree_add. The reaper is not counted. Returns false when
- * a limit is reached. */
+/* Counts a process. Call it before process_tree_add. The reaper (struct member) is not counted.
+ * Returns false when a limit is reached. */
 bool process_tree_enter(struct process_tree *t, pid_t pid);
 void process_tree_leave(struct process_tree *t, pid_t pid);
 
