@@ -20,9 +20,9 @@
 #include "collectors/machine/machine_cpu.h"
 #include "collectors/process/pids.h"
 
-/* A source is named as the source of the run's CPU time if it counted nearly all of the total: its
- * CPU seconds * WORTH_NAMING + WORTH_NAMING_SECONDS are at least the total. The second constant is
- * one tick, because /proc counts time in 1/100 s. */
+/* A source is named as the source of the run's CPU time if it counted nearly all of it. This is the
+ * case if its CPU seconds * WORTH_NAMING + WORTH_NAMING_SECONDS are at least the total. The second
+ * constant is one tick, because /proc counts time in 1/100 s. */
 #define WORTH_NAMING         1.001
 #define WORTH_NAMING_SECONDS 0.01
 #define CLOCK_TRIES          3 /* maximum number of attempts to attach the clock */
@@ -357,9 +357,9 @@ static double as_command(const struct account *a, double seconds)
 	return seconds < a->forked_seconds ? 0 : seconds - a->forked_seconds;
 }
 
-/* Returns true if no other source counts children that nobody waits for. The clock costs the run
- * 0.5 us at each context switch and 10 us at each fork, so a run with such a source gets no clock.
- * If that source loses data later, for example an exit record, `cpu_missed_seconds` includes the
+/* Returns true if no other source counts children that nobody waits for. Otherwise the run gets no
+ * clock, because a clock costs the run 0.5 us at each context switch and 10 us at each fork. If the
+ * other source loses data later, for example an exit record, `cpu_missed_seconds` includes the
  * loss. */
 static bool needs_clock(const struct account *a)
 {
@@ -421,9 +421,9 @@ static void attach_clock(struct account *a, const struct host *h, struct process
 			detach_clock(a);
 		before = now;
 	}
-	/* Read the clock after the tree. CPU time between these two readings is then never counted
-	 * twice. known[SOURCE_CLOCK] lacks the stolen time of the earlier clock, and look_at_clock
-	 * subtracts that time again, so add it here. */
+	/* Read the clock only after the tree. CPU time between the two readings then never counts
+	 * twice. Add the stolen time of the earlier clock: known[SOURCE_CLOCK] does not contain it
+	 * any more, and look_at_clock will subtract it again. */
 	if (a->clock && task_clock_read(a->clock, &ns) == 0)
 		a->before_clock = fmax(as_command(a, (double)process_tree_cpu_ns(tree) / 1e9),
 					  fmax(a->known[SOURCE_CLOCK], 0)) +
@@ -462,9 +462,9 @@ static void check_clock(struct account *a, const struct host *h, struct process_
 		a->known[SOURCE_CLOCK] = look_at_clock(a);
 	detach_clock(a);
 	attach_clock(a, h, tree);
-	/* No clock could be attached. The missing CPU time is then unknown, with one exception: all
-	 * processes of the run have ended, and the last clock counted at least the CPU time that
-	 * /proc shows. In this case the last clock lacked no process. */
+	/* No clock could be attached, so the missing CPU time is usually unknown. The exception is
+	 * a run whose processes have all ended, if the last clock counted at least the CPU time
+	 * that /proc shows. The last clock then lacked no process. */
 	if (!a->clock &&
 		(any_lives(tree) || !(a->known[SOURCE_CLOCK] + WORTH_NAMING_SECONDS >= shown))) {
 		missed = INFINITY;
@@ -808,7 +808,7 @@ static enum cpu_source source_of(const struct account *a)
 /* Returns an upper bound of the CPU time that process ends cost the run since it began (lineage.h).
  * If the clock does not count the ends, assumes that all processes that were created on the machine
  * during the run belong to the run. Assumes that each process had as many pages as the run's
- * largest process, because a forked child has all pages of its parent, even if it never touches
+ * largest process. The reason: a forked child has all pages of its parent, even if it never touches
  * them. */
 static double ends_seconds(const struct account *a)
 {

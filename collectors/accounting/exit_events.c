@@ -151,7 +151,7 @@ void exit_events_settle(struct exit_events *x)
 }
 
 /* Returns true if exit_events_settle must be called before the next tick. One reason is that many
- * ended processes have accumulated. Another reason is that no records arrive: the clocks must then
+ * ended processes have accumulated. Another reason is that no records arrive. The clocks must then
  * be read often, because the CPU time after the last reading of a clock stays unknown. */
 static bool is_urgent(const struct exit_events *x)
 {

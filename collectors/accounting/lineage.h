@@ -86,10 +86,10 @@ struct lineage_tally {
 	uint64_t peak_process_bytes;
 	uint64_t voluntary, involuntary; /* context switches of ended threads */
 	/* Upper bound of the CPU time that cpu_ns and ends_ns do not contain. With records, this is
-	 * the cost of process ends: one end is assumed to cost at most LINEAGE_END_NS, plus
-	 * LINEAGE_END_PAGE_NS for each 4 KiB of the process's memory (an ordinary end costs 60 us
-	 * plus 0.45 us for each). Without records, it is also what processes used between the last
-	 * reading of their clocks and their end. */
+	 * the cost of process ends. One end is assumed to cost at most LINEAGE_END_NS, plus
+	 * LINEAGE_END_PAGE_NS for each 4 KiB of the process's memory. (An ordinary end costs 60 us
+	 * plus 0.45 us for each 4 KiB.) Without records, it is also what processes used between the
+	 * last reading of their clocks and their end. */
 	uint64_t unseen_ns;
 	/* Numbers of processes since the run began. `born`: processes seen in a fork event.
 	 * `ended`: processes found gone. */

@@ -39,8 +39,8 @@ void memory_kills_older(struct memory_kills *k, const struct host *h);
 /* Reads the limit again, because it may have changed. */
 void memory_kills_read_limit(struct memory_kills *k, const struct host *h);
 
-/* Returns the number of kills since the run began: in the nearest group that counts kills or, if
- * there is no such group, on the whole machine. NaN = unknown. */
+/* Returns the number of OOM kills since the run began. Counts them in the nearest group that counts
+ * kills. If there is no such group, counts them on the whole machine. NaN = unknown. */
 double memory_kills_around(const struct memory_kills *k, const struct host *h);
 
 /* Returns a lower bound of the run's memory at the time of a kill by the group's limit. The bound

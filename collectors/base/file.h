@@ -14,8 +14,8 @@
  * happens within FILE_PIPE_SECONDS. A later read(2) of the pipe has no time limit. */
 int file_open(const char *path, struct err *e);
 
-/* Appends the whole file to `ret`. Returns -EFBIG if the file does not fit, -ENODATA for a pipe
- * that was closed without data, and -ETIMEDOUT if the data of a pipe does not arrive in time. */
+/* Appends the whole file to `ret`. Returns -EFBIG if the file does not fit. For a pipe, returns
+ * -ENODATA if it was closed without data, and -ETIMEDOUT if data does not arrive in time. */
 int file_read(struct buf *ret, const char *path, struct err *e);
 
 #endif

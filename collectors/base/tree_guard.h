@@ -13,9 +13,9 @@
  * skipped until that read returns. A kept descriptor is read without a thread, so call tree_answers
  * before.
  *
- * PID/exe, PID/root/... and PID/cwd/... may lead to a file system that does not answer and that no
- * mount table shows (chroot(2) in a user namespace, an overlay on a FUSE). A thread always reads
- * these files.
+ * PID/exe, PID/root/... and PID/cwd/... may lead to a file system that does not answer. No mount
+ * table may show this file system (chroot(2) in a user namespace, an overlay on a FUSE). A thread
+ * always reads these files.
  *
  * A skipped read returns -ETIMEDOUT. A later read may succeed. If no thread can be started, the
  * caller itself reads a file that may wait for a lock. It does so only if no thread of the process

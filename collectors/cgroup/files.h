@@ -12,8 +12,8 @@ enum cgroup_value {
 	CGROUP_CPU_SECONDS,
 	CGROUP_CPU_USER_SECONDS,
 	CGROUP_CPU_SYSTEM_SECONDS,
-	/* The CPU quota: number of periods in which the group had work to do, number of periods in
-	 * which the group was throttled, and total time for which it was throttled. */
+	/* Throttling by the CPU quota: number of periods in which the group had work to do, number
+	 * of periods in which it was throttled, and total time of throttling. */
 	CGROUP_CPU_PERIODS,
 	CGROUP_CPU_THROTTLED_PERIODS,
 	CGROUP_CPU_THROTTLED_SECONDS,

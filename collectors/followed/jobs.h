@@ -38,8 +38,9 @@ struct run_spec {
 	struct wall started_at;
 	struct mono started_mono; /* 0 = use the start time of the root, a multiple of 10 ms */
 	bool from_now;            /* the usage of the root before now does not count */
-	/* true: the caller ends the run with jobs_conclude, which delivers the totals. false: the
-	 * run ends when its last process is gone, and the exit status of the root is watched. */
+	/* true: the caller ends the run with jobs_conclude, and passes the totals of the run to it.
+	 * false: the run ends when its last process is gone, and the exit status of the root is
+	 * watched. */
 	bool awaits_conclusion;
 	/* The run ends when it has had no process for this many seconds. If a new process appears
 	 * earlier, the run continues. */
@@ -59,8 +60,8 @@ struct run_spec {
 	const struct cpu_quota *quota;
 };
 
-/* If `host` is not NULL, sets host->delays, host->members and host->helpers, which are valid until
- * jobs_free. */
+/* Makes an empty set of runs. If `host` is not NULL, sets host->delays, host->members and
+ * host->helpers, which are valid until jobs_free. */
 struct jobs *jobs_new(struct host *host);
 void jobs_free(struct jobs *j);
 

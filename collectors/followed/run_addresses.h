@@ -2,7 +2,7 @@
  * systems set it to the requested memory. At such a limit an allocation fails. The kernel kills no
  * process and counts no event. The limit is read from the process with the most memory. It is read
  * again when another process becomes the largest, or when the largest process executes another
- * program, but for at most 64 programs of a run.
+ * program. At most 64 programs of a run are read.
  *
  * Sampler thread only. */
 #ifndef COLLECTORS_FOLLOWED_RUN_ADDRESSES_H

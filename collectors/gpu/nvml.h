@@ -141,15 +141,15 @@ void nvml_processes_done(struct nvml_processes *p);
 /* Adds to `p` the processes that have a context of this kind on the device, each pid once.
  *
  * The library writes an array of records. The real size of a record may differ from the size in the
- * API: some drivers of the 535 series wrote 32 bytes instead of 24 through the _v3 function. The
- * real size is found from the bytes that were written. If the size remains unclear, the _v2
- * function is called. If it is unclear there too, 24 bytes are assumed. */
+ * API. For example, some drivers of the 535 series wrote 32 bytes instead of 24 through the _v3
+ * function. The real size is found from the bytes that were written. If the size remains unclear,
+ * the _v2 function is called. If it is unclear there too, 24 bytes are assumed. */
 int nvml_list_processes(const struct nvml *n, void *device, enum nvml_kind kind,
 	struct nvml_processes *p);
 
 /* Maximum age of the process samples that are read, in microseconds. Drivers take a sample of each
- * GPU at least every second (an H100 with driver 580: every 200 ms), and keep many seconds of
- * samples, which are slow to search. */
+ * GPU at least every second (an H100 with driver 580: every 200 ms). They keep samples of many
+ * seconds, which are slow to search. */
 #define NVML_SAMPLES_WINDOW_US 2500000
 
 /* Sets the utilization of each process in `p` from its newest sample; 0 = no sample, so the process

@@ -86,8 +86,8 @@ static bool all_digits(const char *s)
 	return *s && s[strspn(s, "0123456789")] == '\0';
 }
 
-/* Recognises a partition by its name when there is no sysfs. sda1 is a partition of sda, and
- * nvme0n1p1 is one of nvme0n1, but nvme0n10 is another disk. */
+/* Recognises a partition by its name. Used when there is no sysfs. sda1 is a partition of sda, and
+ * nvme0n1p1 is a partition of nvme0n1, but nvme0n10 is another disk. */
 static bool named_like_partition(const struct devices *all, const char *name)
 {
 	for (size_t i = 0; i < all->n; i++) {

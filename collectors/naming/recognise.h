@@ -66,9 +66,9 @@ struct recognised {
 bool recognise(const struct process_text *text, struct recognised *ret);
 
 /* Does the same as recognise(), but for a command that a wrapper runs. A wrapper records its
- * command even if no system is recognised. Therefore, if the texts name no job, this function
- * returns false with an empty job_name, but sets the numbers in `ret` that are known, such as the
- * requests. */
+ * command even if no system is recognised. If the texts name no job, this function therefore
+ * returns false with an empty job_name. It still sets the numbers in `ret` that are known, such as
+ * the requests. */
 bool recognise_wrapped(const struct process_text *text, struct recognised *ret);
 
 /* Some systems write the job's name only into a file. Writes the `i`-th path (from 0), relative to

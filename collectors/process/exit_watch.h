@@ -1,8 +1,8 @@
 /* Detects the end of processes, which need not be our children. A pidfd becomes readable when its
  * process ends. On Linux 6.15 and later (PIDFD_GET_INFO) the wait status is known after the parent
  * has waited. One epoll descriptor covers all watched processes. It wakes the sampler as soon as
- * one of them ends, because the last counters of a process can be read only until its parent waits
- * for it. */
+ * one of them ends. This is urgent, because the last counters of a process can be read only until
+ * its parent waits for it. */
 #ifndef COLLECTORS_PROCESS_EXIT_WATCH_H
 #define COLLECTORS_PROCESS_EXIT_WATCH_H
 

@@ -179,8 +179,8 @@ static bool all_heirs_read(const struct process_tree *t, const struct burial *b)
 	return true;
 }
 
-/* Postpones the decision about a vanished member to the next tick if its parent has vanished, too,
- * and one of these is true: the decision about the parent is postponed, or the parent comes later
+/* Postpones the decision about some vanished members to the next tick. These are the members whose
+ * parent has vanished, too, if the decision about the parent is postponed or the parent comes later
  * in the list. */
 static void postpone_below(const struct process_tree *t, struct burial *b)
 {
@@ -248,8 +248,8 @@ static double kept_part(const struct balance *x, size_t counter, uint64_t tick_n
 	return got_at_most >= x->left_ns ? 0 : 1 - (double)got_at_most / (double)x->left_ns;
 }
 
-/* Returns true if no later reading can change who got the counters of the vanished member `i`: all
- * its possible heirs were read, or its heir has vanished and is never read again. */
+/* Returns true if no later reading can change who got the counters of the vanished member `i`.
+ * Either all its possible heirs were read, or its heir has vanished and is never read again. */
 static bool is_decided(const struct process_tree *t, const struct burial *b, size_t i)
 {
 	return b[i].heirs_read || t->member[b[i].heir].vanished;
