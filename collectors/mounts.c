@@ -64,8 +64,8 @@ static bool octal(char c)
 	return c >= '0' && c <= '7';
 }
 
-/* The kernel writes blank, tab, newline, backslash and # as \ooo. A NUL ends the text, even an
- * escaped NUL. */
+/* Decodes the escapes \ooo in place. The kernel writes blank, tab, newline, backslash and # in this
+ * way. A NUL ends the text, even an escaped NUL. */
 static void unescape(char *s)
 {
 	char *to = s;

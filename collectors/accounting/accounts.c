@@ -448,8 +448,8 @@ static double look_at_clock(struct account *a)
 	       (a->helpers.seconds - a->helpers.unclocked_seconds);
 }
 
-/* A process that was forked while the clocks were attached may have no clock. If the tree now
- * contains such a process, or if no clock is attached, all clocks are attached again. */
+/* Attaches all clocks again if no clock is attached, or if the tree now contains a process that was
+ * forked while the clocks were attached. Such a process may have no clock. */
 static void check_clock(struct account *a, const struct host *h, struct process_tree *tree)
 {
 	if (!a->clock_wanted || a->looks > CLOCK_CHECK_LOOKS ||

@@ -76,8 +76,8 @@ void account_look(struct account *a, const struct host *h, const struct process_
 void account_end(struct account *a, const struct host *h, const struct process_tree *tree,
 	double value[RUN_N_METRICS]);
 
-/* `total_seconds` is the CPU time of the whole run that the parent got from wait4(2). If the run's
- * total is smaller, raises it to this value. */
+/* Raises the run's total to `total_seconds` if it is smaller. `total_seconds` is the CPU time of
+ * the whole run that the parent got from wait4(2). */
 void account_waited(struct account *a, double total_seconds);
 
 struct account_note {

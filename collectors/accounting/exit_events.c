@@ -116,10 +116,10 @@ static void read_records(struct exit_events *x)
 	}
 }
 
-/* The kernel sends the fork event of a process before its exit record, but to another socket. Three
- * steps keep the order. First, all waiting records are read. The fork events of their processes are
- * then already in the event socket. Second, all events are read and entered. Third, the records are
- * entered. */
+/* Enters fork events before the exit records of the same processes. The kernel sends them in this
+ * order, but to two sockets. Three steps keep the order. First, all waiting records are read. The
+ * fork events of their processes are then already in the event socket. Second, all events are read
+ * and entered. Third, the records are entered. */
 void exit_events_update(struct exit_events *x)
 {
 	struct bytes datagram;
@@ -140,8 +140,9 @@ static uint64_t monotonic_ns(void)
 	return (uint64_t)clock_read_ns(CLOCK_MONOTONIC);
 }
 
-/* The first update adds new processes, so that their clocks are read. The second update enters the
- * records of processes that ended before their clocks were read. */
+/* Reads the clocks between two updates. The first update adds new processes, so that their clocks
+ * are read. The second update enters the records of processes that ended before their clocks were
+ * read. */
 void exit_events_settle(struct exit_events *x)
 {
 	exit_events_update(x);

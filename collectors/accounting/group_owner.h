@@ -15,7 +15,7 @@
  * not visible. */
 int cgroup_of_process(struct cgroup *ret, const struct host *host, pid_t pid, struct err *e);
 
-/* CPU seconds of a group since it was made; NaN = not counted. */
+/* Returns the CPU seconds that a group has used since it was made; NaN = not counted. */
 double cgroup_cpu_seconds(const struct cgroup *c, const struct host *h);
 
 /* A function that returns true if a process in a group belongs to the run. If `is_member` is NULL,

@@ -38,10 +38,10 @@ void helper_use_look(struct helper_use *u, const struct process_tree *tree);
  * group's peak is unknown, so the peak becomes unknown. */
 void helper_use_leave_out_memory(const struct process_tree *tree, double value[RUN_N_METRICS]);
 
-/* The run's total still contains the CPU time that helpers used between their last reading and
- * their end. Returns an upper bound of this time, in seconds. `beyond` is the run's total minus the
- * CPU time that was read from its processes. If a helper ended before its last counters were read,
- * the bound includes all of `beyond`. */
+/* Returns an upper bound, in seconds, of the helpers' CPU time that the run's total still contains.
+ * It is the time that helpers used between their last reading and their end. `beyond` is the run's
+ * total minus the CPU time that was read from its processes. If a helper ended before its last
+ * counters were read, the bound includes all of `beyond`. */
 double helper_use_foreign(const struct helper_use *u, double beyond);
 
 #endif

@@ -27,8 +27,8 @@ struct job_parts job_key_parts(const char *key);
 void job_key_write(const char *name, const char *space, const char *cluster,
 	char ret[static JOB_KEY_MAX]);
 
-/* Returns the part of the key after the name, which starts with a separator; "" = no namespace and
- * no cluster. This part is the same for all jobs of one namespace in one cluster. */
+/* Returns the rest of the key after the name. The rest begins with a separator; "" = no namespace
+ * and no cluster. It is the same for all jobs of one namespace in one cluster. */
 const char *job_key_place(const char *key);
 
 /* Writes the key for people: load, or load (namespace etl, cluster eu). The text is at most

@@ -33,7 +33,8 @@ void closep(const int *fd); /* closes *fd if it is >= 0 */
 		taken_;                                                                            \
 	})
 
-/* FNV-1a with 64 bits, for fast comparison of texts. Not safe against deliberate collisions. */
+/* Both functions return the FNV-1a hash with 64 bits, for fast comparison of texts. It is not safe
+ * against deliberate collisions. */
 uint64_t hash_bytes(const void *data, size_t len);
 uint64_t hash_text(const char *s);
 

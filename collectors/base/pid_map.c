@@ -61,8 +61,8 @@ uint32_t *pid_map_add(struct pid_map *m, pid_t pid)
 	return &s->value;
 }
 
-/* Removing an entry leaves a gap, which is filled with later entries of the probe sequence. An
- * entry never moves to a place before its home slot, because a search would not find it there. */
+/* Fills the gap that the removed entry leaves with later entries of the probe sequence. An entry
+ * never moves to a place before its home slot, because a search would not find it there. */
 void pid_map_remove(struct pid_map *m, pid_t pid)
 {
 	size_t mask = m->n_slots - 1, gap = (size_t)(place_of(m, pid) - m->slot);

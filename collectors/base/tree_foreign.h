@@ -4,7 +4,8 @@
 
 #include "collectors/base/tree.h"
 
-/* `top` is a descriptor of the directory that contains f->folder. */
+/* Does what tree_foreign does (tree.h). `top` is a descriptor of the directory that contains
+ * f->folder. */
 ssize_t foreign_head(int top, const struct foreign *f, char *buf, size_t size);
 
 #endif

@@ -341,8 +341,8 @@ static int64_t guard_get(struct tree *t, const struct tree_request *r)
 	return n;
 }
 
-/* A kept descriptor is read by the caller itself, without a thread. Such a read is safe only if the
- * file may be read DIRECTLY. */
+/* Returns true if a kept descriptor of `path` may be read now. The caller itself reads it, without
+ * a thread. This is safe only if the file may be read DIRECTLY. */
 static bool guard_answers(struct tree *t, const char *path)
 {
 	const char *file;

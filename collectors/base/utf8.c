@@ -39,8 +39,8 @@ bool utf8_valid(const char *s, size_t len)
 	return true;
 }
 
-/* U+0080 to U+009F are control characters. Many terminals read U+009B as ESC [, the start of a
- * command. */
+/* Returns true for the control characters U+0080 to U+009F. They are dangerous: many terminals read
+ * U+009B as ESC [, the start of a command. */
 static bool is_c1(const unsigned char *s, size_t len)
 {
 	return len > 1 && s[0] == 0xc2 && s[1] < 0xa0;

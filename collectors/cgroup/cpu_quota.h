@@ -11,8 +11,8 @@ struct cpu_quota {
 	double periods, throttled_periods, throttled_seconds;
 };
 
-/* If `key` is NULL, returns the first number in a file of the group. If `key` is not NULL, returns
- * the number after `key`. Returns NaN if the file or the number is missing. */
+/* Returns a number from the file `file` of the group: the number after `key` or, if `key` is NULL,
+ * the first number. Returns NaN if the file or the number is missing. */
 double cgroup_number(const struct cgroup_place *p, const struct host *h, const char *file,
 	const char *key);
 

@@ -22,7 +22,7 @@ static bool list_has(struct slice list, const char *name)
 	return false;
 }
 
-/* v1 has lines such as "4:memory:/a/b". v2 has one line such as "0::/a/b". */
+/* Parses lines such as "4:memory:/a/b" (v1) and the line "0::/a/b" (v2). */
 bool cgroup_path_in(struct scan text, const char *controller, struct slice *ret)
 {
 	struct slice list;
@@ -181,7 +181,8 @@ static uint64_t file_number(const struct cgroup_place *p, const struct host *hos
 	return kernel_file_number(host, p->tree, cgroup_file(p, name, path));
 }
 
-/* "max" (v2) and -1 (v1) mean that there is no quota. */
+/* Returns the CPU quota in cores; NaN = no quota. The files have "max" (v2) or -1 (v1) if there is
+ * no quota. */
 static double cpu_cores(const struct cgroup_place *p, const struct host *host)
 {
 	char path[CGROUP_FILE_MAX];

@@ -65,8 +65,8 @@ static bool limited_lives(const struct run_addresses *a, const struct process_tr
 	return false;
 }
 
-/* RLIMIT_AS limits VmSize, and the kernel keeps its peak (VmPeak). RLIMIT_DATA limits VmData, for
- * which the largest reading is kept here. */
+/* Raises peak_bytes to the memory that counts against the limit. RLIMIT_AS limits VmSize, and the
+ * kernel keeps its peak (VmPeak). RLIMIT_DATA limits VmData, for which the kernel keeps no peak. */
 static void read_peak(struct run_addresses *a, const struct host *h)
 {
 	const char *name = a->limits_data ? "VmData:" : "VmPeak:";

@@ -15,7 +15,8 @@ static void take_waits(double *v, const uint64_t *total, const struct delay_read
 	v[RUN_MEMORY_WAIT_SECONDS] = (double)total[TREE_MEMORY_WAIT_NS] / 1e9;
 }
 
-/* If I/O has not been readable for any process so far, it is unknown (NaN), not 0. */
+/* Sets the I/O values. If I/O has not been readable for any process so far, they are unknown (NaN),
+ * not 0. */
 static void take_io(double *v, const struct process_tree *tree)
 {
 	static const struct {

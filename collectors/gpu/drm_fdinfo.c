@@ -130,7 +130,8 @@ static void take_region(struct memory_regions *r, struct slice key, uint64_t val
 	}
 }
 
-/* The GPU's own memory is "vram" (amdgpu), "vram0" (xe) or "local0" (i915). */
+/* Adds up the memory regions in the GPU's own memory. Their names are "vram" (amdgpu), "vram0" (xe)
+ * or "local0" (i915). */
 static void sum_vram(struct drm_fdinfo *f, const struct memory_regions *r)
 {
 	f->vram_known = r->n > 0;

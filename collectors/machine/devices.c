@@ -7,8 +7,8 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/utf8.h"
 
-/* The kernel lists devices in the same order each time, so the search starts after the device that
- * was found last. */
+/* Finds the device called `name`. The search starts after the device that was found last, because
+ * the kernel lists devices in the same order each time. */
 static struct device *find_device(struct devices *d, const char *name)
 {
 	for (size_t i = 0; i < d->n; i++) {

@@ -78,8 +78,8 @@ struct filesystem_state {
 	unsigned skipped[SKIPS];
 };
 
-/* Container runtimes bind-mount single files from the machine's disk to paths below /etc and /dev.
- * Such a path is a poor name for that disk. */
+/* Returns true if the mount point is a poor name for its disk. Container runtimes bind-mount single
+ * files from the machine's disk to paths below /etc and /dev. */
 static bool poor_name(const char *point)
 {
 	return strncmp(point, "/etc/", 5) == 0 || strncmp(point, "/dev/", 5) == 0;
@@ -120,9 +120,9 @@ static int read_space(struct filesystem *f, const struct host *host)
 	return code;
 }
 
-/* An overlay reports the space of the file system that it writes to, but no file names that file
- * system. Two file systems therefore count as one disk when their sizes are equal and their free
- * space is nearly equal. */
+/* Returns true if one of the two is an overlay and both seem to have the same space. An overlay
+ * reports the space of the file system that it writes to, but no file names that file system.
+ * Therefore equal sizes and nearly equal free space decide. */
 static bool same_space(const struct filesystem *a, const struct filesystem *b)
 {
 	uint64_t difference = a->space.free > b->space.free ? a->space.free - b->space.free :

@@ -44,7 +44,8 @@ enum interface_kind interface_kind_by_name(const char *name)
 	return kind;
 }
 
-/* Hardware is anywhere in /sys/devices except below /sys/devices/virtual. */
+/* Decides by the path in sysfs: hardware is anywhere in /sys/devices except below
+ * /sys/devices/virtual. */
 int interface_is_card(const struct host *host, const char *name)
 {
 	char path[INTERFACE_PATH_MAX], target[INTERFACE_PATH_MAX];

@@ -43,7 +43,7 @@ struct loadavg {
 	uint64_t threads;
 };
 
-/* "0.20 0.18 0.12 1/80 11206": averages, running/all threads, last pid. */
+/* Parses "0.20 0.18 0.12 1/80 11206": averages, running/all threads, last pid. */
 static bool parse_loadavg(struct scan text, struct loadavg *ret)
 {
 	uint64_t running;
@@ -65,7 +65,8 @@ static int count_numeric(void *context, const char *name)
 	return 0;
 }
 
-/* If /proc cannot be listed, the number is unknown until the next try. */
+/* Counts the processes if it is time. If /proc cannot be listed, their number is unknown until the
+ * next try. */
 static void count_processes(struct load *l, const struct host *host)
 {
 	uint64_t n = 0;

@@ -117,9 +117,9 @@ static bool cpuinfo_value(struct scan text, const char *key, struct scan *ret)
 	return false;
 }
 
-/* x86 kernels show the line "model name". arm64 kernels show only two numbers, which are those of
- * the implementer and the part. If the machine has several kinds of CPUs, the numbers of the first
- * CPU are used. */
+/* Finds the name of the CPU model. x86 kernels show it in the line "model name". arm64 kernels show
+ * only two numbers: the implementer and the part. If the machine has several kinds of CPUs, the
+ * first CPU decides. */
 static void parse_cpu_model(struct scan text, char out[LABEL_VALUE_MAX])
 {
 	char numbers[LABEL_VALUE_MAX];

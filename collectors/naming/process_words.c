@@ -19,8 +19,8 @@ static int compare_name(const void *key, const void *row)
 	return order ? order : (other[name->len] ? -1 : 0);
 }
 
-/* If a variable is set twice, keeps the first value, because getenv() in the job returns the first
- * one, too. */
+/* Stores the value of a variable that the table of systems reads. If a variable is set twice, keeps
+ * the first value, because getenv() in the job returns the first one, too. */
 static void take_variable(struct process_words *w, struct slice text)
 {
 	const char *equals = memchr(text.data, '=', text.len);

@@ -293,8 +293,9 @@ static bool is_allocated_by(const struct process_words *w, const struct job_syst
 	return has_requests && has_run;
 }
 
-/* A workflow system such as Nextflow names the job, but the batch system around it knows the
- * request. A batch system also knows the request of a job that has no name of its own. */
+/* Takes the requests from the batch system in which the process runs, if no requests are known yet.
+ * A workflow system such as Nextflow names the job, but the batch system around it knows the
+ * request. A batch system also knows the request of a job without a name. */
 static void take_batch_requests(const struct process_words *w, struct recognised *r)
 {
 	const struct job_system *s = naming_systems;

@@ -323,7 +323,8 @@ struct slice stable_name_without_training(struct slice name)
 
 /* ---- dates before the end ---- */
 
-/* All bytes of non-ASCII characters count as letters, so that no character is cut in two. */
+/* Returns true for a letter or a digit. All bytes of non-ASCII characters count as letters, so that
+ * no character is cut in two. */
 static bool is_of_word(char c)
 {
 	return is_letter_or_digit(c) || (unsigned char)c >= 0x80;

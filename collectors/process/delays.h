@@ -42,8 +42,8 @@ struct delays {
 	bool switches_known;
 };
 
-/* `threads` is the number of threads in the process's stat file. Returns 0 or a negative errno.
- * -E2BIG: the process has more than DELAYS_THREADS_MAX threads. */
+/* Reads the delays of a process. `threads` is the number of threads in its stat file. Returns 0 or
+ * a negative errno. -E2BIG: the process has more than DELAYS_THREADS_MAX threads. */
 int delays_read(struct delay_reader *r, const struct host *host, pid_t pid, uint64_t threads,
 	struct delays *ret);
 

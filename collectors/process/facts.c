@@ -168,8 +168,8 @@ static struct slice read_link(const struct host *h, pid_t pid, const char *file,
 	return (struct slice){out, n > 0 ? (size_t)n : 0};
 }
 
-/* The text of /proc/PID/cgroup has lines NUMBER:CONTROLLERS:PATH. For cgroup v2 the line is
- * "0::PATH" (cgroups(7)). */
+/* Chooses the path for `cgroup` of struct process_facts. `text` is the content of /proc/PID/cgroup.
+ * It has lines NUMBER:CONTROLLERS:PATH. For cgroup v2 the line is "0::PATH" (cgroups(7)). */
 static struct slice path_of_cgroup(struct slice text)
 {
 	struct scan s = scan_slice(text), line;

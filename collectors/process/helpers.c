@@ -84,10 +84,11 @@ static bool is_our_program(const struct host *h, pid_t pid)
 	       strcmp(theirs, ours) == 0;
 }
 
-/* The kernel cuts the name of a process to 15 bytes. A process that was started through a link to
- * this program may have another name, but its code has the same size. Other programs may have that
- * size, too. Therefore the link /proc/PID/exe is compared, but only if the size is the same,
- * because reading the link is expensive. */
+/* Returns true for a process of this exporter's program that is no wrapper. The kernel cuts the
+ * name of a process to 15 bytes. A process that was started through a link to this program may have
+ * another name, but its code has the same size. Other programs may have that size, too. Therefore
+ * the link /proc/PID/exe is compared, but only if the size is the same, because reading the link is
+ * expensive. */
 static bool is_exporter(const struct host *h, const struct process_stat *s)
 {
 	bool named = strcmp(s->name, "rightsize-expor") == 0;

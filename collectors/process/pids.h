@@ -14,7 +14,8 @@ struct pids {
 	pid_t *pid;
 };
 
-/* Callback for process_list and process_children. `context` is a struct pids. */
+/* Adds a pid to the list `context`, a struct pids. It is a callback for process_list and
+ * process_children. */
 static inline void pids_add(void *context, pid_t pid)
 {
 	struct pids *p = context;

@@ -114,8 +114,8 @@ static const struct {
 	{"HugetlbPages", offsetof(struct process_status, kind_bytes[MEMORY_HUGETLB])},
 };
 
-/* An exiting process has no lines about memory. Therefore its memory of each kind is known to be 0
- * bytes. */
+/* Stores the value of one line of the status file. An exiting process has no lines about memory, so
+ * its memory of each kind is known to be 0 bytes. */
 static void take_status_bytes(struct process_status *p, struct slice key, struct scan line)
 {
 	for (size_t i = 0; i < ARRAY_LEN(status_rows); i++)
@@ -505,7 +505,7 @@ static int children_of(void *context, const char *thread)
 	return tell_children(c, tree_read_records(h->proc, path, h->scratch, h->scratch_size));
 }
 
-/* A thread that has ended after the listing is no error. */
+/* Like children_of, but it is no error if the thread has ended after it was listed. */
 static int children_of_listed(void *context, const char *thread)
 {
 	int code = children_of(context, thread);

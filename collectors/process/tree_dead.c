@@ -155,8 +155,8 @@ static void read_heirs(struct process_tree *t, const struct host *h, struct buri
 			b[i].heirs_read = false;
 }
 
-/* A member that was just read may have waited for its children, or for other members below it,
- * before the reading. Checks whether these members still exist. Parents mostly come before their
+/* Checks whether the members below a member that was just read still exist. Before it was read, it
+ * may have waited for its children or for other members below it. Parents mostly come before their
  * children in the list. A child that comes before its parent is always checked. */
 static void find_vanished_below(struct process_tree *t, const struct host *h, struct burial *b)
 {
@@ -304,9 +304,10 @@ static void bury_helper(struct process_tree *t, const struct burial *b, size_t i
 	t->helpers_waited[counter] += (uint64_t)(all * (left ? 1 - kept : 0));
 }
 
-/* A vanished helper may have used CPU time after its last reading. Adds an upper bound of this time
- * to helpers_unsure_ns: the CPU time that the heirs of the helper got by waiting, minus the last
- * readings of all processes that ended. Times that a parent got by waiting are rounded to ticks. */
+/* Adds to helpers_unsure_ns an upper bound of the CPU time that a vanished helper used after its
+ * last reading. The bound is the CPU time that the heirs of the helper got by waiting, minus the
+ * last readings of all processes that ended. Times that a parent got by waiting are rounded to
+ * ticks. */
 static void note_unsure(struct process_tree *t, struct burial *b, size_t i, uint64_t tick_ns)
 {
 	const struct member *m = &t->member[i];
@@ -410,11 +411,11 @@ static bool any_to_settle(const struct process_tree *t)
 	return false;
 }
 
-/* When a parent waits for a zombie, the kernel first adds the zombie's times to the parent and then
- * removes the zombie (wait_task_zombie() in kernel/exit.c). If parent and zombie are read between
- * these two steps, the times would count twice. If this may have happened, a zombie that is new at
- * this tick does not count. member_credit is not called for its parent until the next tick, when
- * the zombie has vanished. */
+/* Prevents the times of a zombie from counting twice, in the zombie and in its parent. When a
+ * parent waits for a zombie, the kernel first adds the zombie's times to the parent and then
+ * removes the zombie (wait_task_zombie() in kernel/exit.c). Both may have been read between these
+ * two steps. If this is possible, a zombie that is new at this tick does not count. member_credit
+ * is not called for its parent until the next tick, when the zombie has vanished. */
 static void hold_credits(struct process_tree *t)
 {
 	for (size_t i = 0; i < t->n; i++)
