@@ -84,8 +84,8 @@ struct account_note {
 	const char *cpu_source; /* see the list at the top of this file */
 	/* Upper bound of the CPU time that cpu_seconds lacks; NaN = unknown. In a wrapper, the
 	 * bound may be too low for children that nobody waits for, because the kernel adds their
-	 * CPU time to no process. This happens if their parent ignored SIGCHLD but no sample saw
-	 * it, or if their parent set SA_NOCLDWAIT (sigaction(2)). */
+	 * CPU time to no process. There are two such cases: their parent ignored SIGCHLD but no
+	 * sample saw it, or their parent set SA_NOCLDWAIT (sigaction(2)). */
 	double cpu_missed_seconds;
 	/* Upper bound of the part of cpu_seconds that processes outside the run used. NaN =
 	 * unknown; 0 = certainly none. */

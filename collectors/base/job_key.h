@@ -28,7 +28,7 @@ void job_key_write(const char *name, const char *space, const char *cluster,
 	char ret[static JOB_KEY_MAX]);
 
 /* Returns the rest of the key after the name. The rest begins with a separator; "" = no namespace
- * and no cluster. It is the same for all jobs of one namespace in one cluster. */
+ * and no cluster. All jobs of one namespace in one cluster have the same rest. */
 const char *job_key_place(const char *key);
 
 /* Writes the key for people: load, or load (namespace etl, cluster eu). The text is at most

@@ -101,8 +101,8 @@ static int walk_path(struct foreign_walk *w, int top)
 	return code;
 }
 
-/* Returns true if the process can read the file, for one of two reasons. Its user owns the file and
- * may read it. Or everybody may read the file, and the process may search the folders. */
+/* Returns true if the process can read the file. Either its user owns the file and may read it, or
+ * everybody may read the file and the process may search all folders on the way. */
 static bool is_known_to_process(const struct foreign_walk *w)
 {
 	return w->st.st_uid == w->f->uid ? may_enter(w, S_IRUSR, 0) :

@@ -42,7 +42,7 @@
  * up, no read through exe, root or cwd is tried. */
 #define TREE_GUARD_SHARE 0.25
 
-/* Guards a directory of this machine, usually /proc. */
+/* Opens a directory of this machine, usually /proc, as a guarded tree. */
 int tree_guard_open(struct tree **ret, const char *directory, struct err *e);
 
 /* Guards `inner`, which may be any tree that several threads may use at the same time. Takes

@@ -250,8 +250,8 @@ static bool all_own(const struct run_disk *d)
 }
 
 /* Adds the writes since the last call. `most_written` assumes that all these writes came before all
- * deletions. The run may also delete bytes that other processes wrote. This is certain if it
- * deletes more than it wrote. */
+ * deletions. The run may also delete bytes that other processes wrote. It certainly did so if it
+ * deleted more bytes than it wrote. */
 static void take_writes(struct run_disk *d, struct run_disk_writes writes)
 {
 	d->incomplete = d->incomplete || isnan(writes.written);

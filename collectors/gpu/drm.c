@@ -23,8 +23,9 @@ struct drm_file {
 #define VALUE(id) offsetof(struct gpu_device, value[id])
 #define CLOCK(id) offsetof(struct gpu_device, clock_hz[id])
 
-/* If several files give the same value, the first readable file is used. Sources of names and
- * units: https://docs.kernel.org/gpu/amdgpu/thermal.html and driver-misc.html, and
+/* The numbers that are read, and their files. If several files give the same value, the first
+ * readable file is used. Sources of names and units:
+ * https://docs.kernel.org/gpu/amdgpu/thermal.html and driver-misc.html, and
  * sysfs-driver-intel-{i915,xe}-hwmon in the kernel's Documentation/ABI/testing. */
 static const struct drm_file sources[] = {
 	{IN_CARD, "device/gpu_busy_percent", 0.01, VALUE(GPU_UTILIZATION)},

@@ -134,8 +134,8 @@ static void attribute_users(struct gpus *g, const struct host *h)
 		qsort(g->attributed, g->n_attributed, sizeof *g->attributed, by_pid);
 }
 
-/* Returns true when an NVIDIA driver is loaded. Without a loaded driver, NVML must not be started.
- * It would load the driver and create device nodes, which an exporter must not cause. */
+/* Returns true when an NVIDIA driver is loaded. If none is loaded, NVML must not be started: NVML
+ * would load the driver and create device nodes, which an exporter must not cause. */
 static bool driver_is_loaded(const struct host *h)
 {
 	return tree_size(h->sys, "module/nvidia") >= 0 || tree_size(h->sys, "module/nvgpu") >= 0 ||

@@ -155,7 +155,7 @@ double nvml_pause(double spent, double since_tick, double period)
 	double lead = LEAD_SECONDS + 2 * spent;
 
 	/* Do not adjust the pause to the ticks if the last tick was long ago, if ticks are rare, or
-	 * if another clock times them (since_tick < 0). */
+	 * if their times are from another clock (since_tick < 0). */
 	if (since_tick < 0 || since_tick > PAUSE_MOST_SECONDS || period > PAUSE_MOST_SECONDS)
 		return pause;
 	return ceil((since_tick + pause * PAUSE_LEAST + lead) / period) * period - lead -

@@ -1,4 +1,4 @@
-/* A growing list of process numbers. */
+/* A growing list of pids. */
 #ifndef COLLECTORS_PROCESS_PIDS_H
 #define COLLECTORS_PROCESS_PIDS_H
 

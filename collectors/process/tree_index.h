@@ -7,8 +7,8 @@
 #define PROCESS_TREE_NONE SIZE_MAX
 /* Appends a member and returns its index. Call process_tree_enter first, to count the member. */
 size_t process_tree_add(struct process_tree *t, const struct member *m);
-/* Returns the index of a member, or PROCESS_TREE_NONE. Call process_tree_reindex after members were
- * removed. */
+/* Returns the index of a member, or PROCESS_TREE_NONE. After members were removed, call
+ * process_tree_reindex first. */
 size_t process_tree_find(const struct process_tree *t, pid_t pid);
 void process_tree_reindex(struct process_tree *t);
 /* Frees the resources of a member and reduces the count of members. The caller removes it from the
