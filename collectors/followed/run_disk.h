@@ -6,7 +6,7 @@
  * 	written  an upper bound: the bytes that the run wrote to file systems, without the bytes
  * 	         that it deleted before they went to disk. Writes to network file systems count,
  * 	         writes to tmpfs do not.
- * growth an estimate for a run that wrote far more than its file systems grew, because it
+ * 	growth   an estimate for a run that wrote far more than its file systems grew, because it
  * 	         overwrote or deleted files: the growth of used space since its lowest value, plus
  * 	         RUN_DISK_FREED_BYTES. Other processes may delete earlier files, which hides growth.
  * 	         If used space falls below its lowest value by more than RUN_DISK_FREED_BYTES, they
