@@ -155,8 +155,8 @@ int nvml_list_processes(const struct nvml *n, void *device, enum nvml_kind kind,
 /* Sets the utilization of each process in `p` from its newest sample; 0 = no sample, so the process
  * did not work on the device. *newest_us is the time of the newest sample of the previous call; 0
  * in the first call. Only samples since that time are read. All samples of the last
- * NVML_SAMPLES_WINDOW_US are read instead if *newest_us is older than this window, or if there is
- * no newer sample. Sets *newest_us for the next call. `now_us` and *newest_us are in microseconds
+ * NVML_SAMPLES_WINDOW_US are read instead if *newest_us is outside this window, or if there is no
+ * newer sample. Sets *newest_us for the next call. `now_us` and *newest_us are in microseconds
  * since the Unix epoch. */
 int nvml_read_utilization(const struct nvml *n, void *device, uint64_t now_us, uint64_t *newest_us,
 	struct nvml_processes *p);

@@ -57,8 +57,8 @@ struct member {
 	uint64_t clock_ns;                 /* CPU clock at the last reading; 0 = unreadable */
 	uint64_t counter[TREE_COUNTERS];   /* includes children that this process waited for */
 	uint64_t waited_faults, waited_ns; /* part of `counter` that came from those children */
-	/* The part of waited_faults and waited_ns that process_tree_settle has already used
-	 * (tree_dead.h). */
+	/* The part of waited_faults and waited_ns that process_tree_settle has already attributed
+	 * to ended children (tree_dead.h). */
 	uint64_t credited_faults, credited_ns;
 	uint64_t rss_bytes, swap_bytes, peak_bytes;
 	/* VmHWM at the start of the run. A peak from before the run must not count. Until VmHWM is
@@ -137,8 +137,8 @@ static inline pid_t member_shown_by(const struct member *m)
 	return m->thread ? m->thread : m->pid;
 }
 
-/* Marks waited_faults and waited_ns as used: process_tree_settle has decided from which ended
- * children they came. */
+/* Marks all of waited_faults and waited_ns as attributed: process_tree_settle has decided from
+ * which ended children they came. */
 static inline void member_credit(struct member *m)
 {
 	m->credited_faults = m->waited_faults;

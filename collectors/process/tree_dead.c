@@ -33,7 +33,7 @@ struct burial {
 };
 
 #define HEIR_UNKNOWN (PROCESS_TREE_NONE - 1)
-#define HEIR_SOUGHT  (PROCESS_TREE_NONE - 2) /* find_heir is on its way to the heir */
+#define HEIR_SOUGHT  (PROCESS_TREE_NONE - 2) /* value while find_heir follows the parents */
 
 static size_t parent_of(const struct process_tree *t, size_t i)
 {
