@@ -13,7 +13,7 @@
 /* Maximum number of bytes that are read from a file that may contain a job's name. */
 #define FILE_MAX 65536
 /* The kernel limits arguments and environment to 6 MiB together. A process may declare a larger
- * environment with PR_SET_MM, so no more than this is read. */
+ * environment with PR_SET_MM. At most this many bytes of it are read. */
 #define ENVIRONMENT_MAX      (8u << 20)
 #define ENVIRONMENT_KEPT     (HOST_SCRATCH_SIZE / 2)
 #define PATH_ROOM            (PATH_MAX + 64)
