@@ -3,7 +3,7 @@
 #ifndef RECOMMENDER_DEMAND_H
 #define RECOMMENDER_DEMAND_H
 
-/* Numbers that are not rounded yet. NaN = unknown, 0 = none. */
+/* The numbers are not rounded yet. NaN = the need is unknown, 0 = the run needs none. */
 struct demand {
 	double cpu_cores, memory_bytes, gpus, vram_bytes, disk_bytes, duration_seconds;
 };

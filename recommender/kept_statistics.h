@@ -1,6 +1,6 @@
 /* The statistics of a run that the recommender, the answers and the page read after the run's end.
- * A central exporter keeps only these of a run that another exporter recorded, so that a million
- * runs need little space. */
+ * A central exporter also stores runs that other exporters recorded. It stores only these
+ * statistics of such a run, so that a million runs need little space. */
 #ifndef RECOMMENDER_KEPT_STATISTICS_H
 #define RECOMMENDER_KEPT_STATISTICS_H
 
@@ -25,10 +25,11 @@ enum statistic {
 
 extern const char *const statistic_name[STATISTIC_COUNT]; /* "n", "sum", "max", ... */
 double statistic_get(const struct distribution *d, enum statistic s);
-/* Sets one member. For `n`, NaN, a negative number and a number above 2^53 become 0. */
+/* Sets the member `s` to `v`. The member `n` is a count: it becomes 0 if `v` is NaN, negative or
+ * above 2^53. */
 void statistic_set(struct distribution *d, enum statistic s, double v);
 
-/* Sets of statistics: bit i = the statistic i. Each set contains STATISTIC_N. */
+/* Sets of statistics. Bit i stands for value i of enum statistic. Each set contains STATISTIC_N. */
 #define STATISTIC_BIT(s) (1u << (s))
 enum statistics {
 	STATISTICS_TOTAL = STATISTIC_BIT(STATISTIC_N) | STATISTIC_BIT(STATISTIC_SUM),
@@ -41,7 +42,8 @@ enum statistics {
 	STATISTICS_ALL = STATISTIC_BIT(STATISTIC_COUNT) - 1,
 };
 
-/* A column of the history, and the statistics of it that are kept (bits of enum statistics). */
+/* A column of the history. `statistics` tells which of its statistics are kept: bits of enum
+ * statistics. */
 struct kept_column {
 	const char *column;
 	unsigned statistics;

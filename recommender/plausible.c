@@ -90,9 +90,10 @@ static struct bound cpu_time_bound(const struct run *r)
 	return b;
 }
 
-/* Returns the bound of cpu_cores. The slack in seconds (RUN_SLACK_SECONDS) adds more cores in a
- * shorter interval, so the bound is made for the shortest possible interval: half the usual one
- * (recommender/run.h). */
+/* Returns the bound of cpu_cores, which is CPU time / interval. The CPU time may be
+ * RUN_SLACK_SECONDS too large, which matters most in a short interval. The bound therefore assumes
+ * the shortest possible interval: half the sampling interval (derived columns,
+ * recommender/run.h). */
 static struct bound cores_bound(const struct run *r)
 {
 	double cpus = cpus_of(r), usual = r->interval_seconds;
@@ -141,8 +142,9 @@ static struct bound bound_of(const struct run *r, enum subject s, double vram_by
 
 /* ---- numbers of a column ---- */
 
-/* Returns true when the sum of a column has a bound. The sum of a level, such as memory, depends on
- * the number of samples and has no bound. */
+/* Returns true when the sum of a column has a bound: its values are amounts per interval. The
+ * values of other columns, such as the memory in use, are levels. Their sum grows with the number
+ * of samples, so it has no bound. */
 static bool sum_is_bounded(enum subject s)
 {
 	return s == CPU_TIME || s == TOTAL;
@@ -207,8 +209,8 @@ void run_mend_cores(struct run *r)
 
 /* ---- order ---- */
 
-/* Returns false when `low` is above `high` by more than a rounding error. Returns true when one of
- * them is unknown (NaN). */
+/* Returns true when low <= high, except for a rounding error, or when one of them is unknown
+ * (NaN). */
 static bool in_order(double low, double high)
 {
 	return !(low > high + 1e-9 * fabs(high));

@@ -2,8 +2,8 @@
  * memory than its machine has. The history checks its own runs before it stores their numbers. POST
  * /runs checks the runs that clients send.
  *
- * If the machine is unknown, the bounds are those of the largest possible machine. The bounds are
- * not larger, because a single wrong number could decide the next request. */
+ * If the machine is unknown, the bounds are those of the largest possible machine. Wider bounds
+ * would let through wrong numbers, and a single wrong number can decide the next request. */
 #ifndef RECOMMENDER_PLAUSIBLE_H
 #define RECOMMENDER_PLAUSIBLE_H
 
@@ -29,8 +29,9 @@
 /* Longest duration of a run: a century. */
 #define RUN_SECONDS_MAX 3155760000.0
 
-/* Slack between the duration of a run and its CPU time. Durations are differences of
- * CLOCK_BOOTTIME, so they stay right when the wall clock is set. Two differences remain:
+/* Slack of comparisons with a duration: a share of the duration, plus seconds. Durations are
+ * differences of CLOCK_BOOTTIME, so they stay right when the wall clock is set. The duration of a
+ * run and its CPU time still differ for two reasons:
  * - chrony can make the clock slower than CPU time by up to 8.3 % (maxslewrate).
  * - Processes of the run may use CPU time between its end and the last reading. The start of a
  *   process that was already running when it was found is known only to 10 ms. */
@@ -42,24 +43,28 @@
  * = unknown.
  *
  * The duration of an interrupted run is the time of its samples. The run may have used more CPU
- * time while no exporter watched it, so RUN_SECONDS_MAX bounds its CPU time instead. */
+ * time while no exporter watched it, so its CPU time is checked against RUN_SECONDS_MAX, not
+ * against the duration. */
 int run_plausible(const struct run *r, double vram_bytes, struct err *e);
 
-/* Replaces impossible numbers of cpu_cores by the rate over the whole run. If that rate is unknown
- * or impossible, removes the column. cpu_cores can be impossible although cpu_seconds is right. In
- * a run of milliseconds, two readings may lie closer together than the kernel's steps of CPU time,
- * so their rate has no meaning. */
+/* Repairs the column cpu_cores if one of its numbers is impossible. All its numbers then become the
+ * mean over the run: cpu_seconds / duration. If that mean is unknown or impossible, the column is
+ * removed.
+ *
+ * cpu_cores can be impossible although cpu_seconds is right. In a run of milliseconds, two readings
+ * may lie closer together than the kernel's steps of CPU time. Their rate then has no meaning. */
 void run_mend_cores(struct run *r);
 
-/* Checks numbers that a client may have computed wrongly. In each column, min <= mean <= max, min
- * <= p50 <= p95 <= p99 <= max, n is at least 1, and no number is infinite. An unknown number (NaN)
- * is in order with every other. Returns 0 or -ERANGE, as run_plausible does. The mean of a rate
- * may be above `max`, because the last reading of a run adds to the growth but not to the time. */
+/* Checks the order of the statistics, which a client may have computed wrongly. In each column, min
+ * <= mean <= max, min <= p50 <= p95 <= p99 <= max, n is at least 1, and no number is infinite. An
+ * unknown number (NaN) is never an error. Returns 0 or -ERANGE, as run_plausible does. The mean of
+ * a rate may be above `max`, because the last reading of a run adds to the growth but not to the
+ * time. */
 int run_plausible_order(const struct run *r, struct err *e);
 
-/* Returns true when ended_at - started_at equals the duration, within the slack, or when one of
- * them is unknown. In an interrupted run, ended_at - started_at may also be longer than the
- * duration. */
+/* Returns true when ended_at - started_at equals the duration, within the slack above. Also returns
+ * true when one of these numbers is unknown. In an interrupted run, ended_at - started_at may be
+ * any amount longer than the duration, because nothing measured the rest. */
 bool run_times_agree(const struct run *r);
 
 /* Returns true when the CPU time of the run is too uncertain for sizing. Two bounds measure the
@@ -78,7 +83,7 @@ bool run_cpu_uncertain(const struct run *r);
 /* Appends sentences on the CPU time of these runs: how much of it may be that of other processes,
  * how much more may be missing, and how many runs are too uncertain for sizing. Returns false and
  * appends nothing when no run is too uncertain and both amounts are small. An amount is small if it
- * is at most 5 % of the CPU time (a tenth of a core for two cores) or at most a second. */
+ * is at most a second, or at most 5 % of the CPU time of all these runs. */
 #define CPU_DOUBT_MAX 300
 bool run_cpu_doubt(struct buf *ret, const struct run *const *runs, size_t n);
 

@@ -55,7 +55,7 @@ bool run_outcome_told(const char *text, enum outcome *ret, const char **reason)
 
 const char *run_outcome_told_word(size_t i)
 {
-	/* OUTCOME_RUNNING is the first, and clients may not send it. */
+	/* Skips OUTCOME_RUNNING, the first outcome, because clients may not send it. */
 	const size_t n = OUTCOME_COUNT - 1;
 
 	if (i < n)

@@ -63,8 +63,9 @@ struct run {
 	double started_at, ended_at; /* seconds since 1970 UTC; ended_at: NaN while running */
 	double duration_seconds;     /* by the monotonic clock; time so far while the run lasts */
 	enum outcome outcome;
-	double exit_code, exit_signal; /* exit code, and signal that ended the run; NaN = unknown */
-	const char *host;              /* node name of the machine */
+	/* Exit code; number of the signal that ended the run; NaN = unknown. */
+	double exit_code, exit_signal;
+	const char *host; /* node name of the machine */
 	/* Sources of the CPU time ("cgroup", ...) and of memory_peak_bytes ("vmhwm", ...). */
 	const char *cpu_source, *memory_source;
 	uint64_t samples;
@@ -84,11 +85,11 @@ struct run {
 	const char *vendor_id, *instance_type, *region, *zone, *allocation;
 	/* `system`: the batch or workflow system that named the run ("metaflow", ...), or "rules"
 	 * if a naming rule of this program did. `system_run`: that system's id of its run. Each
-	 * attempt and each task of it is a run of its own here, with the same `system_run`.
+	 * attempt and each task of that run is a separate struct run, with the same `system_run`.
 	 * `labels`: a JSON object with that system's labels. */
 	const char *system, *system_run, *labels;
-	/* The total of the CPU time may include time that processes outside the run used. This is
-	 * the upper bound of that time. NaN = unknown. 0 = it is certain that they used none. */
+	/* Upper bound of the time that processes outside the run used, but that the run's total of
+	 * CPU time includes. NaN = unknown. 0 = the total certainly includes no such time. */
 	double cpu_foreign_seconds;
 	/* The online CPUs and the memory of the run's machine; NaN = unknown. */
 	double machine_cpus, machine_memory_bytes;
@@ -108,27 +109,29 @@ struct runs {
 	struct run *run;
 };
 
-/* Two memory limits differ clearly when one is this many times the other. A smaller difference
- * could come from the noise of peaks. history_prune keeps one older run whose limit differs
- * clearly from that of the newest runs, because recommender/sizing/follower.h needs it. */
+/* Two memory limits differ clearly when the larger is more than this many times the smaller. A
+ * smaller difference could come from the noise of peaks. history_prune keeps one older run whose
+ * limit differs clearly from that of the newest runs, because recommender/sizing/follower.h needs
+ * it. */
 #define RUN_LIMITS_DIFFER 1.05
 bool run_limits_differ(double a, double b);
 
 /* Returns the newest known request of each resource. NaN = no run has one. `runs`: newest first. */
 void runs_requested(const struct runs *runs, double *cpu_cores, double *memory_bytes);
 
-/* Returns how many runs a month of 720 hours has, from the starts of the newest MONTH_RUNS_MAX
- * runs. NaN = unknown: there is one run, or all began within MONTH_LEAST_SECONDS. `runs`: newest
- * first. */
+/* Estimates how many runs the job has in a month of 720 hours, from the start times of the newest
+ * MONTH_RUNS_MAX runs. NaN = unknown, because there is only one run, or all runs began within
+ * MONTH_LEAST_SECONDS. `runs`: newest first. */
 #define MONTH_HOURS         720
 #define MONTH_RUNS_MAX      200
 #define MONTH_LEAST_SECONDS 86400
 double runs_a_month(const struct runs *runs);
 
-/* Returns seconds. Returns NaN when the duration is unknown, below 0 or above a century. */
+/* Returns the duration in seconds. NaN = the duration is unknown, below 0 or above a century. */
 double run_duration(const struct run *r);
 
-/* Returns NULL if the run does not have the column, or was not measured. */
+/* Returns the distribution of a column. NULL = the run does not have the column, or was not
+ * measured. */
 const struct distribution *run_column(const struct run *r, const char *column);
 
 /* Shorthands for one number of a column. NaN = unknown. */
@@ -150,8 +153,9 @@ enum architecture runs_architecture(const struct runs *runs);
 struct series {
 	size_t n, n_columns;
 	const char *const *columns;
-	const double *at;       /* end of the interval, seconds since 1970 UTC */
-	const double *duration; /* seconds; 0 = a correction of the sample before */
+	const double *at; /* end of each sample's interval, seconds since 1970 UTC */
+	/* Length of the interval, seconds; 0 = corrects the sample before. */
+	const double *duration;
 	double *const *values;
 };
 

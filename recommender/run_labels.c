@@ -7,7 +7,7 @@ struct scan run_labels_scan(const char *labels)
 	return scan_slice((struct slice){labels, labels ? strlen(labels) : 0});
 }
 
-/* Reads a JSON text. A backslash hides the next byte, which can be a quote. */
+/* Reads a JSON string. The byte after a backslash never ends the string, even if it is a quote. */
 static bool read_text(struct scan *s, struct slice *ret)
 {
 	struct scan t = *s;

@@ -11,11 +11,12 @@ struct run_label {
 /* Returns a cursor for run_labels_next. `labels` may be NULL. */
 struct scan run_labels_scan(const char *labels);
 
-/* Reads the next label. Returns false after the last one, and at anything that is not a text, such
- * as a number. A program that posts runs can write such labels. */
+/* Reads the next label. Returns false after the last label. Also returns false at a value that is
+ * not a text, such as a number: a client that posts runs can send such labels. */
 bool run_labels_next(struct scan *s, struct run_label *ret);
 
-/* Returns the value of a label. `data` is NULL if the run does not have the label. */
+/* Returns the value of a label. If the run does not have the label, the `data` of the result is
+ * NULL. */
 struct slice run_labels_find(const char *labels, struct slice name);
 
 #endif

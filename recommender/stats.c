@@ -34,9 +34,9 @@ int stats_ascending(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-/* Returns a weighted percentile. `held` is sorted by value. The factor just below 1 absorbs
- * rounding errors. Without it, P95 of 100 intervals of 0.1 s could become the 96th value, not the
- * 95th. */
+/* Returns a weighted percentile. `held` is sorted by value. `total` is the sum of its weights. The
+ * factor just below 1 absorbs rounding errors. Without it, P95 of 100 intervals of 0.1 s could
+ * become the 96th value, not the 95th. */
 static double percentile(const struct held *held, size_t n, double total, double share)
 {
 	double rank = total * share * (1 - 1e-12), so_far = 0;
@@ -49,8 +49,8 @@ static double percentile(const struct held *held, size_t n, double total, double
 	return n ? held[n - 1].value : NAN;
 }
 
-/* Collects the known values with their weights. If all weights are 0, sets all to 1. Returns the
- * number of known values. */
+/* Writes the known values with their weights to `out`. If all weights are 0, sets all to 1. Returns
+ * the number of known values. */
 static size_t gather(const double *value, const double *weight, size_t n, struct held *out)
 {
 	double total = 0;
@@ -92,7 +92,8 @@ struct distribution stats_distribution(const double *value, const double *weight
 	return d;
 }
 
-/* Returns half of the median interval. Rates of shorter intervals are too inexact. */
+/* Returns the shortest interval that gets a rate of its own: half of the median interval. The rates
+ * of shorter intervals would be too inexact. */
 static double shortest_interval(const struct series *s)
 {
 	AUTO(freep) double *known = xmalloc(s->n * sizeof *known);
@@ -117,9 +118,9 @@ static void close_interval(struct rates *r)
 }
 
 /* Computes the rates of a column. CPU time moves in steps of up to 10 ms, so the rate over a very
- * short interval shows the kernel's rounding, not the job. An interval below `shortest` is joined
- * to the next interval. If the last interval is too short, it is joined to the interval before
- * it. */
+ * short interval shows the kernel's rounding, not the job. An interval shorter than `shortest`
+ * seconds is joined to the next interval. If the last interval is too short, it is joined to the
+ * interval before it. */
 static void add_rates(struct rates *r, const struct series *s, const double *growth,
 	double shortest)
 {

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* A wait is reported when its share of the time is above its bound. */
+/* A wait decides the verdict only above its bound. The shares are those of struct waits. */
 #define CPU_SHARE_MUCH   0.10
 #define CPU_SECONDS_MUCH 0.5 /* a shorter wait is ignored: short runs wait mostly at their start */
 #define OTHER_SHARE_MUCH 0.10
@@ -22,7 +22,7 @@ const char *wait_verdict_name(enum wait_verdict v)
 	return verdict_names[v];
 }
 
-/* Sums over the runs for which both values are known. */
+/* Sums of two values over the runs for which both are known. The result is part / whole. */
 struct ratio {
 	double part, whole;
 };

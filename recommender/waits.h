@@ -1,4 +1,5 @@
-/* Resources that runs waited for. Separates a job with too few cores from an idle job. */
+/* Which resources the runs of a job waited for. This separates a job with too few cores from an
+ * idle job. */
 #ifndef RECOMMENDER_WAITS_H
 #define RECOMMENDER_WAITS_H
 
@@ -18,7 +19,8 @@ const char *wait_verdict_name(enum wait_verdict v); /* "unknown", "little", "cpu
 /* Each member covers the runs for which its value is known. NaN = no run has a known value. */
 struct waits {
 	/* Time in which threads were ready to run, but had no CPU: the sum over all threads or, if
-	 * that is unknown, the time in which at least one thread waited (pressure). */
+	 * that is unknown, the time in which at least one thread waited (the kernel's pressure
+	 * counters). */
 	double cpu_seconds;
 	double cpu_share;         /* cpu_seconds / (cpu_seconds + CPU time that the threads used) */
 	double throttled_seconds; /* time in which a CPU quota stopped the threads */
@@ -33,8 +35,8 @@ struct waits {
 
 struct waits waits_of(const struct run *const *runs, size_t n);
 
-/* Returns (CPU time + wait for a CPU) / CPU time of a run. Returns 1 if the run waited little or
- * the wait is unknown. */
+/* Returns how much CPU time a run wanted, relative to what it got: (CPU time + wait for a CPU) /
+ * CPU time. Returns 1 if the run waited little or the wait is unknown. */
 double waits_cpu_wanted(const struct run *r);
 
 #endif

@@ -30,11 +30,12 @@ bool sizing_cpu_for_parse(const char *name, enum cpu_for *ret)
 
 #define RUNS_FOR_CPU 50
 #define FADING       24.0 /* half-life of the weight of a run, in runs */
-/* Minimum memory to assume, also when the peak is unknown, because idle memory must have a price.
- * If idle memory were free, all numbers of cores up to the number in use would cost the same. The
- * smallest number would then be chosen. */
+/* Minimum memory to assume for the cost of a run, also when the peak is unknown. Reserved memory
+ * must have a price: without it, all numbers of cores up to the number in use would cost the same,
+ * and the smallest number would be chosen. */
 #define MEMORY_LEAST (256 * MIB)
-#define NOT_SLOWER   1.02 /* a run that takes at most 2 % longer is not slowed down by a limit */
+/* A limit on cores slows a run down if the run takes more than 2 % longer. */
+#define NOT_SLOWER 1.02
 
 struct parallelism {
 	size_t n;
@@ -42,17 +43,18 @@ struct parallelism {
 	double weight[RUNS_FOR_CPU];       /* sums to 1 */
 	double fastest[RUNS_FOR_CPU];      /* duration with unlimited cores / measured duration */
 	double possible[RUNS_FOR_CPU];     /* most cores that the run can use; INFINITY = unknown */
-	double mean, most;                 /* mean and largest number of cores in use */
+	double mean, most;                 /* mean and largest number of cores in use by any run */
 	bool most_known;                   /* `most` was measured, and is not only a mean */
-	double widest;       /* most cores that would be in use if no thread had to wait */
+	double widest;       /* most cores that any run would use if no thread had to wait */
 	bool waited;         /* in at least one run, threads had to wait for a CPU */
 	double machine_cpus; /* CPUs of the largest machine; NaN = unknown */
 };
 
-/* Returns the most cores that a run can use: the most that it used or waited for at once
- * (cpu_parallel_widest). If it used the same number all the time, returns the CPUs of its machine;
- * INFINITY = unknown. If only its mean is known, returns its request, or else the CPUs that its
- * mean needs: no measurement says that it needs more. */
+/* Returns the most cores that a run can use; INFINITY = unknown. There are three cases:
+ * - Its use varied: the most cores that it used or waited for at once (cpu_parallel_widest).
+ * - Its use was always the same: the CPUs of its machine.
+ * - Only its mean use is known: its request or, if that is unknown, its mean in whole CPUs, because
+ *   nothing shows that it needs more. The result is at most the CPUs of its machine. */
 static double widest_possible(const struct parallel *p, const struct run *r)
 {
 	double machine = r->machine_cpus >= 1 ? r->machine_cpus : INFINITY;
@@ -71,7 +73,7 @@ static struct parallelism *parallelism_of(const struct runs *used, struct arena 
 	struct parallelism *p = arena_alloc(arena, sizeof *p);
 	double sum = 0;
 
-	p->machine_cpus = NAN; /* fmax ignores it */
+	p->machine_cpus = NAN; /* fmax ignores NaN */
 	for (size_t i = 0; i < used->n && p->n < RUNS_FOR_CPU; i++) {
 		const struct distribution *d = run_column(&used->run[i], "cpu_cores");
 
@@ -84,8 +86,8 @@ static struct parallelism *parallelism_of(const struct runs *used, struct arena 
 		run->wanted = waits_cpu_wanted(&used->run[i]);
 		p->fastest[p->n] = cpu_parallel_stretch(run, INFINITY);
 		p->waited |= run->wanted > 1;
-		/* The last point of the curve is the mean of the busiest moments, below their
-		 * peak. */
+		/* If the peak is unknown, use the last point of the curve. It is the mean of the
+		 * busiest moments, so it is below the peak. */
 		p->most = fmax(p->most, known ? d->max : run->cores[PARALLEL_POINTS - 1]);
 		p->most_known |= known;
 		p->widest = fmax(p->widest, cpu_parallel_widest(run));
@@ -120,14 +122,14 @@ static double worst_stretch(const struct parallelism *p, double cores)
 	return worst;
 }
 
-/* Returns the next candidate. If `whole` is true, the step is at least 1. */
+/* Returns the next larger number of cores to try. If `whole` is true, it is at least 1 larger. */
 static double next_cores(double cores, bool whole)
 {
 	return cores + fmax(cpu_speed_step(cores), whole ? 1 : 0);
 }
 
-/* Returns the cores that minimise (cores + waiting) x time. `waiting` is the price of idle memory
- * and GPUs, in cores. */
+/* Returns the number of cores that minimises the cost of a run: (cores + waiting) x duration.
+ * `waiting` is the price of the reserved memory and GPUs, in cores. */
 static double cheapest_cores(const struct parallelism *p, double waiting, bool whole)
 {
 	double c = whole ? 1 : 0.25, best = c, best_cost = INFINITY;
@@ -144,7 +146,7 @@ static double cheapest_cores(const struct parallelism *p, double waiting, bool w
 	return best;
 }
 
-/* Returns the fewest cores with which no run is slowed down, not even in its bursts. */
+/* Returns the fewest cores that slow down no run (NOT_SLOWER), not even in its bursts. */
 static double cores_for_bursts(const struct parallelism *p)
 {
 	double c = 0.25;
@@ -166,7 +168,7 @@ static double cores_for_speed(const struct parallelism *p)
 	return cpu_speed_cores(need, n, widest);
 }
 
-/* Returns the cores that suffice for this share of the time of every run. */
+/* Returns the fewest cores that suffice in every run for this share of its time. */
 static double cores_for_share(const struct parallelism *p, double share)
 {
 	size_t at = (size_t)fmin(share * PARALLEL_POINTS, PARALLEL_POINTS - 1);
@@ -177,8 +179,8 @@ static double cores_for_share(const struct parallelism *p, double share)
 	return most;
 }
 
-/* Returns the cores that suffice for this share of the time of all runs together. Newer runs weigh
- * more. */
+/* Returns the fewest cores that suffice for this share of the total time of all runs. Newer runs
+ * weigh more. */
 static double cores_for_share_fading(const struct parallelism *p, double share, struct arena *arena)
 {
 	double(*sample)[2] = arena_alloc(arena, p->n * PARALLEL_POINTS * sizeof *sample);
@@ -199,13 +201,13 @@ static double cores_for_share_fading(const struct parallelism *p, double share, 
 	return sample[n - 1][0];
 }
 
-/* The number of cores for one purpose: with fractions, and whole. */
+/* The number of cores for one purpose (enum cpu_for): exact, and as a whole number. */
 struct choice {
 	double fraction, whole;
 };
 
-/* Explains how many cores the other purpose would request, how much longer or shorter the run would
- * take, and what it would cost. */
+/* Explains how many cores the purpose `other` would request, how much longer or shorter the run
+ * would take, and what it would cost. */
 static void explain_other(struct sizing *s, const struct parallelism *p, enum cpu_for other,
 	const struct choice *own, const struct choice *its, double waiting, struct arena *arena)
 {
@@ -254,8 +256,8 @@ static void explain_use(struct sizing *s, const struct parallelism *p, struct ar
 		p->waited ? ", and threads had to wait for a CPU" : "");
 }
 
-/* Sets the request for this purpose. `for_speed` is the number of cores for speed before
- * rounding. */
+/* Sets the requested cores for this purpose. `for_speed` is the number of cores for CPU_FOR_SPEED
+ * before rounding. */
 static void size_by_purpose(struct sizing *s, const struct parallelism *p, double for_speed,
 	enum cpu_for purpose, struct arena *arena)
 {
@@ -300,9 +302,9 @@ static void size_by_share(struct sizing *s, const struct sizing_method *m,
 }
 
 /* Explains how long a run takes with the fewest cores, the requested cores and the most cores.
- * Leaves out numbers of cores that change nothing. `waited`: threads of earlier runs waited for a
- * CPU. A run that shares its cores with no other program is then faster than the expected
- * duration. */
+ * Leaves out a number of cores that does not change the duration. `waited` is true if threads of
+ * earlier runs waited for a CPU. A run that need not share its cores with other programs is then
+ * faster than the expected duration. */
 static void explain_at_cores(struct sizing *s, bool waited, struct arena *arena)
 {
 	AUTO(buf_done) struct buf words = BUF_MAX(200);
@@ -340,7 +342,7 @@ static void explain_at_cores(struct sizing *s, bool waited, struct arena *arena)
 		buf_text(&words));
 }
 
-/* Fills at_cores: the powers of two up to the first one that a run cannot fill, and the requested
+/* Fills s->at_cores: the powers of two up to the first one that no run can fill, and the requested
  * numbers of cores. */
 static void forecast_at_cores(struct sizing *s, const struct parallelism *p)
 {

@@ -12,12 +12,13 @@
 #include "recommender/sizing/strategy.h"
 
 #define LOSS_HALF_LIFE     15.0 /* half-life of an expert's loss, in runs */
-#define RETRY_OVER_LARGEST 1.05 /* assumed request of a second attempt / largest peak */
-#define LEARNING_RATE      0.8  /* a higher rate takes weight faster from costly experts */
+#define RETRY_OVER_LARGEST 1.05 /* assumed allocation of a second attempt / largest peak */
+#define LEARNING_RATE      0.8  /* at a higher rate, costly experts lose weight faster */
 /* The loss of a single run counts at most this many times the average loss. */
 #define LOSS_MOST     3.0
 #define FAILURE_FIXED (512 * MIB) /* fixed part of the price of a failed attempt */
-/* Assumed peak of a run that was killed, divided by its limit. Experts need a peak, not a bound. */
+/* Assumed peak of a killed run, divided by its limit. Only a lower bound of its need is known, but
+ * experts can learn only a peak. */
 #define ABOVE_BOUND 1.1
 
 static const struct ratio_options ratio_options = {.prior_weight = 5, .likeness = 0.5};
@@ -49,7 +50,8 @@ const double cost_aware_risk_price[RISK_COUNT] = {
 
 #define ATOMS_MAX (EXPERT_COUNT * RATIOS_MAX)
 
-/* A possible value of the next peak in bytes, by a ratio of an expert. */
+/* A possible value of the next peak in bytes: a ratio from the record of `expert`, multiplied by
+ * its prediction. */
 struct expert_ratio {
 	double value, weight;
 	unsigned expert;
@@ -57,9 +59,10 @@ struct expert_ratio {
 
 struct sizer {
 	const struct job_prior *prior; /* NULL = the built-in prior */
-	enum risk risk;                /* level that `allocate` uses */
-	struct peaks_seen peaks_seen;  /* runs before a lasting change are moved to the new level */
-	struct peaks_seen measured;    /* the same runs as they were */
+	enum risk risk;                /* level of risk of this rule */
+	/* Peaks before a lasting change are multiplied by the change (move_old). */
+	struct peaks_seen peaks_seen;
+	struct peaks_seen measured; /* the same runs with their original peaks */
 	uint64_t learnt;  /* number of learnt runs, including those no longer in peaks_seen */
 	uint64_t changed; /* number of the first run after the newest lasting change; 0 = none */
 	struct expert_record record[EXPERT_COUNT];
@@ -69,7 +72,8 @@ struct sizer {
 	double value[EXPERT_COUNT];              /* bytes; NaN = no prediction */
 	double alone[EXPERT_COUNT][RISK_COUNT];  /* allocation if this were the only expert */
 	double weight[RISK_COUNT][EXPERT_COUNT]; /* the weights sum to 1; 0 = no prediction */
-	size_t allocated; /* number of levels, in ascending order, of which these are valid */
+	/* Number of levels, in the order of `ascending`, whose weights and allocation are valid. */
+	size_t allocated;
 	double allocation[RISK_COUNT];               /* bytes */
 	struct expert_ratios for_cost[EXPERT_COUNT]; /* valid when `value` is not NaN */
 	bool merged;
@@ -96,10 +100,10 @@ static const struct ratio_prior *prior_of(const struct sizer *s, unsigned expert
 #define CANDIDATE_MIN   0.2
 #define ABOVE_CANDIDATE 1.02
 
-/* Returns the index of the first observed ratio, from `i` on, that is only a bound or at most
- * CANDIDATE_MIN. Only these ratios need + 2 % as a candidate. All other ratios are candidates
- * themselves, and 2 % more than a candidate is never cheaper: it fits no more values than the
- * largest candidate below it. */
+/* Returns the index, from `i` on, of the next observed ratio that needs a candidate 2 % above it
+ * (ABOVE_CANDIDATE). Such a ratio is only a lower bound, or is at most CANDIDATE_MIN. Every other
+ * ratio is a candidate itself. 2 % above it is never cheaper, because the allocation is larger but
+ * fits no more values. */
 static size_t next_above(const struct expert_record *t, size_t i)
 {
 	while (i < t->n && !t->at[t->order[i]].at_least && t->at[t->order[i]].ratio > CANDIDATE_MIN)
@@ -107,8 +111,9 @@ static size_t next_above(const struct expert_record *t, size_t i)
 	return i;
 }
 
-/* Writes the candidate ratios in ascending order: all ratios of `r`, and the observed ratios + 2 %
- * that can be cheaper (next_above), without those up to CANDIDATE_MIN. Returns their number. */
+/* Writes the candidate ratios in ascending order: all ratios of `r`, and 2 % above those observed
+ * ratios that need it (next_above). Leaves out candidates up to CANDIDATE_MIN. Returns their
+ * number. */
 static size_t candidates_of(const struct expert_record *t, const struct expert_ratios *r,
 	double ret[2 * RATIOS_MAX])
 {
@@ -117,8 +122,8 @@ static size_t candidates_of(const struct expert_record *t, const struct expert_r
 	while (at < r->n || above < t->n) {
 		double higher =
 			above < t->n ? t->at[t->order[above]].ratio * ABOVE_CANDIDATE : INFINITY;
-		/* A comparison with NaN is false. The negation makes sure that a NaN is taken, so
-		 * that the loop ends. */
+		/* The negation makes `take` true for a NaN, so that the loop ends: every comparison
+		 * with NaN is false. */
 		bool take = at < r->n && (above == t->n || !(r->at[at].value > higher));
 		double candidate = take ? r->at[at++].value : higher;
 
@@ -158,15 +163,15 @@ static void allocate_alone(struct sizer *s, unsigned expert)
 		s->alone[expert][k] = value * best[k].value;
 }
 
-/* Returns the weight of a loss that is `age` runs old. The loss may be older than the table covers,
- * because an expert that rarely predicts keeps runs of any age. */
+/* Returns the weight of a loss that is `age` runs old. An age beyond the table is possible, because
+ * the record of an expert that rarely predicts keeps runs of any age. */
 static double loss_fade(const struct sizer *s, uint64_t age)
 {
 	return age < PEAKS_SEEN_MAX ? s->loss_fades[age] : exp2(-(double)age / LOSS_HALF_LIFE);
 }
 
-/* Returns the mean of all recorded losses of the experts that predict the next run. Newer losses
- * weigh more (loss_fade). Returns 1 if no loss is recorded, or if all are 0. */
+/* Returns the mean of all recorded losses of those experts that have a prediction for the next run.
+ * Newer losses weigh more (loss_fade). Returns 1 if no loss is recorded, or if all are 0. */
 static double average_loss(const struct sizer *s, size_t level)
 {
 	double sum = 0, weights = 0;
@@ -184,9 +189,9 @@ static double average_loss(const struct sizer *s, size_t level)
 	return sum > 0 ? sum / weights : 1;
 }
 
-/* Weighs the experts by their losses. A run that an expert did not predict counts as the average
- * loss. A single run counts at most LOSS_MOST times the average, so that one or two odd runs do not
- * take the weight from all experts but one. */
+/* Weighs the experts by their losses: a large loss gives a small weight. If an expert did not
+ * predict a run, that run counts as the average loss. The loss of a single run counts at most
+ * LOSS_MOST times the average, so that one or two odd runs do not decide the weights. */
 static void weigh_experts(struct sizer *s, size_t level)
 {
 	double loss[EXPERT_COUNT] = {0}, weight_heard[EXPERT_COUNT] = {0}, longest = 0;
@@ -217,8 +222,8 @@ static void weigh_experts(struct sizer *s, size_t level)
 		s->weight[level][e] /= sum;
 }
 
-/* Returns the memory in bytes that value `i` of an expert stands for. INFINITY = the expert has fewer
- * values, or none. */
+/* Returns possible value `i` of the next peak by an expert, in bytes: ratio x prediction. INFINITY
+ * = the expert has fewer values, or none. */
 static double value_at(const struct sizer *s, unsigned expert, size_t i)
 {
 	const struct expert_ratios *r = &s->for_cost[expert];
@@ -228,7 +233,8 @@ static double value_at(const struct sizer *s, unsigned expert, size_t i)
 		       INFINITY;
 }
 
-/* Merges the ratios of all experts. Their order is the same at each level of risk. */
+/* Fills s->all: merges the values of all experts in ascending order. This order is the same at each
+ * level of risk. */
 static void merge_experts(struct sizer *s)
 {
 	size_t at[EXPERT_COUNT] = {0};
@@ -254,10 +260,10 @@ static void merge_experts(struct sizer *s)
 	s->merged = true;
 }
 
-/* Experts that have less than this part of the weight are left out. */
+/* An expert with less than this share of the weight is left out of the pool. */
 #define WEIGHT_LEAST 0.01
 
-/* Merges the ratios of all experts into one set of values, weighted for this level of risk. */
+/* Makes one pool of the values of all experts, weighted for this level of risk. */
 static struct cost_pool pool_for_cost(struct sizer *s, size_t level)
 {
 	struct cost_pool p = {0, s->atom, s->spare, s->weight_below, s->product_below};
@@ -279,8 +285,8 @@ static struct cost_pool pool_for_cost(struct sizer *s, size_t level)
 	return p;
 }
 
-/* Merges the ratios of all experts, as pool_for_cost does, but the stakes of the runs do not
- * count. */
+/* Like pool_for_cost, but all runs count alike, whatever their predictions and stakes were
+ * (FOR_CHANCE). */
 static struct cost_pool pool_for_chance(struct sizer *s, size_t level)
 {
 	struct cost_pool p = {0, s->atom, s->spare, s->weight_below, s->product_below};
@@ -342,8 +348,8 @@ static void prepare_experts(struct sizer *s, double input)
 
 /* The least expected cost often lies on the same observed peak, whatever the level of risk is. The
  * levels would then give equal requests. If the peaks of a job differ, each level therefore
- * requests at least a little more than the level below. This difference is a share of the lower
- * request: LEVEL_SHARE x relative spread of the peaks, but at least LEVEL_FEW and at most
+ * requests at least a little more than the next lower level. The smallest difference is a share of
+ * the lower request: LEVEL_SHARE x relative spread of the peaks, but at least LEVEL_FEW and at most
  * LEVEL_MOST. */
 #define LEVEL_SHARE 0.1
 #define LEVEL_FEW   0.006
@@ -351,7 +357,7 @@ static void prepare_experts(struct sizer *s, double input)
 /* Smallest difference between two levels. Requests are rounded to whole MiB, and a difference of
  * more than 1 MiB remains after rounding. */
 #define LEVEL_LEAST (1.01 * MIB)
-#define SAFE_RUNS   20 /* number of newest runs whose peaks fit the safe level */
+#define SAFE_RUNS   20 /* the safe level is at least the largest peak of this many newest runs */
 /* Smallest relative spread of the peaks for which the levels must differ. */
 #define SPREAD_OF_NOTE 0.04
 
@@ -378,7 +384,8 @@ static double least_above(const struct sizer *s, double lower)
 	       fmax(lower * fmin(fmax(LEVEL_SHARE * spread, LEVEL_FEW), LEVEL_MOST), LEVEL_LEAST);
 }
 
-/* Computes the allocation at the level ascending[i], after those of the levels below it. */
+/* Computes the allocation at the level ascending[i]. The allocations of the lower levels must exist
+ * already. */
 static double allocate_at(struct sizer *s, size_t i)
 {
 	enum risk level = ascending[i];
@@ -402,7 +409,8 @@ static double allocate_at(struct sizer *s, size_t i)
 	return i ? fmax(allocation, least_above(s, s->allocation[ascending[i - 1]])) : allocation;
 }
 
-/* Computes the allocations up to a level of risk. They are NaN before the first run. */
+/* Computes the allocations for all levels of risk up to `level`, and returns them indexed by level.
+ * They are NaN before the first run. */
 static const double *allocations(struct sizer *s, double input, enum risk level)
 {
 	prepare_experts(s, input);
@@ -424,7 +432,8 @@ static double sizer_allocate(void *state, double input)
 	return allocations(s, input, s->risk)[s->risk];
 }
 
-/* Returns a rough second attempt, to price a failure of the first. `largest`: the largest peak. */
+/* Returns a rough allocation of the second attempt, for the cost of a failed first attempt.
+ * `largest`: the largest peak. `allocation`: that of the first attempt. */
 static double second_attempt(double largest, double allocation)
 {
 	double above = RETRY_OVER_LARGEST * largest;
@@ -433,11 +442,12 @@ static double second_attempt(double largest, double allocation)
 }
 
 /* The second attempt is at least this many times the first, so that a run needs few retries. It is
- * at most twice the first, or RETRY_OVER_LARGEST times the largest peak if that is more. Further
- * attempts double. */
+ * at most twice the first, or RETRY_OVER_LARGEST times the largest peak if that is more. Each
+ * further attempt doubles the allocation. */
 #define RETRY_LEAST 1.5
 
-/* Returns the second attempt: the cheapest allocation among the peaks above the first. */
+/* Returns the allocation of the second attempt, after an attempt with `first` failed. The peak is
+ * then known to be above `first`, and the cheapest allocation for such a peak is chosen. */
 static double retry_from_pool(struct sizer *s, double first)
 {
 	const struct peaks_seen *p = &s->peaks_seen;
@@ -466,7 +476,7 @@ static double sizer_retry(void *state, double allocation, unsigned failures)
 }
 
 /* Returns the cost of a run with this peak and this first allocation. `largest`: the largest peak
- * of earlier runs. */
+ * of earlier runs. `price`: the price of a failure (cost_aware_risk_price). */
 static double loss_of(double largest, double allocation, double peak, double price)
 {
 	double spent = allocation, next = second_attempt(largest, allocation);
@@ -480,9 +490,10 @@ static double loss_of(double largest, double allocation, double peak, double pri
 	return spent + next - peak + price * peak + FAILURE_FIXED;
 }
 
-/* Moves the runs before a lasting change to the new level. They still show how far the peaks
- * spread, and how they depend on the input. If they were forgotten, the typical ratios of other
- * jobs would take their place, and the request would fall by less than the peaks. */
+/* Multiplies the peaks of the runs before a lasting change by `factor`, the change. These runs
+ * still show how far the peaks spread, and how the peaks depend on the input. If they were
+ * forgotten, the typical ratios of other jobs would take their place, and the request would fall by
+ * less than the peaks. */
 static void move_old(struct sizer *s, double factor)
 {
 	struct peaks_seen *p = &s->peaks_seen;
@@ -562,10 +573,10 @@ static double scale_odds(double p, double factor)
 	return factor * p / (1 - p + factor * p);
 }
 
-/* Factors by which the odds of a failure exceed the odds that follow from the ratios. */
+/* Corrections of the odds of a failure that follow from the ratios (chance_above). */
 struct odds_factors {
 	double neighbours; /* correction learnt from the other jobs */
-	double growth;     /* next input / largest earlier input; 1 = it is not larger */
+	double growth;     /* next input / largest earlier input, at least 1 */
 	double largest;    /* largest earlier peak, bytes */
 };
 
@@ -584,8 +595,8 @@ static struct odds_factors odds_factors_of(const struct sizer *s)
 
 /* Returns the probability that the next peak is above the first `below` values of the pool. If the
  * next input is larger than all earlier inputs, failures are more likely than the ratios suggest.
- * On the public sources, the odds grew with the growth of the input, and once more with the part of
- * that growth by which the allocation does not exceed the earlier peaks. */
+ * On public traces, the odds grew in proportion to odds->growth. They grew once more if the
+ * allocation exceeds the earlier peaks by less than the input grows (`lacking`). */
 static double chance_above(const struct cost_pool *p, size_t below, const struct odds_factors *odds)
 {
 	double value = below ? p->atom[below - 1].value : 0;
@@ -627,9 +638,10 @@ void cost_aware_outlook(void *state, double input, double allocation,
 	*ret = o;
 }
 
-/* Returns a quantile of the next peak: the smallest value of the pool with at most the chance
- * 1 - share of a larger peak. Quantiles and chances therefore never contradict each other. Starts
- * the search at index *at and updates *at, so calls with ascending shares need only one pass. */
+/* Returns a quantile of the next peak: the smallest value of the pool for which the chance of a
+ * larger peak is at most 1 - share. It uses chance_above, so quantiles and stated chances never
+ * contradict each other. Starts the search at index *at and updates *at, so calls with ascending
+ * shares need only one pass. */
 static double pool_quantile(const struct cost_pool *p, double share,
 	const struct odds_factors *odds, size_t *at)
 {

@@ -1,17 +1,17 @@
 /* Cost-aware sizing of a job's next peak. Private to recommender/.
  *
- * Several experts (experts.h) predict the peak. Each expert has a record of past ratios of peak to
- * prediction (expert_record.h). Each past ratio, multiplied by the new prediction, is a possible
- * value of the next peak. The expected cost of an allocation follows from these values
- * (cost_pool.h).
+ * Several experts (experts.h) predict the peak. The record of an expert has one ratio for each past
+ * run that the expert predicted: actual peak / predicted peak (expert_record.h). Each past ratio,
+ * multiplied by the new prediction, is a possible value of the next peak. The expected cost of an
+ * allocation follows from these values (cost_pool.h).
  *
  * The values of all experts are pooled, and the allocation with the least expected cost is chosen.
  * An expert's weight follows from the past cost of sizing with that expert only. When the peaks
- * change lastingly (rule_peaks_change), the runs before the change count as if they had been on the
- * new level.
+ * change lastingly (rule_peaks_change), the older peaks are multiplied by the change, so that the
+ * older runs still count.
  *
- * A job with few runs is expected to be like the other jobs of its history (job_prior.h). A run
- * that was killed gives a lower bound of its need. */
+ * A job with few runs is expected to be like the other jobs of its history (job_prior.h). If a run
+ * was killed for memory, it needed more than it had: it gives a lower bound. */
 #ifndef RECOMMENDER_SIZING_COST_AWARE_H
 #define RECOMMENDER_SIZING_COST_AWARE_H
 
@@ -19,16 +19,18 @@
 #include "recommender/sizing/sizing.h"
 #include "recommender/sizing/rule.h"
 
-/* Rules of auto, one for each level of risk. cost_aware_allocations returns all levels from one
- * state. */
+/* Rules of the strategy "auto", one for each level of risk. They differ only in the level: the
+ * state of any of them is enough for cost_aware_allocations, which returns the allocations of all
+ * levels. */
 extern const struct sizing_rule cost_aware_rules[RISK_COUNT];
 /* Assumed price of a failed first attempt, as a multiple of the run's peak. */
 extern const double cost_aware_risk_price[RISK_COUNT];
 
 /* In the functions below, `state` is the state of one of cost_aware_rules. The rule must have
- * learnt at least one run. */
+ * learnt at least one run. `input` is the input size of the next run in bytes; NaN = unknown. */
 
-/* Replaces the prior that the rule's `start` got in its options. `prior` must outlive the state. */
+/* Replaces the prior, the expectations of a job with few runs, that the rule's `start` got. `prior`
+ * must outlive the state. */
 void cost_aware_use_prior(void *state, const struct job_prior *prior);
 
 void cost_aware_allocations(void *state, double input, double ret[RISK_COUNT]);
@@ -49,8 +51,8 @@ void cost_aware_outlook(void *state, double input, double allocation,
 /* Returns a quantile of the next peak, in bytes. `share` is 0 to 1. */
 double cost_aware_quantile(void *state, double input, double share);
 
-/* Writes `n` quantiles in ascending order, at the shares (k + 0.5) / n. They are equally likely
- * values. */
+/* Writes `n` equally likely values of the next peak in ascending order, in bytes: its quantiles at
+ * the shares (k + 0.5) / n. */
 void cost_aware_quantiles(void *state, double input, size_t n, double *ret);
 
 #endif

@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Returns the end of the ascending stretch that begins at `first`. A comparison with NaN is false,
- * so a NaN never ends a stretch. The sort therefore always ends. */
+/* Returns the end of the ascending stretch that begins at `first`. The negated comparison makes a
+ * NaN never end a stretch, so the sort always ends. */
 static size_t stretch_end(const struct cost_pool *p, size_t first)
 {
 	size_t end = first + 1;

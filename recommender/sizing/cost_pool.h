@@ -35,14 +35,14 @@ void cost_pool_sort(struct cost_pool *p);
 
 double cost_pool_weight(const struct cost_pool *p);
 double cost_pool_sum(const struct cost_pool *p);                 /* sum of weight x value */
-size_t cost_pool_below(const struct cost_pool *p, double value); /* number of atoms <= value */
+size_t cost_pool_below(const struct cost_pool *p, double value); /* atoms with at most this value */
 /* Returns the expected cost of an allocation. `below`: cost_pool_below(p, allocation). */
 double cost_pool_cost(const struct cost_pool *p, double allocation, size_t below,
 	const struct failure_prices *prices);
 
-/* Finds the candidate with the least expected cost for each of the `n_prices` prices. If several
- * are equally cheap, finds the smallest of them. `candidate` is in ascending order. `ret` has room
- * for `n_prices` results. */
+/* For each of the `n_prices` prices, finds the candidate allocation with the least expected cost.
+ * Of equally cheap candidates, takes the smallest. `candidate` is in ascending order. `ret` has
+ * room for `n_prices` results. */
 struct cheapest_value {
 	double value, cost; /* NaN and INFINITY if there was no candidate */
 };

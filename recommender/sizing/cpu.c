@@ -4,7 +4,7 @@
 
 #include "recommender/plausible.h"
 
-/* Returns the larger value; `bound` when `a` is NaN. */
+/* Returns the larger of the two values; `bound` when `a` is NaN. */
 static double at_least(double a, double bound)
 {
 	return a >= bound ? a : bound;
@@ -100,8 +100,8 @@ double cpu_parallel_widest(const struct parallel *p)
 	return p->cores[PARALLEL_POINTS - 1] * fmin(p->wanted, PARALLEL_ROOM);
 }
 
-/* A number of busy cores that a run needs for a quarter of its time is no burst, so the request
- * must cover it. This is the index of that number in struct parallel. */
+/* Index in parallel.cores: for a quarter of its time, a run keeps at least this number of cores
+ * busy. Such a long use is no burst, so the request must cover it. */
 #define LEVEL_KEPT (PARALLEL_POINTS * 3 / 4)
 
 double cpu_parallel_need(const struct parallel *p)

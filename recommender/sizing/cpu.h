@@ -18,16 +18,17 @@
 #define PARALLEL_POINTS 200
 #define PARALLEL_ROOM   2.0 /* if threads waited: most useful cores / cores in use */
 struct parallel {
-	double cores[PARALLEL_POINTS]; /* ascending; each for 1/PARALLEL_POINTS of the time */
-	double wanted;                 /* CPU time wanted / CPU time received, at least 1 */
-	bool varied;                   /* the use over time is known, and not only its mean */
+	/* Cores in use, ascending: each for 1/PARALLEL_POINTS of the time. */
+	double cores[PARALLEL_POINTS];
+	double wanted; /* CPU time wanted / CPU time received, at least 1 */
+	bool varied;   /* the use over time is known, and not only its mean */
 };
 
 /* Builds the curve with wanted = 1 (no waits). Returns false when the mean is unknown. */
 bool cpu_parallel_of(const struct distribution *d, struct parallel *ret);
 
-/* Returns the duration with this many cores (or INFINITY) / the measured duration. The result is
- * below 1 only if threads waited for a CPU. */
+/* Returns the duration with this many cores, divided by the measured duration. `cores` may be
+ * INFINITY. The result is below 1 only if threads waited for a CPU. */
 double cpu_parallel_stretch(const struct parallel *p, double cores);
 
 /* Returns the number of cores above which more cores do not shorten the run. */
@@ -39,8 +40,8 @@ double cpu_parallel_widest(const struct parallel *p);
 
 /* Returns the fewest cores that meet two conditions. First, the run is not slowed down
  * (CPU_SLOWED). Second, the cores are at least the number that the run keeps busy for a quarter of
- * its time; if threads waited for a CPU, up to PARALLEL_ROOM times this number. If only the mean is
- * known, this number is the mean. */
+ * its time. If only the mean is known, the mean is this number. If threads waited for a CPU, this
+ * number is multiplied by `wanted`, but at most by PARALLEL_ROOM. */
 double cpu_parallel_need(const struct parallel *p);
 
 #endif

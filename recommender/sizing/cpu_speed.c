@@ -7,21 +7,22 @@
 #include "recommender/run.h"
 #include "recommender/sizing/cpu.h"
 
-/* The constants below were chosen on four public traces, on all of their labels: none was kept for
- * a test. With them, at most 2 % of the runs of each trace are slowed down, and at most 2.5 % of
- * the runs of either half of its labels (bench_cpu, --half). */
-#define SLOWED_PRICE 105.0 /* price of a slowed run, in cores for the time of the run */
+/* The constants below were chosen on all jobs of four public traces: none was kept for a test. With
+ * them, at most 2 % of the runs of each trace are slowed down, and at most 2.5 % of the runs of
+ * either half of its jobs (bench_cpu, --half). */
+#define SLOWED_PRICE 105.0 /* price of a slowed run: as much as this many cores */
 /* Expected spread of the needs, before any run was seen: the mean distance of their logarithms from
  * the median. It counts as SPREAD_RUNS runs. */
 #define SPREAD_EXPECTED 1.0
 #define SPREAD_RUNS     0.5
 #define SPREAD_MIN      0.005
-/* A slowdown of 10 %, and 5 % that rounding adds to the cores on average. */
+/* A run is slowed down if it needs more than this many times the cores: 10 % are tolerated, and
+ * rounding adds 5 % of cores on average. */
 #define SLOWED_FROM 1.15
 #define ROOM_MAX    4.0 /* most cores / largest need of a run so far */
-/* The use of one busy thread; the part above 1 comes from coarse readings. */
+/* Largest measured use of one busy thread, in cores. Above 1 only because readings are coarse. */
 #define ONE_CORE 1.05
-/* A job that never used more than one core gets up to one core during this many runs. */
+/* A job that never used more than one core gets up to one core until it has this many runs. */
 #define ONE_CORE_UNKNOWN 10
 
 #define FALL_RUNS   5 /* fewest runs before and after a lasting fall of the cores in use */
@@ -45,9 +46,9 @@ static double largest(const double *v, size_t n)
 	return ret;
 }
 
-/* Returns the number of runs since the last fall of the need. A fall means that all runs after it,
- * at least FALL_RUNS, needed less than each of at least FALL_RUNS runs before it, by FALL_FACTOR.
- * Returns n if there was no fall. */
+/* Returns the number of runs since the last lasting fall of the need. Returns n if there was no
+ * fall. The largest need after a fall x FALL_FACTOR is below the smallest need before it. At least
+ * FALL_RUNS runs are on each side. */
 static size_t since_fall(const double *need, size_t n)
 {
 	for (size_t i = FALL_RUNS; i + FALL_RUNS <= n; i++)
@@ -56,7 +57,8 @@ static size_t since_fall(const double *need, size_t n)
 	return n;
 }
 
-/* Returns the mean distance of the logarithms from their median. `sorted` is ascending. */
+/* Returns the spread of the needs: the mean distance of their logarithms from the median, together
+ * with SPREAD_EXPECTED. `sorted` is ascending. */
 static double spread_of(const double *sorted, size_t n)
 {
 	double middle = log(sorted[n / 2]), sum = SPREAD_EXPECTED * SPREAD_RUNS;
@@ -93,8 +95,8 @@ double cpu_speed_cores(const double *need, size_t n, double widest)
 		return fmax(most, fmin(fmin(cores, ROOM_MAX * most), widest));
 	if (n < ONE_CORE_UNKNOWN)
 		return fmax(most, fmin(fmin(cores, 1), widest));
-	/* The job never needed more than one core, and most such jobs are idle most of the time.
-	 * One run in twenty may be slowed down. */
+	/* The job never needed more than one core. Most such jobs are idle most of the time, so one
+	 * run in twenty may be slowed down: take the second largest need. */
 	return n == SPEED_RUNS ? sorted[n - 2] : most;
 }
 

@@ -1,11 +1,11 @@
 /* Cores that keep the next run of a job from being slowed down. Private to recommender/.
  *
  * If runs come in random order, the next run needs more cores than all n earlier runs with a
- * probability of 1 / (n + 1). If the needs of the earlier runs spread widely, the next run may need
- * many more cores: above the largest earlier need, the probability falls with the power 1 / spread
- * of the cores. A slowed run counts as a fixed cost, and the cores with the lowest expected cost
- * are chosen. A job of few cores therefore gets room for a run that needs much more. A job of many
- * cores gets little room.
+ * probability of 1 / (n + 1). It needs more than c cores, where c is above the largest earlier
+ * need, with a probability of (largest / c)^(1 / spread) / (n + 1). `spread` says how widely the
+ * earlier needs spread. A slowed run counts as a fixed cost, and the cores with the lowest expected
+ * cost are chosen. A job of few cores therefore gets room for a run that needs much more. A job of
+ * many cores gets little room.
  *
  * Only the runs since the last fall of the need (since_fall) count, and at most the newest 20. A
  * job that never used more than one core gets no more than one. */

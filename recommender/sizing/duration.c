@@ -7,15 +7,15 @@
 #include "collectors/base/mem.h"
 #include "recommender/sizing/strategy.h"
 
-/* The constants below were chosen on five public sources, on all of their labels: none was kept for
- * a test. The results are similar on both halves of the labels (tests/bench/cpu.c). Errors are
- * natural logarithms of duration / guess. */
+/* The constants below were chosen on all jobs of five public traces: none was kept for a test. The
+ * results are similar on both halves of the jobs (tests/bench/cpu.c). Errors are natural logarithms
+ * of duration / guess. */
 #define ERROR_FADES    0.933 /* weight of an error, relative to the next newer one */
-#define ERROR_EXPECTED 0.3   /* mean size of an error before any was seen; it counts as one run */
+#define ERROR_EXPECTED 0.3   /* expected mean size of an error; it counts as much as one run */
 #define SAME_INPUT     0.02  /* difference of the logarithms of two inputs that count as the same */
-#define SLOPE          0.7   /* prior mean of the exponent of the input; its variance is 1 */
-#define SLOPE_NOISE    0.1   /* prior sum of squared errors of the power; it counts as two runs */
-#define SLOPE_FADES    0.977 /* weight of a run in the power, relative to the next newer one */
+#define SLOPE          0.7   /* expected exponent of the input; its variance is 1 */
+#define SLOPE_NOISE    0.1   /* expected sum of squared errors of POWER; counts as two runs */
+#define SLOPE_FADES    0.977 /* weight of a run in POWER, relative to the next newer one */
 
 #define MISSES 0.2 /* share of the runs that should be outside the range */
 /* Bounds of errors.misses, the share of the runs that is expected outside the range. */
@@ -25,7 +25,7 @@
  * by MISSES_STEP x (MISSES - 1) if it was outside. */
 #define MISSES_STEP    0.09
 #define ERRORS_FEW     9   /* with fewer errors, the range follows from their mean size */
-#define SIZES_IN_RANGE 1.8 /* half of the range / mean size of few errors */
+#define SIZES_IN_RANGE 1.8 /* half of the range / mean size of the errors, with few errors */
 
 /* Earlier runs, oldest first. */
 struct seen {
@@ -52,7 +52,7 @@ static double median_of_newest(const struct seen *s, size_t newest)
 	return median(value, n);
 }
 
-/* Returns the median of the newest five durations with this input. NaN = there is none. */
+/* Returns the median of the newest five durations with this input. NaN = no run had this input. */
 static double with_same_input(const struct seen *s, double input)
 {
 	double value[5] = {0};
@@ -64,7 +64,8 @@ static double with_same_input(const struct seen *s, double input)
 	return n ? median(value, n) : (double)NAN;
 }
 
-/* Returns the median duration of the three runs with the nearest inputs. NaN = there is none. */
+/* Returns the median duration of the three runs with the nearest inputs. NaN = no input is
+ * known. */
 static double with_nearest_inputs(const struct seen *s, double input)
 {
 	struct {
@@ -84,9 +85,9 @@ static double with_nearest_inputs(const struct seen *s, double input)
 	return n ? median(value, n) : (double)NAN;
 }
 
-/* Returns the logarithm of the duration at `input`, from a least-squares line through the
- * logarithms with a normal prior of its slope. A slope below 0 becomes 0. NaN = no input of an
- * earlier run is known. */
+/* Returns the logarithm of the expected duration for `input`, the logarithm of an input size. It is
+ * the value of a least-squares line through the logarithms of earlier runs. SLOPE is the prior mean
+ * of its slope. A slope below 0 becomes 0. NaN = no input of an earlier run is known. */
 static double by_power(const struct seen *s, double input)
 {
 	double weight = 1, sum = 0, mean_x = 0, mean_y = 0, xx = 0, xy = 0, yy = 0;
@@ -176,8 +177,8 @@ static double mean_size(const double *error, size_t n)
 	return sum / (double)(n + 1);
 }
 
-/* Returns the range of the next error. The range always includes 0. The next error is below
- * the k-th smallest of n past errors with the probability k / (n + 1). */
+/* Writes the range of the next error to *low and *high. The range always includes 0. The next error
+ * is below the k-th smallest of n past errors with the probability k / (n + 1). */
 static void range_of(const struct errors *e, double *low, double *high)
 {
 	double sorted[DURATION_ERRORS];
@@ -195,7 +196,8 @@ static void range_of(const struct errors *e, double *low, double *high)
 	*high = fmax(sorted[e->n - 1 - outside], 0);
 }
 
-/* Rounds to this number of digits. `almost` absorbs floating-point errors. */
+/* Rounds `seconds` to `n` digits with round_to (floor or ceil). `almost` absorbs floating-point
+ * errors. */
 static double digits(double seconds, int n, double (*round_to)(double), double almost)
 {
 	int drop = (int)floor(log10(seconds)) + 1 - n; /* digits before the point to drop */
@@ -206,8 +208,8 @@ static double digits(double seconds, int n, double (*round_to)(double), double a
 			  round_to(seconds * unit + almost) / unit;
 }
 
-/* A range has three digits, because more digits would be false precision. It is rounded outwards,
- * so that durations in whole seconds are not outside by a rounding error. */
+/* Converts the range of errors to a range of seconds. It has three digits, because more digits
+ * would be false precision. It is rounded outwards, so that rounding puts no duration outside. */
 static void tell_range(const struct errors *e, double forecast, double *low, double *high)
 {
 	range_of(e, low, high);
@@ -270,8 +272,8 @@ struct duration_forecast duration_forecast(const struct duration_seen *seen, siz
 	struct duration_forecast ret = {.seconds = NAN, .low = NAN, .high = NAN};
 	struct forecaster f = {.errors.misses = MISSES};
 
-	/* If the next input is unknown, hide the inputs of earlier runs, too. Forecasts that use an
-	 * input have smaller errors than this forecast. */
+	/* If the next input is unknown, hide the inputs of earlier runs, too. Otherwise the past
+	 * forecasts would use inputs and have smaller errors than the next forecast. */
 	for (size_t i = n > DURATION_RUNS_MAX ? n - DURATION_RUNS_MAX : 0; i < n; i++)
 		learn_duration(&f, seen[i].seconds, isnan(log_input(input)) ? NAN : seen[i].input);
 	forecast_next(&f, input);

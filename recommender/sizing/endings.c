@@ -6,9 +6,9 @@
 #include "recommender/sizing/evidence.h"
 #include "recommender/sizing/strategy.h"
 
-/* A run that died at a limit is a lower bound of the request until this many later runs have
- * succeeded. The bound of a memory limit is dropped earlier, because the estimator also learns
- * it. */
+/* A run that died at a limit gives a lower bound of the request until this many later runs have
+ * succeeded. CUT_FADES is for runs that were cut, LIMIT_FADES for runs that met a memory limit. The
+ * second is smaller, because the estimator also learns that bound. */
 #define CUT_FADES   20
 #define LIMIT_FADES 5
 
@@ -48,10 +48,9 @@ static void count_failed(struct endings *e, const struct run *r, const struct ev
 	}
 }
 
-/* Three or more failed runs also count as stopped by a time limit if they lasted equally long, and
- * longer than every successful run, although their exit codes do not show it. If an error of the
- * job ended them all at the same point, that would be before the time at which a successful run
- * ends. */
+/* Three or more failed runs count as stopped by a time limit if they lasted equally long, and
+ * longer than every successful run, even if their exit codes do not show it. An error of the job
+ * that ends all runs at the same point would end them earlier than a successful run ends. */
 #define SAME_DURATION      1.02
 #define SAME_DURATION_RUNS 3
 
@@ -89,10 +88,10 @@ static int most_frequent_first(const void *a, const void *b)
 	return (left->runs < right->runs) - (left->runs > right->runs);
 }
 
-/* A program that sizes itself by its limit fails without a kill when the limit is too small.
- * Returns the smallest limit under which one of the newest LIMITS_SEEN runs succeeded, if two or
- * more of these runs failed, or ended in an unknown way, under smaller limits. Returns NaN
- * otherwise. */
+/* Returns the smallest limit under which one of the newest LIMITS_SEEN runs succeeded, but only if
+ * two or more of these runs ended under smaller limits with the outcome failed or unknown. Returns
+ * NaN otherwise. A program that sizes itself by its limit fails in this way when the limit is too
+ * small: nothing kills it. */
 #define LIMITS_SEEN 20
 static double limit_before_failures(const struct runs *runs)
 {
@@ -167,11 +166,11 @@ struct endings endings_of(const struct runs *runs)
 
 /* The newest ended runs. */
 struct newest {
-	/* Number of runs among the newest LIMITS_SEEN that met their limit without a kill, and
-	 * after which no run needed as much. */
+	/* Number of runs among the newest LIMITS_SEEN that met their limit without a kill. Does not
+	 * count a run after which a run needed as much and succeeded. */
 	size_t at_limit;
 	double first_limit, last_limit; /* limits of the oldest and newest of these runs, bytes */
-	size_t killed;                  /* OOM kills among the newest KILLED_OF runs */
+	size_t killed;                  /* runs killed for memory among the newest KILLED_OF runs */
 	/* Number of newest runs in a row that did not succeed and were not killed for memory. */
 	size_t failed;
 };

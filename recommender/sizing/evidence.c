@@ -6,11 +6,12 @@
 #include "collectors/base/mem.h"
 #include "recommender/sizing/strategy.h"
 
-/* Exit codes of runs that were ended from outside. timeout(1) exits with 124. The others are 128 +
- * the signal with which batch systems announce or enforce a time limit: SIGUSR1 and SIGUSR2 (Grid
- * Engine; 140 is 128 + SIGUSR2), SIGALRM, SIGTERM (Slurm, Kubernetes at DeadlineExceeded), SIGXCPU.
- * A job that catches SIGTERM, or that outlives it and gets SIGKILL, has another code. For such a
- * job, only a reason that a client sent (run_reason_is_time_limit) shows the time limit. */
+/* How runs end that were ended from outside. timeout(1) exits with 124. Batch systems announce or
+ * enforce a time limit with one of these signals, and a shell reports the exit code 128 + signal:
+ * SIGUSR1 and SIGUSR2 (Grid Engine; 140 is 128 + SIGUSR2), SIGALRM, SIGTERM (Slurm, Kubernetes at
+ * DeadlineExceeded), SIGXCPU. A job that catches SIGTERM, or that outlives it and gets SIGKILL,
+ * ends in another way. For such a job, only a reason that a client sent (run_reason_is_time_limit)
+ * shows the time limit. */
 static const int cut_signals[] = {10, 12, 14, 15, 24}; /* the numbers that Linux gives them */
 #define EXIT_CODE_TIMEOUT 124
 
@@ -26,7 +27,8 @@ static bool was_cut(const struct run *r)
 	return r->exit_code == EXIT_CODE_TIMEOUT || run_reason_is_time_limit(r->end_reason);
 }
 
-/* Returns the peak without mapped files, which the kernel can take back. NaN = unknown. */
+/* Returns the peak of memory in bytes without mapped files, because the kernel can take back their
+ * memory. NaN = unknown. */
 static double firm_peak(const struct run *r)
 {
 	double peak = run_needs_memory(r), files = run_peak(r, "memory_file_bytes");
@@ -50,8 +52,8 @@ static bool met_its_limit(const struct run *r)
 	return run_total(r, "memory_max_events") > 0 && anonymous_peak(r) >= near_limit;
 }
 
-/* If a run fails near its limit on address space, the kernel has probably refused an allocation.
- * The kernel then kills no process, and no counter changes. */
+/* Returns true if a run failed near its limit on address space. The kernel has then probably
+ * refused an allocation. It kills no process, and no counter shows the refusal. */
 static bool met_address_limit(const struct run *r)
 {
 	double near_limit = AT_ADDRESS_LIMIT_SHARE * r->address_limit_bytes;
@@ -60,19 +62,20 @@ static bool met_address_limit(const struct run *r)
 	       fmax(r->address_peak_bytes, run_needs_memory(r)) >= near_limit;
 }
 
-/* Returns true if the kernel killed the run or one of its processes because memory ran out. Only
- * the run's own control group counts kills. If the run shares its group, its memory_source shows a
- * kill (collectors/accounting/accounts.h). */
+/* Returns true if the kernel killed the run or one of its processes because memory ran out. The
+ * counter oom_kills exists only for a run with its own control group. If the run shares its group,
+ * the memory_source "limit" shows a kill (collectors/accounting/accounts.h). */
 static bool was_killed(const struct run *r)
 {
 	return r->outcome == OUTCOME_OOM_KILLED || run_total(r, "oom_kills") > 0 ||
 	       (r->memory_source && !r->not_measured && strcmp(r->memory_source, "limit") == 0);
 }
 
-/* Returns the lower bound of the need that follows from a kill. If the memory of the run was at its
- * limit, the bound is the limit. The collectors set the peak to the limit when the kernel killed in
- * the run's own group. If the peak is far below the limit, another limit caused the kill, such as
- * that of the machine or of a child group. The bound is then the peak. */
+/* Returns the lower bound of the need that follows from a kill, in bytes. If the memory of the run
+ * reached its limit, the bound is the limit. If the peak is far below the limit, another limit
+ * caused the kill, such as that of the machine or of a child group. The bound is then the peak.
+ * When the kernel killed a process in the run's own group, the collectors have set the peak to the
+ * limit. */
 static double killed_at(const struct run *r)
 {
 	double peak = fmax(run_needs_memory(r), run_peak(r, "memory_cgroup_peak_bytes"));

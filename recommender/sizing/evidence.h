@@ -1,9 +1,8 @@
 /* Evidence of one run about the needs of its job: its numbers, and how it ended. A run that was
  * stopped by a limit gives only a lower bound of its need, and no peak.
  *
- * Some jobs fill any memory limit: a cache, for example, may always end at 98 % of its limit.
- * follower.h recognises such a job if none of its newest 20 runs failed at its limit or was killed
- * for memory. */
+ * Some jobs fill any memory limit: a cache, for example, may always end at 98 % of its limit. Their
+ * peaks say nothing about their need, and follower.h recognises them. */
 #ifndef RECOMMENDER_SIZING_EVIDENCE_H
 #define RECOMMENDER_SIZING_EVIDENCE_H
 
@@ -16,7 +15,8 @@ enum memory_evidence {
 	/* The run was killed for memory, or met its memory limit or the limit of its address space.
 	 * Its need was above `at_least`. */
 	MEMORY_AT_LEAST,
-	/* The run failed for another reason, or its outcome is unknown. */
+	/* The run failed for another reason, or its outcome is unknown. It says nothing certain
+	 * about the need. */
 	MEMORY_TRIED,
 };
 

@@ -5,7 +5,7 @@
 
 #define HALF_LIFE 80.0 /* half-life of the weight of a ratio, in runs */
 
-#define PRIOR_WEIGHT_FOR_CHANCE 2.0 /* weight of the prior ratios, in runs */
+#define PRIOR_WEIGHT_FOR_CHANCE 2.0 /* weight of all prior ratios, in runs */
 
 static void order_add(struct expert_record *t, size_t at)
 {
@@ -54,12 +54,13 @@ void expert_record_fade(double ret[PEAKS_SEEN_MAX])
 		ret[age] = exp2(-(double)age / HALF_LIFE);
 }
 
-/* The ratios of a job are assumed to spread at most this many times as far as its prior ratios. If
- * the prior was learnt from other jobs that are steady, it may be far too narrow. The bound is
- * therefore never below twice the usual deviation. */
+/* The ratios of a job are assumed to spread at most this many times as far as the prior ratios. A
+ * prior that was learnt from very steady jobs may be far too narrow for this job. The bound is
+ * therefore at least this many times USUAL_DEVIATION. */
 #define SPREAD_MAX 2.0
 
-/* Returns the job's spread of ratios relative to the prior ratios: below 1 for a steady job. */
+/* Returns the spread of the job's own ratios, divided by that of the prior ratios: below 1 for a
+ * steady job. */
 static double prior_spread(const struct expert_record *t, const double age_weight[PEAKS_SEEN_MAX],
 	const struct ratio_prior *prior, double prior_weight)
 {
@@ -75,9 +76,9 @@ static double prior_spread(const struct expert_record *t, const double age_weigh
 		SPREAD_MAX * fmax(1, USUAL_DEVIATION / expected));
 }
 
-/* Returns the weight of a run. `other` is the prediction for that run, and `value` is the
- * prediction for the next run. The weight is 1 if both predictions are equal, and falls to 0.1 with
- * their distance. */
+/* Returns the weight of a past run. `other` is the prediction for that run, and `value` is the
+ * prediction for the next run. The weight is 1 if both predictions are equal. It falls towards 0.1
+ * as they differ more. `width`: ratio_options.likeness. */
 static double likeness_of(double value, double other, double width)
 {
 	if (other == value)
@@ -88,9 +89,9 @@ static double likeness_of(double value, double other, double width)
 	return 0.1 + 0.9 * exp(-distance * distance / 2);
 }
 
-/* Moves the weights of the ratios that are lower bounds to the ratios above them, the smallest
- * bound first. A bound above all ratios keeps its weight, and counts as a ratio of bound x
- * BOUND_ALONE. */
+/* Some ratios are only lower bounds, because their runs were killed. Moves the weight of each such
+ * bound to the ratios above it, the smallest bound first. If no ratio is above a bound, the bound
+ * keeps its weight and counts as a ratio of bound x BOUND_ALONE. `made_up` has the prior ratios. */
 #define BOUND_ALONE 1.2
 static void spread_bounds(const struct expert_record *t, double weight[PEAKS_SEEN_MAX],
 	struct weighted_value made_up[PRIOR_ATOMS], double ratio[PEAKS_SEEN_MAX])
@@ -147,7 +148,8 @@ void expert_record_ratios(const struct expert_record *t, const struct ratio_prio
 							      prior_weight = o->prior_weight;
 	double spread = prior_spread(t, age_weight, prior, o->prior_weight);
 	struct weighted_value made_up[PRIOR_ATOMS];
-	double likeness = 1, like = value; /* likeness of the prediction `like` */
+	/* Likeness: result of likeness_of for the prediction `like`. */
+	double likeness = 1, like = value;
 
 	ret->sum = 0;
 	for (size_t i = 0; i < t->n; i++) {
@@ -156,7 +158,7 @@ void expert_record_ratios(const struct expert_record *t, const struct ratio_prio
 		weight[i] = age_weight[t->n - 1 - i];
 		if (purpose == FOR_COST)
 			weight[i] *= trial->value / value * trial->stake;
-		/* Predictions for neighbouring runs are often equal. */
+		/* Successive runs often have equal predictions, so compute their likeness once. */
 		if (o->likeness > 0 && trial->value != like) {
 			like = trial->value;
 			likeness = likeness_of(value, like, o->likeness);

@@ -1,6 +1,7 @@
-/* The record of an expert (experts.h): past ratios of peak to prediction, where newer ratios weigh
- * more. expert_record_ratios adds the ratios of typical jobs (struct ratio_prior), whose share
- * falls with each run. Private to recommender/. */
+/* The record of an expert (experts.h): one ratio for each past run that the expert predicted,
+ * actual peak / predicted peak. Newer ratios weigh more. expert_record_ratios adds the ratios of
+ * typical jobs (struct ratio_prior). Their share falls with each run of the job itself. Private to
+ * recommender/. */
 #ifndef RECOMMENDER_SIZING_EXPERT_RECORD_H
 #define RECOMMENDER_SIZING_EXPERT_RECORD_H
 
@@ -17,8 +18,8 @@
 struct expert_trial {
 	double ratio, value;     /* peak / prediction; prediction in bytes */
 	bool at_least;           /* the run was killed: its ratio is above `ratio` */
-	double stake;            /* duration of the run in seconds; 1 = unknown */
-	double loss[PRICES_MAX]; /* cost if this were the only expert, for each price */
+	double stake;            /* duration of the run in seconds; 1 if unknown */
+	double loss[PRICES_MAX]; /* cost of the run if this expert alone sized it, per price */
 	uint64_t run;            /* number of the run */
 };
 
@@ -29,17 +30,17 @@ struct expert_record {
 };
 static_assert(PEAKS_SEEN_MAX <= UINT8_MAX, "an index into at is one byte");
 void expert_record_add(struct expert_record *t, const struct expert_trial *trial);
-/* Drops the runs with the number `first` or a higher one. Multiplies the predictions for the other
- * runs by `factor`. */
+/* Drops the runs from the number `first` on. Multiplies the predictions for all older runs by
+ * `factor`. Called after a lasting change of the peaks. */
 void expert_record_move(struct expert_record *t, uint64_t first, double factor);
 
 enum ratio_purpose {
-	FOR_COST,   /* the weight of a run is its prediction x stake */
-	FOR_CHANCE, /* all runs have the same weight */
+	FOR_COST,   /* a run also weighs in proportion to its prediction x stake */
+	FOR_CHANCE, /* neither the prediction nor the stake of a run changes its weight */
 };
 
-/* The prior of an expert: ratios that are expected of a job before it has ratios of its own
- * (job_prior.h). An atom is one possible value with its weight. */
+/* The prior of an expert: ratios of actual to predicted peak that are expected of a job before it
+ * has ratios of its own (job_prior.h). An atom is one possible ratio with its weight. */
 #define PRIOR_ATOMS 24
 struct ratio_prior {
 	struct weighted_value at[PRIOR_ATOMS]; /* ascending; the weights sum to 1 */
@@ -49,9 +50,11 @@ struct ratio_prior {
 #define RATIO_OFF_MAX   1.0
 
 struct ratio_options {
-	double prior_weight; /* weight of the prior ratios for FOR_COST, in runs */
-	/* Runs with distant predictions weigh less, by a bell curve over the log of the ratio of
-	 * the predictions. `likeness` is the width of the curve; 0 = off. */
+	/* Weight of all prior ratios for FOR_COST, in runs: 5 = as much as 5 runs. */
+	double prior_weight;
+	/* A run weighs less if its prediction differs from the new prediction. The weight follows a
+	 * bell curve over the logarithm of their quotient. `likeness` is the width of the curve; 0
+	 * = all runs weigh the same. */
 	double likeness;
 };
 
@@ -64,9 +67,10 @@ struct expert_ratios {
 	double sum;                           /* sum of the weights */
 	struct weighted_value at[RATIOS_MAX]; /* ascending; of equal values, observed ones first */
 };
-/* Makes the set of ratios for a new prediction of `value` bytes. The weight of a ratio that is only
- * known to be above a bound goes to the ratios above that bound, in proportion to their weights
- * (the estimator of Kaplan and Meier does the same). */
+/* Makes the weighted set of ratios for a new prediction of `value` bytes. Of the ratio of a killed
+ * run, only a lower bound is known. The weight of such a run goes to the ratios above its bound, in
+ * proportion to their weights (the estimator of Kaplan and Meier does the same). `age_weight` comes
+ * from expert_record_fade. */
 void expert_record_ratios(const struct expert_record *t, const struct ratio_prior *prior,
 	double value, enum ratio_purpose purpose, const struct ratio_options *o,
 	const double age_weight[PEAKS_SEEN_MAX], struct expert_ratios *ret);

@@ -51,8 +51,8 @@ static void rank_by_peak(const struct peaks_seen *p, struct ranked ret[PEAKS_SEE
 	qsort(ret, p->n, sizeof *ret, by_peak);
 }
 
-/* Returns the first value of `v` at which the sum of the weights so far reaches this share of all
- * weights. `v` is sorted. */
+/* Returns a weighted percentile: the first value of `v` at which the running sum of weights reaches
+ * `share` of the sum of all weights. `v` is sorted by value. */
 static double weighted_percentile(const struct weighted *v, size_t n, double share)
 {
 	double cumulated[PEAKS_SEEN_MAX] = {0}, sum = 0;
@@ -82,8 +82,8 @@ static void from_peaks(const struct peaks_seen *p, const struct ranked rank[PEAK
 	ret[EXPERT_LAST] = p->at[n - 1].peak;
 }
 
-/* The runs whose input size is known. `distance` compares the input size of each with that of the
- * next run, which is to be predicted. */
+/* The runs whose input size is known. `distance` compares the input size of each run with that of
+ * the next run, whose peak is to be predicted. */
 struct informed {
 	struct peaks_seen runs;
 	double age_weight[PEAKS_SEEN_MAX];
@@ -107,7 +107,7 @@ static void inform_experts(const struct peaks_seen *p, const struct ranked rank[
 		at[i] = k;
 		ret->age_weight[k] = exp2(((double)i - (double)p->n + 1) / FADING_SLOW);
 		ret->distance[k] = log((other + 1) / (input + 1));
-		ret->rank[k] = k; /* overwritten below */
+		ret->rank[k] = k; /* set here only to initialise; the loop below sets all ranks */
 		ret->runs.at[ret->runs.n++] = p->at[i];
 	}
 	for (size_t i = 0; i < p->n; i++)
@@ -115,7 +115,8 @@ static void inform_experts(const struct peaks_seen *p, const struct ranked rank[
 			ret->rank[n++] = at[rank[i].run];
 }
 
-/* Returns the least-squares line at `input`. NaN = all inputs are equal. */
+/* Returns the peak at `input` by a least-squares line through the inputs and peaks. NaN = all
+ * inputs are equal. */
 static double line_at(const struct peaks_seen *q, double input)
 {
 	double n = (double)q->n, mean_x = 0, mean_y = 0, xx = 0, xy = 0;
@@ -124,7 +125,7 @@ static double line_at(const struct peaks_seen *q, double input)
 		mean_x += q->at[i].input;
 		mean_y += q->at[i].peak;
 	}
-	mean_x /= n; /* divide after summing, because equal inputs must give variance 0 */
+	mean_x /= n; /* divided only here, so that equal inputs give a variance of exactly 0 */
 	mean_y /= n;
 	for (size_t i = 0; i < q->n; i++) {
 		double dx = q->at[i].input - mean_x;
@@ -135,8 +136,8 @@ static double line_at(const struct peaks_seen *q, double input)
 	return xx > 0 ? mean_y + fmax(0, xy / xx) * (input - mean_x) : NAN;
 }
 
-/* Returns the largest peak of the three nearest runs. If distances are equal, the older run is
- * nearer. */
+/* Returns the largest peak of the three runs with the nearest inputs. Of two equal distances, that
+ * of the older run counts as nearer. */
 static double nearest_peak(const struct informed *q)
 {
 	struct weighted run[PEAKS_SEEN_MAX] = {0};
@@ -161,8 +162,8 @@ static double nearest_peak(const struct informed *q)
 	return peak;
 }
 
-/* Returns the peak at `input` by a Bayesian least-squares line through the logarithms, with a
- * normal prior on the exponent. */
+/* Returns the peak at `input` by a least-squares line through the logarithms of inputs and peaks.
+ * SLOPE is the prior mean of its slope, SLOPE_SD the prior standard deviation. */
 static double power_at(const struct informed *q, double input)
 {
 	double sum = 0, mean_x = 0, mean_y = 0, xx = 0, xy = 0, yy = 0, x[PEAKS_SEEN_MAX],
@@ -217,8 +218,8 @@ static double same_input_peak(const struct informed *q)
 	return n ? peak[n / 2] : NAN;
 }
 
-/* Returns the smallest value to predict: half the smallest peak, and less in proportion when the
- * input is smaller than all inputs seen. */
+/* Returns the lower bound of predictions: half the smallest peak. If `input` is smaller than all
+ * inputs seen, the bound is smaller in proportion. */
 static double least_peak(const struct informed *q, double input)
 {
 	double least_input = INFINITY;

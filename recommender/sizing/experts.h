@@ -1,5 +1,5 @@
-/* Simple predictors of a job's next peak. No predictor is right for every job, so cost_aware.c
- * weighs them by their past results. Private to recommender/. */
+/* Simple predictors of a job's next peak. No predictor suits every job, so cost_aware.c weighs them
+ * by their past results. Private to recommender/. */
 #ifndef RECOMMENDER_SIZING_EXPERTS_H
 #define RECOMMENDER_SIZING_EXPERTS_H
 
@@ -30,8 +30,9 @@ struct expert_row {
 };
 extern const struct expert_row experts[EXPERT_COUNT];
 
-/* Writes predictions in bytes; NaN = no prediction. LINE and POWER also predict beyond the inputs
- * and the peaks that were seen. */
+/* Writes the predictions of all experts in bytes; NaN = the expert makes none. `input` is the size
+ * of the next input in bytes; NaN = unknown. Predictions of LINE and POWER can lie outside the
+ * range of the peaks seen. */
 void experts_predict(const struct peaks_seen *p, double input, double ret[EXPERT_COUNT]);
 
 #endif

@@ -8,27 +8,33 @@
 #include "recommender/sizing/evidence.h"
 #include "recommender/sizing/rule.h"
 
-#define RUNS_FREE 20 /* number of newest runs of which none may have met its limit */
+/* If one of this many newest runs failed at its limit or was killed for memory, the job is no
+ * follower. */
+#define RUNS_FREE 20
 
-/* After one change of the limit, the limits must differ by RUN_LIMITS_DIFFER, 5 %. After two or
- * more changes, this factor, 4 %, is enough. With a smaller difference, noise of the peaks could
- * look like a constant share. */
+/* A follower is recognised only if its limits differed enough: largest / smallest limit. After one
+ * change of the limit, the quotient must be RUN_LIMITS_DIFFER (1.05). After two or more changes,
+ * this factor is enough. With a smaller difference, noise of the peaks could look like a constant
+ * share. */
 #define LIMITS_DIFFER_MORE 1.04
-/* The share counts as constant when it varies at most a fifth as much as the limit, and by no more
- * than a tenth. The variation is log(largest / smallest). The shares of a job with a constant peak
- * vary as much as the limit. */
+/* The share of the limit that a job uses counts as constant under two conditions. First, the share
+ * varies at most a fifth as much as the limit, where variation is log(largest / smallest). Second,
+ * the largest share is at most 1.1 times the smallest. If a job has a constant peak instead, its
+ * share varies as much as the limit. */
 #define SHARE_VARIES      0.2
 #define SHARE_VARIES_MOST 1.10
-#define MUCH_SLOWER       1.5 /* a run is slow above this multiple of the shortest duration */
-/* A job whose memory grows looks like a follower, too, if its limit was raised at the same time.
- * The request is therefore never below the newest limit divided by this factor. The next run under
- * the lower limit shows whether the job is a follower. */
+/* A run is slow if it takes more than this many times the shortest duration. */
+#define MUCH_SLOWER 1.5
+/* A job whose need grows also looks like a follower if its limit was raised at the same time. A
+ * wrong guess must do no harm, so the request is never below the newest limit divided by this
+ * factor. The next run under the lower limit shows whether the job is a follower. */
 #define LOWERED_MOST 1.6
 #define SAME_INPUT   1.02
-#define SAME_LIMIT   1.01 /* limits up to this ratio are equal: a target may round a limit */
+/* Limits that differ by less count as equal: a target may round a limit. */
+#define SAME_LIMIT 1.01
 
 struct shares_seen {
-	size_t limits; /* 1 + how often the limit changed from run to run */
+	size_t limits; /* 1 + number of times that the limit changed from run to run */
 	double share_low, share_high, limit_low, limit_high;
 	double shortest; /* shortest duration of these runs, seconds */
 	double input_low, input_high;
@@ -40,7 +46,7 @@ static bool usable(const struct run *r, const struct evidence *e)
 	       r->memory_limit_bytes > 0;
 }
 
-/* The newest runs that succeeded under a limit, newest first. */
+/* The newest runs that succeeded under a memory limit, newest first. */
 struct usable_runs {
 	size_t n;
 	const struct run *run[PEAKS_SEEN_MAX + 1];
@@ -119,7 +125,7 @@ static bool follows(const struct shares_seen *s)
 /* Label of runs with an option such as MaxRAMPercentage (collectors/naming/heap_options.h). */
 #define SHARE_LABEL "heap_share_option"
 
-/* Copies the option of the newest run that has one. Returns false when none has. */
+/* Copies the option of the newest run that has such a label. Returns false when no run has one. */
 static bool share_option(const struct runs *runs, char ret[FOLLOWER_OPTION_MAX])
 {
 	for (size_t i = 0; i < runs->n && i < PEAKS_SEEN_MAX; i++) {
@@ -134,7 +140,8 @@ static bool share_option(const struct runs *runs, char ret[FOLLOWER_OPTION_MAX])
 	return false;
 }
 
-/* Finds the smallest limit that was enough, and counts the runs under it. */
+/* Sets f->enough, the smallest limit that was enough, and f->at_enough, the number of runs under
+ * that limit. */
 static void find_enough(const struct usable_runs *u, const struct shares_seen *s,
 	struct limit_follower *f)
 {

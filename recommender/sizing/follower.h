@@ -2,8 +2,9 @@
  * executors, caches, databases. Their peaks say nothing about their need: each larger limit is
  * followed by a larger peak.
  *
- * A job is no follower if one of its newest 20 runs failed at its limit or was killed for memory,
- * or if its announced inputs differ by more than 2 %. */
+ * Such a job is called a follower: it follows its limit. A job is no follower if one of its newest
+ * 20 runs failed at its limit or was killed for memory, or if its announced inputs differ by more
+ * than 2 %. */
 #ifndef RECOMMENDER_SIZING_FOLLOWER_H
 #define RECOMMENDER_SIZING_FOLLOWER_H
 
@@ -13,8 +14,8 @@
 
 /* Summary of the newest runs that succeeded under a memory limit. While the request of a follower
  * stays unchanged, all its limits are equal. If the newest PEAKS_SEEN_MAX runs have equal limits,
- * the summary also covers the newest older run under another limit, which the history keeps (struct
- * history_limits). */
+ * the summary also covers one older run: the newest run under another limit, which the history
+ * keeps (struct history_limits). */
 struct limit_follower {
 	size_t runs;                  /* 0 = the job is no follower */
 	double share_low, share_high; /* smallest and largest peak / limit */
@@ -22,7 +23,7 @@ struct limit_follower {
 	/* The smallest limit in bytes under which a run succeeded within 1.5 times the shortest
 	 * duration. Limits below newest limit / 1.6 (LOWERED_MOST) do not count. */
 	double enough;
-	size_t at_enough; /* runs that succeeded undisturbed under this limit */
+	size_t at_enough; /* runs that succeeded under this limit without being slow */
 	/* The command-line option that makes the job use a share of its limit; "" = none is known.
 	 * With such an option, runs under a single limit are enough to recognise a follower. */
 	char option[FOLLOWER_OPTION_MAX];

@@ -1,10 +1,11 @@
-/* Sizes GPUs, GPU memory and disk. A failed attempt is expensive, so auto uses RISK_SAFE. */
+/* Sizes GPUs, GPU memory and disk. An attempt that fails for lack of them is expensive, so the
+ * strategy auto uses RISK_SAFE here. */
 #include <math.h>
 
 #include "recommender/sizing/strategy.h"
 
-/* Sizes GPU memory or disk with a rule for memory. The result is never below `largest`, the largest
- * observed value. */
+/* Sizes GPU memory or disk with the method's rule for memory. `peak` reads the value of a run. The
+ * result is never below `largest`, the largest observed value. */
 static double space_for(const struct sizing_method *m, const struct runs *runs,
 	const struct runs *used, const struct sizing_options *options,
 	double (*peak)(const struct run *), double largest)

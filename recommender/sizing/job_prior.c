@@ -6,10 +6,10 @@
 #include "collectors/base/mem.h"
 #include "recommender/run.h"
 
-/* Typical ratios and their weights, for predictions from peaks and from inputs: smoothed quantiles
- * over many jobs of five public sources. Large ratios have small weights, because the few largest
- * ratios decide how much room a request needs. quantiles_of gives the same weights to the ratios of
- * other jobs. */
+/* The built-in ratios of actual to predicted peak, with their weights: smoothed quantiles over many
+ * jobs of five public traces. [false] is for experts that predict from peaks only, [true] for
+ * experts that also use inputs. The largest ratios decide how much room a request needs, so they
+ * are the finest: each has a small weight. quantiles_of uses the same weights. */
 static const struct ratio_prior typical[] = {
 	[false] = {{{.247, 0.03}, {.399, 0.05}, {.627, 0.08}, {.807, 0.1}, {.913, 0.12},
 			   {.975, 0.12}, {.991, 0.1}, {1.011, 0.08}, {1.038, 0.07}, {1.066, 0.05},
@@ -27,25 +27,27 @@ static const struct ratio_prior typical[] = {
 		.180},
 };
 
-/* The chances of failure that follow from the ratios alone are too low after few runs, because the
- * chosen allocation is the one that the ratios judge best. These factors correct them. With the
- * factors, bench_judge --alone states chances of 10.0, 6.1, 4.8 and 2.6 % at the four stages, and
- * 8.8, 5.8, 4.6 and 2.7 % of the runs failed (balanced, the same five sources). */
+/* After few runs, the chances of failure that follow from the ratios alone are too low: the chosen
+ * allocation is the one that looks best by these ratios. These factors correct the odds of a
+ * failure. With the factors, bench_judge --alone states chances of 10.0, 6.1, 4.8 and 2.6 % at the
+ * four stages, and 8.8, 5.8, 4.6 and 2.7 % of the runs failed (risk balanced, the same five
+ * traces). */
 const double job_prior_usual_odds[JOB_STAGES] = {1.0, 1.15, 1.25, 1.1};
 
-/* Up to this number of runs, the odds are multiplied by the full factor. With more runs, the factor
- * comes nearer to 1, because the job has more and more ratios of its own. */
+/* Up to this number of runs, the full factor corrects the odds. With more runs, the factor comes
+ * nearer to 1, because the job has more and more ratios of its own. */
 #define ODDS_FADE 30.0
 
-/* Weight of the built-in ratios at each stage, in jobs. At later stages, the job's own ratios show
- * how much its peaks vary, and the built-in ratios describe rare large peaks better than a few
- * other jobs. If the other jobs are steadier than usual, this weight is reduced in proportion, to
- * BUILT_IN_LEAST at least. */
+/* Weight of the built-in ratios at each stage, in jobs. The weight is large at later stages. The
+ * job's own ratios then show how much its peaks usually vary, and the prior only has to describe
+ * rare large peaks. The built-in ratios do that better than a few other jobs. If the other jobs are
+ * steadier than usual, this weight is reduced in proportion, but never below BUILT_IN_LEAST. */
 static const double built_in_jobs[JOB_STAGES] = {1, 2, 40, 40};
 #define BUILT_IN_LEAST 1.0
 
-/* Largest weight of the ratios of all other stages together, in jobs: OTHER_STAGES_NEW minus the
- * weight of the stage's own ratios, but at least OTHER_STAGES. */
+/* To the ratios of one stage, those of the other stages are added. Largest weight of all added
+ * ratios together, in jobs: OTHER_STAGES_NEW minus the weight of the stage's own ratios, but at
+ * least OTHER_STAGES. */
 #define OTHER_STAGES     6.0
 #define OTHER_STAGES_NEW 20.0
 
@@ -75,8 +77,8 @@ void ratio_sample_add(struct ratio_sample *s, double ratio, double weight)
 	s->weight += weight;
 }
 
-/* Sets the value of each atom to the mean of its share of the sample. `sample` is in ascending
- * order. */
+/* Summarises a sample in PRIOR_ATOMS atoms with the weights of `typical`. Each atom stands for the
+ * next part of the ascending sample, and its value is the mean of that part. */
 static struct ratio_prior quantiles_of(const struct ratio_sample *sample)
 {
 	struct ratio_prior p = {0};
@@ -98,7 +100,7 @@ static struct ratio_prior quantiles_of(const struct ratio_sample *sample)
 		}
 		p.at[i].weight = width;
 		p.at[i].value = room < width ? sum / (width - room) : p.at[i - 1].value;
-		if (i && p.at[i].value < p.at[i - 1].value) /* a rounding error */
+		if (i && p.at[i].value < p.at[i - 1].value) /* lower only by a rounding error */
 			p.at[i].value = p.at[i - 1].value;
 		p.deviation += width * fmin(fabs(p.at[i].value - 1), RATIO_OFF_MAX);
 	}

@@ -1,41 +1,42 @@
-/* Expectations of a job that has few runs: ratios of peak to prediction, and a correction of the
- * stated chances of failure. They are learnt from the other jobs of the same history
- * (neighbours.h), or built in. Private to recommender/. */
+/* Expectations of a job that has few runs: ratios of actual to predicted peak (expert_record.h),
+ * and a correction of the stated chances of failure. They are learnt from the other jobs of the
+ * same history (neighbours.h). Without other jobs, they are built in. Private to recommender/. */
 #ifndef RECOMMENDER_SIZING_JOB_PRIOR_H
 #define RECOMMENDER_SIZING_JOB_PRIOR_H
 
 #include "recommender/sizing/expert_record.h"
 
-/* Stages of a job, by its number of earlier runs: 0 or 1, 2 to 3, 4 to 9, 10 and more. Predictions
- * become better with each stage: the second peak of a job differs more from the first than the 21st
- * differs from the largest of the first twenty. */
+/* A job is at one of four stages, by its number of earlier runs: 0 or 1, 2 to 3, 4 to 9, 10 and
+ * more. Predictions become better with each stage: the second peak of a job differs more from the
+ * first than the 21st differs from the largest of the first twenty. */
 #define JOB_STAGES 4
 size_t job_prior_stage(size_t runs);
 
 struct job_prior {
 	struct ratio_prior ratios[JOB_STAGES][EXPERT_COUNT];
-	/* Factor by which the odds of a failure exceed the odds that follow from the ratios. */
+	/* Correction for each stage: (odds of a failure) / (odds that follow from the ratios). */
 	double odds[JOB_STAGES];
 };
 
 /* For a job with `runs` earlier runs, job_prior_ratios returns the ratios of one expert, and
- * job_prior_odds returns the factor of the odds. `p` NULL = built in. */
+ * job_prior_odds returns the correction of the odds. If `p` is NULL, they return the built-in
+ * values. */
 const struct ratio_prior *job_prior_ratios(const struct job_prior *p, enum expert expert,
 	size_t runs);
 double job_prior_odds(const struct job_prior *p, size_t runs);
 extern const double job_prior_usual_odds[JOB_STAGES]; /* the built-in factors */
 
-/* Weighted ratios of other jobs, for job_prior_summarise. */
+/* Ratios of other jobs with their weights: the input of job_prior_summarise. */
 struct ratio_sample {
 	size_t n, room;
 	struct weighted_value *at; /* malloc'ed */
-	double weight;             /* sum of the weights: number of jobs */
+	double weight;             /* sum of the weights; a job counts as at most 1 */
 };
 void ratio_sample_add(struct ratio_sample *s, double ratio, double weight);
 
-/* Summarises the ratios of one expert at each stage. Adds the built-in ratios with the weight of 1
- * to 40 jobs (built_in_jobs), and the ratios of the other stages with the weight of at most 6 to 20
- * jobs (OTHER_STAGES). */
+/* Sets p->ratios of one expert at each stage. They summarise three sets of ratios: those of this
+ * stage, those of the other stages with the weight of at most 6 to 20 jobs (OTHER_STAGES), and the
+ * built-in ones with the weight of 1 to 40 jobs (built_in_jobs). */
 void job_prior_summarise(struct job_prior *p, enum expert expert,
 	const struct ratio_sample sample[JOB_STAGES]);
 

@@ -40,8 +40,8 @@ struct rule_options sizing_memory_options(const struct sizing_rule *rule,
 
 static struct hindsight hindsight_of(const struct replay_record *r)
 {
-	/* POST /runs can send runs that used almost no memory (below 1 byte second). The waste as a
-	 * share of this use has no meaning. */
+	/* Clients of POST /runs can send runs with almost no use of memory. Below 1 byte second,
+	 * waste / use has no meaning. */
 	double waste = r->used >= 1 ? r->wasted / r->used : (double)NAN;
 
 	return (struct hindsight){r->runs, r->failures, waste};
@@ -114,8 +114,8 @@ static void explain_auto(struct sizing *s, struct replayed *f, enum risk risk, d
 			o.moved, o.moved == 1 ? "" : "s", o.moved == 1 ? "s" : "");
 }
 
-/* Explains the kills, and the failures at a limit, that count as runs. A kill or failure counts as
- * a run if no later run needed as much memory. */
+/* Explains the streaks of kills and of failures at a limit that the rule has learnt (struct
+ * replayed). */
 static void explain_kills(struct sizing *s, const struct replayed *f, struct arena *arena)
 {
 	char words[WORDING_MAX];
@@ -123,7 +123,7 @@ static void explain_kills(struct sizing *s, const struct replayed *f, struct are
 
 	if (!f->kills)
 		return;
-	/* A run that failed at its limit counts like one that the kernel killed. */
+	/* Streaks without a kill count alike, but need another sentence (below). */
 	if (f->kills_seen == f->kills)
 		sizing_explain(s, arena, TOPIC_MEMORY,
 			"%zu run%s killed for memory at %s%s, and no later run needed as much.",
@@ -140,8 +140,8 @@ static void explain_kills(struct sizing *s, const struct replayed *f, struct are
 		wording_bytes(words, f->kills_need));
 }
 
-/* Explains a request that follows from the newest runs, which met their limit. The strategy `auto`
- * has not learnt from them yet, so it cannot judge the request. */
+/* Explains a request that follows from the newest runs, because they met their limit. The strategy
+ * `auto` has not learnt these runs yet, so its forecasts do not apply to this request. */
 static void explain_streak(struct sizing *s, const struct replayed *f, struct arena *arena)
 {
 	char words[WORDING_MAX];
@@ -165,18 +165,19 @@ static void explain_streak(struct sizing *s, const struct replayed *f, struct ar
 	}
 }
 
-/* A limit kills the run, usually without a retry with more memory. The limit therefore covers the
- * largest observed peak, even above the request. It also covers the kernel memory of a control
- * group: page tables, kernel stacks, sockets, names of files. */
+/* A run that exceeds its limit is killed, usually without a retry with more memory. The limit is
+ * therefore at least the largest observed peak x LIMIT_SHARE + LIMIT_MORE, even if the request is
+ * smaller. The additions are for kernel memory, which the control group also counts: page tables,
+ * kernel stacks, sockets, names of files. */
 #define LIMIT_SHARE 1.05
 #define LIMIT_MORE  (16 * MIB)
 
-/* A run that died at a limit gives a lower bound of the need. If nothing else is known, the request
- * is this many times the bound, and at least LIMIT_MORE above it, because the run would have needed
- * more. */
+/* A run that died at a limit gives a lower bound of the need: it would have needed more. If nothing
+ * else is known, the request is this many times the bound, and at least LIMIT_MORE above it. */
 #define ABOVE_THE_DEAD 1.1
 
-/* Returns the smallest request that is allowed after runs that died at a limit. NaN = no bound. */
+/* Returns the smallest allowed request in bytes, because runs died at a limit. NaN = no run
+ * died. */
 static double least_of_the_dead(const struct sizing *s, const struct replayed *f)
 {
 	double died_at = s->endings.died_at;
@@ -189,7 +190,8 @@ static void explain_the_dead(struct sizing *s, struct arena *arena)
 {
 	char had[WORDING_MAX];
 
-	/* The estimator has not learnt these runs, so its numbers do not describe this request. */
+	/* The estimator has not learnt the runs that died, so its forecasts do not apply to this
+	 * request. */
 	s->memory_too_small = s->memory_expected_waste = NAN;
 	s->memory_low = s->memory_high = NAN;
 	sizing_explain(s, arena, TOPIC_MEMORY,
@@ -199,9 +201,9 @@ static void explain_the_dead(struct sizing *s, struct arena *arena)
 		wording_request(had, s));
 }
 
-/* Keeps the request unchanged if the job uses a constant share of its limit (follower.h). Returns
- * false if the job does not, if the newest runs met their limit, or if a run died with as much
- * memory. */
+/* If the job uses a constant share of its limit (follower.h), requests the smallest limit that was
+ * enough. Returns false and changes nothing in three cases: the job does not follow its limit, the
+ * newest runs met their limit, or a run died with as much memory. */
 static bool hold_follower(struct sizing *s, const struct runs *runs, const struct replayed *f,
 	size_t attempt, struct arena *arena)
 {
@@ -249,7 +251,7 @@ static void explain_attempt(struct sizing *s, size_t attempt, struct arena *aren
 	char requested[WORDING_MAX];
 
 	s->memory_too_small = s->memory_expected_waste =
-		NAN; /* only first attempts have these numbers */
+		NAN; /* only a first attempt has these forecasts */
 	sizing_explain(s, arena, TOPIC_MEMORY,
 		"Attempt %zu requests %s, because the earlier attempts failed.", attempt,
 		wording_request(requested, s));
@@ -299,7 +301,7 @@ static const struct peak_source {
 	{"limit", "the limit of its control group, at which the kernel killed a process"},
 	{"rusage",
 		"the high-water mark of its largest process, which the kernel reports at its end"},
-	/* Runs that were imported. */
+	/* The sources below occur only in imported runs. */
 	{"sacct", "the largest value that Slurm sampled, every 30 s unless it is set otherwise"},
 	{"nextflow", "the sum of the high-water marks of its processes that Nextflow saw"},
 	{"snakemake", "the largest sum of its processes that Snakemake sampled, up to every 30 s"},
@@ -330,7 +332,8 @@ static double group_peak(const struct run *r)
 	return run_peak(r, "memory_cgroup_peak_bytes");
 }
 
-/* Explains files in tmpfs, because no process accounts for their memory. */
+/* Explains how much memory files in tmpfs took. They need a sentence of their own, because no
+ * process accounts for their memory. */
 static void explain_tmpfs(struct sizing *s, const struct runs *used, struct arena *arena)
 {
 	size_t known = 0;
@@ -472,8 +475,8 @@ void sizing_explain_limit(struct sizing *s, const struct limit_base *base, struc
 
 #define ATTEMPTS_MAX 10
 
-/* Returns the allocation of a later attempt, if all earlier attempts used the allocations of the
- * rule. */
+/* Returns the allocation of a later attempt. Assumes that attempt 1 had `first`, and that all
+ * attempts between had the allocations of the rule. */
 static double allocation_of_attempt(const struct sizing_rule *rule, void *state, double first,
 	size_t attempt)
 {
@@ -484,8 +487,9 @@ static double allocation_of_attempt(const struct sizing_rule *rule, void *state,
 	return fmin(allocation, ALLOCATION_MAX);
 }
 
-/* Returns the demand of an attempt. If the newest runs met their limit, they count as the first
- * attempt. The request `after_oom` is therefore that of the second attempt. */
+/* Returns the demand of options->attempt in bytes. `first` is the rule's first allocation, `least`
+ * the smallest allowed one. If the newest runs met their limit, the demand is at least
+ * f->after_oom, doubled with each attempt after the first. */
 static double demand_of(const struct sizing_rule *rule, const struct replayed *f, double first,
 	double least, const struct sizing_options *options)
 {
@@ -519,7 +523,7 @@ static void explain_rule(struct sizing *s, const struct sizing_method *m,
 		wording_bytes(high, peaks->max));
 }
 
-/* Explains the demand and the limit, which are final. */
+/* Explains the demand and the limit. Call it after both are final. */
 static void explain_demand(struct sizing *s, const struct sizing_method *m, const struct runs *used,
 	const struct sizing_options *options, struct replayed *f, struct arena *arena)
 {

@@ -1,8 +1,11 @@
-/* Detects different jobs under one name. Two conditions must be true of at least RUNS_MIN runs: the
- * best constant allocation would waste at least half as much memory as the runs use, and either
- * input sizes explain the peaks or the peaks form two groups. For two groups, looks for a property
- * of the runs that tells the groups apart. If input sizes explain the peaks, and the next input
- * size is announced, there is no warning. */
+/* Detects different jobs under one name. With at least RUNS_MIN runs, warns if two conditions are
+ * true:
+ * - The best constant allocation would waste at least half as much memory as the runs use.
+ * - Input sizes explain the peaks, or the peaks form two groups.
+ *
+ * If there are two groups, the warning names a property of the runs that tells the groups apart,
+ * such as a label. If input sizes explain the peaks, and the next input size is announced, there is
+ * no warning: the size follows from the input. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +17,13 @@
 #define RUNS_MIN       10
 #define WASTE_MIN      0.5
 #define EXPLAINED_MIN  0.5 /* share of the variance of log peaks that the input explains */
-#define GROUPED_MIN    0.8 /* share of that variance that two groups explain */
+#define GROUPED_MIN    0.8 /* share of the same variance that two groups explain */
 #define GROUP_MIN      3   /* runs in the smaller group */
-#define TOLD_APART_MIN 0.9 /* share of each group that a property assigns correctly */
+#define TOLD_APART_MIN 0.9 /* share of each group that a property must assign correctly */
 #define DIFFERENCE_MAX 300
 #define VALUE_SHOWN    48 /* bytes for the name or the value of a label in a sentence */
 
-/* The peak is first, so that stats_ascending can sort by it. */
+/* `peak` must be the first member, because stats_ascending sorts by it. */
 struct grouped_run {
 	double peak;
 	const struct run *run;
@@ -32,8 +35,9 @@ struct groups {
 	struct grouped_run *of;
 };
 
-/* Returns the waste of the best constant allocation, as a share of the used memory. If a run does
- * not fit, its allocation is doubled until the run fits. */
+/* Returns the waste of the best constant allocation, divided by the memory that the runs used. If a
+ * run does not fit, its allocation is doubled until the run fits, and each failed attempt is
+ * waste. */
 static double least_constant_waste(const struct groups *g)
 {
 	double best = INFINITY, used = 0;
@@ -57,8 +61,8 @@ static double least_constant_waste(const struct groups *g)
 	return best / used;
 }
 
-/* Finds the split of the logarithms of the peaks that explains most of their variance. Sets
- * `upper`, and returns the explained share. */
+/* Splits the runs into two groups, so that the groups explain as much as possible of the variance
+ * of the logarithms of the peaks. Sets g->upper, and returns the explained share. */
 static double two_groups(struct groups *g)
 {
 	double n = (double)g->n, sum = 0, squares = 0, lower = 0, best = 0;
@@ -111,7 +115,8 @@ static double explained_by_input(const struct groups *g)
 
 /* ---- a property that tells the groups apart ---- */
 
-/* A property of runs: a label, or with `text` a member of struct run. */
+/* A property of runs: the member of struct run that `text` returns or, if `text` is NULL, the label
+ * with the name `label`. */
 struct property {
 	struct slice label;
 	const char *(*text)(const struct run *);
@@ -141,10 +146,10 @@ static struct slice value_of(const struct run *r, const struct property *p)
 	return (struct slice){text, text ? strlen(text) : 0};
 }
 
-/* Assigns each run to the group to which most of the OTHER runs with its value belong. A value that
- * differs in each run, such as the id of a run, therefore assigns no run. Returns true if the
- * property assigns at least TOLD_APART_MIN of both groups correctly. `ret` receives, for each
- * group, a value that assigns a run correctly. */
+/* Returns true if a property tells the two groups apart. Each run is assigned to the group that
+ * most OTHER runs with the same value of the property belong to. The property must assign at least
+ * TOLD_APART_MIN of each group correctly. An id that differs in each run thus assigns no run.
+ * ret[i] receives a typical value of group i. */
 static bool told_by_text(const struct groups *g, const struct property *p, struct arena *arena,
 	struct slice ret[2])
 {
@@ -167,8 +172,8 @@ static bool told_by_text(const struct groups *g, const struct property *p, struc
 	       (double)right[1] >= TOLD_APART_MIN * (double)(g->n - g->upper);
 }
 
-/* Finds a label that tells the groups apart. It looks at the labels of the two runs with the lowest
- * and the highest peak. */
+/* Finds a label that tells the groups apart. Tries only the labels of two runs: those with the
+ * lowest and the highest peak. */
 static bool told_by_label(const struct groups *g, struct arena *arena, struct property *ret,
 	struct slice ret_value[2])
 {
@@ -208,7 +213,8 @@ static void add_values(struct buf *b, const struct slice value[2], const char *a
 
 #define GIVE_NAMES "Give them their own job names"
 
-/* Appends the property that tells the groups apart, and what to do. */
+/* Appends a sentence about the property that tells the groups apart, and advice how to separate the
+ * jobs. */
 static void add_difference(struct buf *b, const struct groups *g, struct arena *arena)
 {
 	static const struct {

@@ -1,4 +1,4 @@
-/* The data of one run from which other jobs learn. */
+/* Extracts the data of a run from which other jobs learn. */
 #ifndef RECOMMENDER_SIZING_NEIGHBOUR_RUN_H
 #define RECOMMENDER_SIZING_NEIGHBOUR_RUN_H
 

@@ -7,14 +7,14 @@
 #include "recommender/sizing/cost_aware.h"
 #include "recommender/sizing/job_prior.h"
 
-/* The replay takes most of the time of neighbours_finish, so only the first jobs are replayed
- * whole. All other jobs are replayed for their first runs, because a first request is the hardest
- * to judge. */
+/* The replay takes most of the time of neighbours_finish, so all runs are replayed only of the
+ * first WHOLE_JOBS jobs. Of the other jobs, only the first FIRST_RUNS runs are replayed: the first
+ * requests of a job are the hardest to judge. */
 #define WHOLE_JOBS 40
 #define FIRST_RUNS 4
-/* The built-in factor of the odds counts as much as this many predicted failures. */
+/* Weight of the built-in correction of the odds (job_prior.h), in predicted failures. */
 #define ODDS_WEIGHT 4.0
-/* Bounds of the factor of the odds: no history is large enough to prove more. */
+/* Bounds of the learnt correction: no history is large enough to prove a stronger one. */
 #define ODDS_LEAST 0.1
 #define ODDS_MOST  4.0
 
@@ -38,9 +38,9 @@ struct neighbours *neighbours_new(void)
 	return xcalloc(1, sizeof(struct neighbours));
 }
 
-/* Adds the ratios of a job. A ratio weighs 1 / the number of the job's runs at this stage, so that
- * the job weighs at most 1. Ratios of killed runs are left out, because only a bound of them is
- * known. */
+/* Adds a job's ratios of actual to predicted peak. At each stage, a ratio weighs 1 / (number of the
+ * job's runs at this stage), so that a job with many runs weighs at most 1. Killed runs are left
+ * out, because only a lower bound of their ratio is known. */
 static void add_ratios(struct neighbours *n, const struct replayed_job *job)
 {
 	AUTO(freep) struct peaks_seen *seen = xcalloc(1, sizeof *seen);
@@ -84,7 +84,8 @@ struct odds_tally {
 	double told, failed;
 };
 
-/* Replays a job, and counts the failures that were predicted and the failures that happened. */
+/* Replays the first `runs` runs of a job. Adds to `tally` the failures that were predicted and
+ * those that happened, at each stage. */
 static void replay_job(const struct job_prior *prior, const struct replayed_job *job, size_t runs,
 	struct odds_tally tally[JOB_STAGES])
 {
@@ -113,7 +114,7 @@ static void replay_job(const struct job_prior *prior, const struct replayed_job 
 	}
 }
 
-/* Frees the runs, which only neighbours_finish reads. */
+/* Frees the runs and ratios, which only neighbours_finish reads. */
 static void drop_runs(struct neighbours *n)
 {
 	for (unsigned e = 0; e < EXPERT_COUNT; e++)
@@ -139,7 +140,8 @@ void neighbours_finish(struct neighbours *n)
 			i < WHOLE_JOBS ? NEIGHBOUR_RUNS_MAX : FIRST_RUNS, tally);
 	drop_runs(n);
 	for (size_t stage = 0; stage < JOB_STAGES; stage++) {
-		/* The correction learnt at the stage before is the best guess for this stage. */
+		/* Correction that was learnt for the previous stage: the best first guess for this
+		 * stage. */
 		double learnt =
 			stage ? n->prior.odds[stage - 1] / job_prior_usual_odds[stage - 1] : 1;
 		double odds =

@@ -1,6 +1,6 @@
-/* Lessons from the other jobs of a history, its neighbours, for a job with few runs. If the peaks
- * of the neighbours vary little, the first requests of the job have little room. Past failures of
- * the neighbours correct the stated chances.
+/* A job with few runs learns from the other jobs of the history, its neighbours. If the peaks of
+ * the neighbours vary little, the first requests of the job have little room. Past failures of the
+ * neighbours correct the stated chances.
  *
  * The caller adds the newest runs of up to NEIGHBOUR_JOBS_MAX jobs, then calls neighbours_finish.
  * From then on the object is immutable, and any thread may read it. */
@@ -20,12 +20,13 @@ struct neighbour_run {
 
 struct neighbours;
 struct neighbours *neighbours_new(void);
-/* Runs are oldest first. Runs without a peak are ignored. */
+/* Adds one neighbour. Its runs are oldest first. Runs without a peak are ignored. */
 void neighbours_add_job(struct neighbours *n, const struct neighbour_run *run, size_t n_runs);
 void neighbours_finish(struct neighbours *n);
 void neighbours_free(struct neighbours *n);
 
-/* Returns NULL when `n` is NULL, or has too few jobs with two or more runs to learn from. */
+/* Returns the expectations learnt from the neighbours. Returns NULL when `n` is NULL, or when fewer
+ * than NEIGHBOURS_LEAST of its jobs have two or more runs. */
 #define NEIGHBOURS_LEAST 5
 struct job_prior;
 const struct job_prior *neighbours_prior(const struct neighbours *n);

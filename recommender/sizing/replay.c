@@ -25,18 +25,19 @@ bool sizing_any_announced(const struct runs *used)
 	return false;
 }
 
-/* Returns the request after an OOM kill, computed as in the VPA: 20 % above the limit, and at least
- * 100 MiB above it. */
+/* Returns the request after a run was killed at `limit` bytes. As in the Kubernetes VPA, it is 20 %
+ * above the limit, and at least 100 MiB above it. */
 static double after_kill(double limit)
 {
 	return fmax(1.2 * limit, limit + 100 * MIB);
 }
 
-/* Kills and failures at the limit since the last run that fitted into its limit. */
+/* A streak: the runs in succession that were killed for memory or failed at their limit. A run that
+ * fits into its limit ends the streak. */
 struct streak {
-	/* Smallest limit at which a run failed without a kill; 0 = none. When a run succeeds with
-	 * less memory than this limit, the next streak keeps the value. Otherwise a fault that
-	 * comes and goes would raise the request each time. */
+	/* Smallest limit at which a run failed without a kill; 0 = none. If a run succeeds with
+	 * less memory than this limit, the value is kept for the next streak. Without this, a fault
+	 * that comes and goes would raise the request each time. */
 	double raised_from;
 	unsigned kills;
 	double killed_at; /* largest limit at which a run was killed; 0 = none */
@@ -59,9 +60,9 @@ static void add_to_streak(struct streak *s, const struct run *r, const struct ev
 	}
 }
 
-/* Returns the request after the newest runs met their limit; 0 = they did not. Kills raise it each
- * time. Failures without a kill raise it once, above the smallest of their limits, because a fault
- * of the job would meet any limit. */
+/* Returns the request after the newest runs met their limit; 0 = they did not. Each kill raises the
+ * request. Failures without a kill raise it only once, above the smallest of their limits: a job
+ * with a fault would meet any limit. */
 static double after_streak(const struct replayed *f, const struct sizing_rule *rule,
 	const struct streak *s)
 {
@@ -77,8 +78,8 @@ static double after_streak(const struct replayed *f, const struct sizing_rule *r
 	return request;
 }
 
-/* Returns an array: ret[k] is the largest peak of those among the newest k runs that succeeded
- * without meeting their limit. The caller frees it. */
+/* Returns an array of n + 1 elements, which the caller frees. Element k is the largest peak among
+ * the newest k runs. Only runs that succeeded without meeting their limit count. */
 static double *newest_peaks(const struct runs *runs, size_t n)
 {
 	double *largest = xcalloc(n + 1, sizeof *largest);
@@ -91,10 +92,10 @@ static double *newest_peaks(const struct runs *runs, size_t n)
 	return largest;
 }
 
-/* Learns the runs of a streak as a single run whose need was above their limit. `fitted`: the
- * successful run after the streak. Its duration stands for that of the streak, whose runs ended
- * early. Call this only if the peaks of `fitted` and of all later successful runs are below the
- * limit of the streak. */
+/* Makes the rule learn a streak as a single run that needed more than the limit. `fitted` is the
+ * successful run after the streak, or NULL. Its duration is used, because the runs of the streak
+ * ended early. Call this only if the peaks of `fitted` and of all later successful runs are below
+ * the limit of the streak. */
 static void learn_streak(struct replayed *f, const struct sizing_rule *rule, const struct streak *s,
 	const struct run *fitted, bool announced, enum replay_kind how)
 {
@@ -139,7 +140,7 @@ void replay_runs(struct replayed *ret, const struct sizing_rule *rule,
 {
 	struct replayed f = {.state = xcalloc(1, rule->state_size)};
 	bool announced = sizing_any_announced(used);
-	bool of_memory = peak == run_needs_memory; /* kills matter only for memory */
+	bool of_memory = peak == run_needs_memory; /* kills tell something only about memory */
 	struct streak streak = {0};
 	size_t oldest = 0, seen = 0;
 

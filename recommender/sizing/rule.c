@@ -32,8 +32,9 @@ double rule_peaks_largest(const struct peaks_seen *p, size_t newest)
 
 #define CHANGE_BEFORE 8
 #define CHANGE_FACTOR 1.1
-/* With at least this many earlier peaks, a fall is recognised even if one earlier peak was as low
- * as the newest. Otherwise a single low peak among twenty could hide that the memory has halved. */
+/* With at least this many earlier peaks, a fall of the peaks is recognised even if one earlier peak
+ * was as low as the newest ones. Without this exception, a single low peak among twenty could hide
+ * that the peaks have halved. */
 #define CHANGE_ODD_ONE 15
 
 static double mean_log(const struct observation *o, size_t n)
@@ -45,7 +46,8 @@ static double mean_log(const struct observation *o, size_t n)
 	return sum / (double)n;
 }
 
-/* Returns true if the newest peaks are all above, or all below, the earlier ones. */
+/* Returns true if the newest PEAKS_CHANGE_RUNS peaks are all above, or all below, the earlier ones
+ * by CHANGE_FACTOR. */
 static bool stand_apart(const struct peaks_seen *p)
 {
 	double low[2] = {INFINITY, INFINITY}, high[2] = {0, 0}, second_low = INFINITY;
@@ -67,7 +69,8 @@ static bool stand_apart(const struct peaks_seen *p)
 			return false;
 		}
 	}
-	/* If inputs are known, a low earlier peak may come from a small input, so it counts. */
+	/* Ignore the lowest earlier peak (CHANGE_ODD_ONE), but not if inputs are known: a low peak
+	 * may then come from a small input. */
 	if (old >= CHANGE_ODD_ONE && isinf(least_input))
 		low[0] = second_low;
 	return high[1] * CHANGE_FACTOR < low[0] || low[1] > high[0] * CHANGE_FACTOR;
@@ -81,7 +84,8 @@ double rule_peaks_change(const struct peaks_seen *p, const struct peaks_seen *me
 	if (p->n < CHANGE_BEFORE + PEAKS_CHANGE_RUNS || !(stand_apart(p) || stand_apart(measured)))
 		return 1;
 	change = mean_log(p->at + old, PEAKS_CHANGE_RUNS) - mean_log(p->at, old);
-	/* The runs may have been moved to this level already. */
+	/* If `measured` stands apart, but `p` already has the older peaks at the new level, nothing
+	 * changes. */
 	return fabs(change) > log(CHANGE_FACTOR) ? exp(change) : 1;
 }
 

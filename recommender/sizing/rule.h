@@ -1,4 +1,4 @@
-/* Rules that size one resource (memory, GPU memory, disk) of a job's next run. A rule sees the
+/* Rules that size one resource (memory, GPU memory, disk) of a job's next run. A rule is given the
  * job's runs in the order of time. The caller calls these functions for each run: `allocate`, then
  * `retry` until the run fits, then `learn`. Amounts are bytes, durations are seconds. The caller
  * owns the state: `state_size` bytes, zeroed. */
@@ -26,7 +26,7 @@ struct observation rule_observation(double peak, double input, double duration);
  * third run on, it contained 71 to 93 % (tests/bench/README.md). */
 #define RUNS_FOR_SPREAD 3
 
-/* The newest runs, oldest first. */
+/* The newest PEAKS_SEEN_MAX runs that a rule has learnt, oldest first. */
 struct peaks_seen {
 	size_t n;
 	struct observation at[PEAKS_SEEN_MAX];
@@ -37,14 +37,14 @@ void rule_peaks_add(struct peaks_seen *p, const struct observation *o);
 double rule_peaks_largest(const struct peaks_seen *p, size_t newest);
 
 /* Finds a lasting change of the peaks. Returns the geometric mean of the newest five peaks of `p`,
- * divided by that of the earlier peaks; 1 = no lasting change. `measured`: the same runs with the
- * peaks that were measured. In `p`, the caller has moved the runs before an earlier change to the
- * level after it.
+ * divided by the geometric mean of the earlier peaks; 1 = no lasting change. `measured` has the
+ * same runs with their measured peaks. In `p`, the caller has multiplied the peaks before an
+ * earlier lasting change by that change.
  *
  * A change is lasting when the newest five peaks are all above, or all below, all earlier peaks by
  * more than 10 %, in `p` or in `measured`. At least 8 earlier peaks are needed. With 15 or more
- * earlier peaks and no known input, one of the earlier peaks may be as low as the newest. If inputs
- * are known, those of the newest runs must be within the range of the earlier inputs. */
+ * earlier peaks and no known input, one of the earlier peaks may be as low as the newest five. If
+ * inputs are known, those of the newest runs must be within the range of the earlier inputs. */
 #define PEAKS_CHANGE_RUNS 5
 double rule_peaks_change(const struct peaks_seen *p, const struct peaks_seen *measured);
 
@@ -53,7 +53,8 @@ struct rule_options {
 	size_t window;     /* number of newest runs to use */
 	double percentile; /* percentile of the peaks to request, 0 to 1 */
 	double margin;     /* added share: 0.2 = + 20 % */
-	/* Expectations of a new job (job_prior.h). NULL = built in. Read by auto. */
+	/* Expectations of a job with few runs (job_prior.h). NULL = the built-in ones. Only the
+	 * rules of auto read it. */
 	const struct job_prior *prior;
 };
 
@@ -68,7 +69,8 @@ struct sizing_rule {
 	 * number of failed attempts so far. */
 	double (*retry)(void *state, double allocation, unsigned failures);
 	void (*learn)(void *state, const struct observation *o);
-	/* Learns that the need of a run was above o->peak. NULL = the rule cannot learn it. */
+	/* Learns a lower bound: the need of a run was above o->peak. NULL = the rule can learn no
+	 * bounds. */
 	void (*learn_at_least)(void *state, const struct observation *o);
 };
 
@@ -88,13 +90,13 @@ double rule_doubled(double first, size_t attempt);
 /* Results of a rule that sizes all runs except the first, from which it only learns. Sums are byte
  * seconds. */
 struct replay_record {
-	size_t runs, failures; /* failures: runs whose first attempt was too small */
-	double used, wasted;   /* wasted: failed attempts + unused part of the successful attempt */
+	size_t runs, failures; /* failures: sized runs whose first attempt was too small */
+	double used, wasted;   /* used: peaks. wasted: failed attempts + unused part of the last */
 };
 
 /* Sizes and scores one run, then learns from it. Returns the first allocation. NaN = the rule had
- * no allocation, and nothing was scored. A failed attempt counts for the whole duration, which is
- * the worst case. */
+ * no allocation, because it had learnt no run; nothing was scored. A failed attempt counts for the
+ * whole duration, which is the worst case. */
 double rule_replay(const struct sizing_rule *rule, void *state, const struct observation *o,
 	struct replay_record *r);
 double rule_score(const struct sizing_rule *rule, void *state, const struct observation *o,

@@ -27,17 +27,17 @@ double run_needs_tmpfs(const struct run *r)
 
 	if (!run_needs_tmpfs_known(r))
 		return 0;
-	/* Old records and old kernels have no memory_tmpfs_bytes. Compute it here: shared memory of
-	 * the control group minus the part that processes have mapped. */
+	/* Old records and old kernels have no memory_tmpfs_bytes. Estimate it: shared memory of the
+	 * control group minus the part that processes have mapped. */
 	if (isnan(tmpfs))
 		tmpfs = run_peak(r, "memory_cgroup_shmem_bytes") -
 			fmax(0, run_peak(r, "memory_shmem_bytes"));
 	return fmax(0, tmpfs);
 }
 
-/* Adds the files in tmpfs that no process has mapped, because the high-water marks of processes do
- * not include them. A mark and the files can peak at different times, so the peak of the control
- * group caps the sum. */
+/* The high-water marks of processes do not include files in tmpfs that no process has mapped, so
+ * their peak is added. The two peaks can occur at different times. Their sum is then too large, so
+ * the peak of the control group caps it. */
 double run_needs_memory(const struct run *r)
 {
 	double mark = size_or_nan(run_peak(r, "memory_peak_bytes"));

@@ -13,15 +13,17 @@
 /* Older runs may show limits or machines that are gone. */
 #define RECENT_RUNS 10
 
-/* Factor between two sizes that differ clearly. Peaks of steady jobs differ by up to 10 %
- * (rule_peaks_change uses the same bound). */
+/* Two sizes differ clearly if the larger is more than this many times the smaller. Peaks of steady
+ * jobs differ by up to 10 % (rule_peaks_change uses the same bound). */
 #define CLEARLY 1.1
 
-/* If a job uses less than half of a GPU, a second job like it fits on that GPU. */
+/* A GPU counts as hardly used below this share of its computing power: a second job like this would
+ * fit on it. */
 #define GPU_BUSY_LEAST 0.5
 
-/* Every process maps its program and its libraries. They take a few tens of MiB, which is a large
- * share of a small job. A warning therefore needs a minimum of bytes as well as of the share. */
+/* Mapped files are worth a warning if they take this share of the peak and this many bytes. The
+ * share is not enough: every process maps its program and its libraries, a few tens of MiB, which
+ * is a large share of a small job. */
 #define FILES_SHARE 0.25
 #define FILES_BYTES (64 * MIB)
 
@@ -107,8 +109,8 @@ static const char *range_words(char out[RANGE_MAX], struct range r)
 	return out;
 }
 
-/* Returns true if an input of the newest runs is outside the range of the older ones. The input may
- * then explain the change of the peaks. */
+/* Returns true if a newer run has an input outside the range of the inputs of the first `older`
+ * runs. The input may then explain the change of the peaks. `o`: oldest first. */
 static bool inputs_changed(const struct observation *o, size_t older, size_t n)
 {
 	double least = INFINITY, most = -INFINITY;
@@ -123,13 +125,13 @@ static bool inputs_changed(const struct observation *o, size_t older, size_t n)
 	return false;
 }
 
-/* Returns the size of the newest group of at most PEAKS_CHANGE_RUNS - 1 runs whose peaks all lie
- * clearly above, or all clearly below, those of all older runs. Returns 0 if there is none. From
- * PEAKS_CHANGE_RUNS runs on, the estimator moves the older runs to the new level
- * (rule_peaks_change).
+/* Finds the newest runs, at most PEAKS_CHANGE_RUNS - 1, whose peaks are all clearly above, or all
+ * clearly below, the peaks of all older runs. Returns their number; 0 = there are none. From
+ * PEAKS_CHANGE_RUNS runs on, rule_peaks_change recognises the change, and the estimator follows it.
  *
- * The gap must also be wider than half of the range of the other peaks, on a logarithmic scale.
- * Without this, the newest peak of a job whose peaks differ much is often the largest by chance. */
+ * The gap must also be wider than half of the range of the older peaks, on a logarithmic scale. If
+ * the peaks of a job differ much, its newest peak is often the largest by chance, which is no
+ * change. */
 static size_t newest_that_differ(const struct observation *o, size_t n, struct range *ret_older,
 	struct range *ret_newer)
 {
@@ -155,8 +157,8 @@ static void warn_of_change(struct sizing *s, const struct runs *used, struct are
 	struct range older, newer;
 	size_t n = 0;
 
-	/* The peaks of a job that follows its limit change with the limit, and the request does not
-	 * follow them. */
+	/* If a job follows its limit, its peaks change with the limit, and the request does not
+	 * follow the peaks. No warning is needed. */
 	if (warnings_have(&s->warnings, WARNING_MEMORY_FOLLOWS_LIMIT))
 		return;
 	for (size_t i = used->n; i-- > 0;) {
@@ -248,7 +250,7 @@ static void warn_of_tasks(struct sizing *s, const struct recent *recent, struct 
 		runs++;
 		refused += of_run;
 		limit = fmin(limit, run_peak(recent->run[i], "pids_limit"));
-		/* Only a run with a control group of its own has a value of pids_peak. */
+		/* Only a run with a control group of its own has the column pids_peak. */
 		own = own && run_peak(recent->run[i], "pids_peak") >= 0;
 	}
 	if (!runs)
@@ -300,9 +302,9 @@ static void warn_of_gpus(struct sizing *s, const struct recent *recent, struct a
 
 /* ---- memory of files ---- */
 
-/* Returns a lower bound of the memory of mapped files in the peak of a run; NaN = unknown. It is
- * only a lower bound, because the other parts of the memory may have been largest at other
- * times. */
+/* Returns a lower bound of the bytes of mapped files in the peak of a run; NaN = unknown. The peaks
+ * of the other parts of the memory are subtracted from the peak. They may have occurred at other
+ * times, so too much may be subtracted. */
 static double files_in_peak(const struct run *r)
 {
 	double others = run_peak(r, "memory_anonymous_bytes") +

@@ -6,8 +6,8 @@
 
 #include "recommender/sizing/sizing.h"
 
-/* Adds the warnings to `s`. `used`: the successful runs that the sizing used, newest first; may be
- * empty. Reads s->runs, the number of measured runs. */
+/* Adds the warnings to `s`. `used` has the successful runs that the sizing used, newest first; it
+ * may be empty. Reads s->runs, the number of measured runs. */
 void run_warnings_add(struct sizing *s, const struct runs *used,
 	const struct sizing_options *options, struct arena *arena);
 

@@ -10,8 +10,8 @@
 struct simple {
 	struct rule_options options;
 	struct peaks_seen peaks_seen;
-	double largest; /* largest peak of all runs, also before the window */
-	double oom;     /* largest limit that was too small; only krr uses it */
+	double largest; /* largest peak of all runs, even of those before options.window */
+	double oom;     /* largest limit that was too small, bytes; only krr uses it */
 };
 
 static void simple_start(void *state, const struct rule_options *o)
@@ -77,7 +77,8 @@ const struct sizing_rule rule_max = {
 	.learn = simple_learn,
 };
 
-/* Interpolates linearly between ranks, the default of spreadsheets and NumPy. */
+/* Returns the percentile of the peaks, interpolated linearly between ranks, as spreadsheets and
+ * NumPy do by default. */
 static double percentile_allocate(void *state, double input)
 {
 	struct simple *s = state;

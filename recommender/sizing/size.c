@@ -34,7 +34,8 @@ static enum confidence confidence_of(const struct runs *used)
 	return peaks.n >= 5 && peaks.max <= 1.2 * peaks.min ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
 }
 
-/* Returns the source of the peaks of these runs. "mixed" = the runs differ, NULL = unknown. */
+/* Returns how the memory peaks of these runs were measured: their common memory_source. "mixed" =
+ * the sources differ, NULL = unknown. */
 static const char *memory_source_of(const struct runs *used)
 {
 	const char *source = NULL;
@@ -173,7 +174,7 @@ int sizing_start(const struct runs *runs, size_t most, struct arena *arena, stru
 	return 0;
 }
 
-/* Returns true if a run gives a lower bound of the need for memory. */
+/* Returns true if one of the runs gives a lower bound of the need for memory. */
 static bool any_bound(const struct runs *runs)
 {
 	for (size_t i = 0; i < runs->n; i++) {
@@ -203,7 +204,8 @@ int sizing_by_method(const struct sizing_method *m, const struct runs *runs,
 	s.endings = endings_of(runs);
 	if (s.confidence > CONFIDENCE_LOW &&
 		(s.endings.killed || s.endings.at_limit || s.endings.cut))
-		s.confidence = CONFIDENCE_LOW; /* the peaks do not show the whole need */
+		/* Runs that died needed more than their peaks show. */
+		s.confidence = CONFIDENCE_LOW;
 	sizing_memory(&s, m, runs, &used, options, arena);
 	sizing_duration(&s, &used, options, arena);
 	if (used.n) {

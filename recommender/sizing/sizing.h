@@ -15,8 +15,8 @@
 #include "recommender/sizing/warning.h"
 
 /* Whole numbers for a request; memory and vram in MiB. For cpu and memory, 0 = unknown. For gpu and
- * vram, 0 = no use, or unknown. To tell these apart, see demand.gpus and demand.vram_bytes: 0 = no
- * use was measured, NaN = unknown. */
+ * vram, 0 = unknown, or no use. Only demand.gpus and demand.vram_bytes tell these two apart: NaN =
+ * unknown, 0 = no use was measured. */
 struct resources {
 	uint64_t cpu, memory, gpu, vram;
 };
@@ -29,7 +29,8 @@ enum confidence { CONFIDENCE_NONE, CONFIDENCE_LOW, CONFIDENCE_MEDIUM, CONFIDENCE
 const char *sizing_confidence_name(enum confidence c);
 
 /* Level of risk: how much a first attempt with too little memory costs, compared with unused memory
- * (cost_aware_risk_price). Economy assumes the lowest cost, safe the highest. */
+ * (cost_aware_risk_price). Economy assumes the lowest cost and requests least. Safe assumes the
+ * highest cost. */
 enum risk { RISK_BALANCED, RISK_ECONOMY, RISK_SAFE, RISK_COUNT };
 const char *sizing_risk_name(enum risk r); /* "balanced", "economy", "safe" */
 bool sizing_risk_parse(const char *name, enum risk *ret);
@@ -37,8 +38,8 @@ bool sizing_risk_parse(const char *name, enum risk *ret);
 /* Results of a rule on the job's past runs, as if it had sized each run from the earlier runs. */
 struct hindsight {
 	size_t runs, failures; /* sized runs; runs whose first attempt was too small */
-	/* (unused memory of the attempts that fit + all memory of the failed attempts) x time,
-	 * divided by used memory x time; NaN = unknown */
+	/* Wasted memory x time, divided by used memory x time. Wasted are the unused memory of an
+	 * attempt that fits, and all memory of a failed attempt. NaN = unknown. */
 	double waste;
 };
 
@@ -84,8 +85,8 @@ const char *sizing_cpu_for_name(enum cpu_for c); /* "speed", "cost" */
 bool sizing_cpu_for_parse(const char *name, enum cpu_for *ret);
 
 /* Subject of an explaining sentence. Its name is the first word of the sentence, so that programs
- * can group the sentences. Sentences of a topic _MORE begin with the same word, and few people need
- * them. */
+ * can group the sentences. TOPIC_X_MORE has the same name as TOPIC_X. It has details that few
+ * people need. */
 enum topic {
 	TOPIC_RUNS,
 	TOPIC_MEMORY,
@@ -124,7 +125,7 @@ struct sizing {
 	/* Most computing power of GPUs in use at once: 0.3 = 30 % of one GPU. NaN = unknown. */
 	double gpu_usage;
 
-	double cpu_cores_for_speed; /* cores for CPU_FOR_SPEED, whichever purpose was asked for */
+	double cpu_cores_for_speed; /* cores for CPU_FOR_SPEED, even if the request is for cost */
 	double cpu_slowdown;        /* past runs: duration with resources.cpu / measured duration */
 	/* Expected duration with 1, 2, 4, ... cores up to the first power of two that the job
 	 * cannot fill, and with the requested cores; ascending. seconds: NaN = unknown. */
@@ -134,7 +135,8 @@ struct sizing {
 	} at_cores[AT_CORES_MAX];
 
 	/* 80 % of runs are expected to take between `duration_low` and `duration_high` seconds. NaN
-	 * = too few runs. duration_high is never below the duration of a run that was cut. */
+	 * = there are too few runs for a range. duration_high is never below the duration of a run
+	 * that was cut. */
 	double duration_low, duration_high;
 	/* Most runs end within this time, so it is suitable as a time limit. It is duration_high
 	 * or, if that is unknown, 1.5 times the expected duration. It is never below the duration
@@ -149,7 +151,8 @@ struct sizing {
 	/* Request of each attempt, bytes: [0] is the first attempt. Ascending. NaN = unknown. */
 	double memory_attempts[ATTEMPTS_TOLD];
 	/* How well the requests of this strategy, and those of "baseline", would have fitted the
-	 * earlier runs. Unless sizing_options.hindsight asks for them: 0 runs, and waste NaN. */
+	 * earlier runs. Computed only if sizing_options.hindsight is true. Otherwise `runs` is 0
+	 * and `waste` is NaN. */
 	struct hindsight hindsight, hindsight_baseline;
 	const char *memory_source; /* source of the peaks: "vmhwm", ..., "mixed"; NULL = unknown */
 	/* Largest limit at which one of the newest runs was killed for memory, bytes. NaN = there
@@ -158,9 +161,10 @@ struct sizing {
 	/* Smallest limit at which a run failed without a kill, bytes. NaN = there is no such run,
 	 * one of the newest runs was killed, or this limit does not set the request. */
 	double memory_failed_at;
-	/* Number of series of runs that met their memory limit in succession. Counts only series
-	 * after which a run succeeded and no run needed as much memory. Each series counts as one
-	 * run that needed more than the limit. If there are any, the confidence is low. */
+	/* Number of streaks that count. A streak is a series of successive runs that met their
+	 * memory limit. It counts if a run succeeded after it, and no later run needed as much
+	 * memory. A streak that counts is learnt as one run that needed more than the limit, and it
+	 * makes the confidence low. */
 	size_t memory_kills;
 
 	struct endings endings;
@@ -179,8 +183,8 @@ struct neighbours;
 #define SIZING_RUNS 5 /* number of newest runs that the strategy "baseline" uses */
 
 #define CHANCE_WORDS_MAX 48
-/* Writes a probability as the beginning of "... may need more": "about 1 run in 50", or "38 % of
- * runs". Returns `out`, or NULL if `chance` is NaN, which is unknown. Any thread may call it. */
+/* Writes a probability in words that can precede "may need more": "about 1 run in 50", or "38 % of
+ * runs". Returns `out`, or NULL if `chance` is NaN (unknown). Any thread may call it. */
 const char *sizing_chance_words(char out[CHANCE_WORDS_MAX], double chance);
 
 /* All zero = defaults. */
@@ -194,7 +198,7 @@ struct sizing_options {
 	bool input_given;
 	size_t attempt;       /* number of the next attempt: 2 = first retry; 0 counts as 1 */
 	enum cpu_for cpu_for; /* read by auto */
-	bool hindsight;       /* also judges earlier runs, which takes auto twice the time */
+	bool hindsight;       /* also fill sizing.hindsight; doubles the time of auto */
 	/* Other jobs of the same history and namespace, to learn from (neighbours.h). NULL =
 	 * none. */
 	const struct neighbours *neighbours;

@@ -7,10 +7,10 @@
 #include "recommender/sizing/sizing.h"
 #include "recommender/sizing/rule.h"
 
-/* Returns the newest successful runs, newest first, in `arena`: as many as contain `most` measured
- * runs. Runs that were not measured are also returned, because their durations count. All answers
- * about a job choose its runs here. *excluded receives the number of ended, unsuccessful runs that
- * are newer than the oldest returned run; `excluded` may be NULL. */
+/* Returns the newest successful runs, newest first, in `arena`. The list ends when it has `most`
+ * measured runs. It also has the unmeasured runs among them, because their durations count. All
+ * answers about a job choose its runs here. *excluded receives the number of ended, unsuccessful
+ * runs that are newer than the oldest returned run; `excluded` may be NULL. */
 struct runs sizing_runs_used(const struct runs *runs, size_t most, struct arena *arena,
 	size_t *excluded);
 
@@ -20,15 +20,15 @@ struct runs sizing_runs_used(const struct runs *runs, size_t most, struct arena 
 int sizing_start(const struct runs *runs, size_t most, struct arena *arena, struct runs *used,
 	struct sizing *ret, struct err *e);
 
-/* Adds one sentence about a topic, behind those of the same topic. The format begins with a capital
- * letter and ends with a full stop. Drops the sentence when `s` already has EXPLAIN_MAX
+/* Adds one sentence about a topic, after the sentences of the same topic. The format begins with a
+ * capital letter and ends with a full stop. Drops the sentence when `s` already has EXPLAIN_MAX
  * sentences. */
 void sizing_explain(struct sizing *s, struct arena *arena, enum topic topic, const char *format,
 	...) __attribute__((format(printf, 4, 5)));
 
 /* Returns the peak memory of a run in bytes: the column memory_peak_bytes or, if it is unknown, the
- * largest sample of memory_bytes. The unmapped files in tmpfs are added in both cases, up to the
- * peak of the control group. NaN = unknown. */
+ * largest sample of memory_bytes. In both cases, the unmapped files in tmpfs are added, but the sum
+ * is at most the peak of the control group. NaN = unknown. */
 double run_needs_memory(const struct run *r);
 
 /* Returns the peak bytes of unmapped files in tmpfs. 0 = unknown, because only runs with their own
@@ -65,7 +65,7 @@ const char *wording_bytes(char out[WORDING_MAX], double bytes);
 const char *wording_seconds(char out[WORDING_MAX], double seconds);
 const char *wording_share(char out[WORDING_MAX], double share); /* probability: "1.3 %" */
 const char *wording_cores(char out[WORDING_MAX], double cores); /* "1 core", "1.5 cores" */
-/* The memory that is requested, as the summary writes it. */
+/* Writes the requested memory of `s`, as the summary does. */
 const char *wording_request(char out[WORDING_MAX], const struct sizing *s);
 
 /* Writes "5 successful runs" or "1 successful run". */
@@ -94,7 +94,7 @@ double run_needs_killed_at(const struct run *r);
 struct sizing_method {
 	const char *because;            /* formula for memory, in words */
 	const struct sizing_rule *rule; /* NULL = auto, at the risk in the options */
-	double cpu_share;     /* share of the time for which the CPU suffices; 0 = by cpu_for */
+	double cpu_share;     /* share of the time for which the CPU suffices; 0 = use cpu_for */
 	bool cpu_fades;       /* as in the VPA: older runs weigh less, and 15 % is added */
 	bool uses_percentile; /* options->percentile replaces cpu_share */
 };
@@ -108,8 +108,9 @@ const struct sizing_rule *sizing_rule_of(const struct sizing_method *m, enum ris
 struct rule_options sizing_rule_options(const struct sizing_rule *rule,
 	const struct sizing_options *options);
 
-/* Returns the options of a rule that sizes memory: those of sizing_rule_options, and the prior that
- * is learnt from other jobs. All forecasts of memory use it, so that they agree. */
+/* Returns the options of a rule that sizes memory. Adds to those of sizing_rule_options the
+ * expectations learnt from other jobs (job_prior.h). All forecasts of memory use this function, so
+ * that they agree. */
 struct rule_options sizing_memory_options(const struct sizing_rule *rule,
 	const struct sizing_options *options);
 
@@ -132,14 +133,14 @@ void sizing_duration(struct sizing *s, const struct runs *used,
 /* Sets s->summary. Call it last, because it reads the results of all parts above. */
 void sizing_summary(struct sizing *s, const struct sizing_options *options, struct arena *arena);
 
-/* Returns true if a run would be faster with more cores. Reads at_cores. */
+/* Returns true if a run would be faster with more cores. Reads s->at_cores. */
 bool sizing_gains_by_cores(const struct sizing *s);
 
-/* Explains the time that the runs waited for a CPU and for other resources. Reads at_cores. */
+/* Explains the time that the runs waited for a CPU and for other resources. Reads s->at_cores. */
 void sizing_explain_waits(struct sizing *s, const struct runs *used, struct arena *arena);
 
-/* Adds a warning if the name seems to cover different jobs. `announced`: the next run's input size
- * is known. */
+/* Adds a warning if different jobs seem to share this job name. `announced`: the next run's input
+ * size is known. */
 void mixed_jobs_warn(struct sizing *s, const struct runs *used, bool announced,
 	struct arena *arena);
 
@@ -151,15 +152,16 @@ struct replayed {
 	struct replay_record record; /* results, with REPLAY_SCORED only */
 	/* Request after the newest runs met their memory limit; 0 = they did not. */
 	double after_oom;
-	double killed_at; /* largest limit at which one of these runs was killed; 0 = none */
-	/* Smallest limit at which a run failed without a kill; 0 = none of these runs did. An older
-	 * failure counts, too, if no run since then needed as much as its limit. */
+	double killed_at; /* largest limit at which one of the newest runs was killed; 0 = none */
+	/* Smallest limit at which one of the newest runs failed without a kill; 0 = none did. An
+	 * older failure counts, too, if no run since then needed as much as its limit. */
 	double failed_at;
 	/* A streak is a series of runs that met their limit in succession. It is learnt if a run
 	 * succeeded after it, and no later run needed as much memory. */
-	size_t kills;                /* number of streaks that were learnt */
-	size_t kills_seen;           /* of these, with a run that the kernel killed for memory */
-	double kills_at, kills_need; /* largest limit and largest assumed peak of these streaks */
+	size_t kills; /* number of learnt streaks */
+	/* Learnt streaks in which the kernel killed a run for memory. */
+	size_t kills_seen;
+	double kills_at, kills_need; /* largest limit and largest assumed peak of learnt streaks */
 };
 /* REPLAY_SCORED also compares the allocations of the rule with the peaks, which takes twice the
  * time. Scoring changes what the rules krr and vpa learn, because they learn from failed attempts,
@@ -177,9 +179,9 @@ void replay_runs(struct replayed *ret, const struct sizing_rule *rule,
 void replay_done(struct replayed *f);
 
 /* Fills the forecast for the memory in s->demand, as the strategy auto computes it. Also fills
- * s->hindsight and s->hindsight_baseline if the options ask for them. Adds no sentence. `own`: the
- * replay of the strategy that sizes the job. `own_is_auto`: that strategy is auto, so auto is not
- * replayed again. */
+ * s->hindsight and s->hindsight_baseline if the options ask for them. Adds no sentence. `own` is
+ * the replay of the strategy that sizes the job. If that strategy is auto, `own_is_auto` is true,
+ * and auto is not replayed again. */
 void sizing_judge_memory(struct sizing *s, struct replayed *own, bool own_is_auto,
 	const struct runs *runs, const struct runs *used, const struct sizing_options *options);
 

@@ -58,8 +58,9 @@ static double vpa_allocate(void *state, double input)
 	return NAN;
 }
 
-/* Adds the newest sample. Newer samples get larger weights, so the weights of earlier samples need
- * not be reduced with each run. After 256 half-lives, all weights are scaled down. */
+/* Adds the newest sample. The weight of older samples must halve every HALF_LIFE runs. In place of
+ * reducing all old weights, each new sample gets a larger weight than the one before. After 256
+ * half-lives, all weights are scaled down, so that they stay finite. */
 static void add_sample(struct vpa *v, double bytes)
 {
 	if (v->runs >= 256 * HALF_LIFE) {

@@ -70,7 +70,8 @@ const char *severity_name(enum severity s)
 	return names[s];
 }
 
-/* Puts `new` behind the warnings that are at least as severe. `w` must not have its code yet. */
+/* Inserts `new` after all warnings that are at least as severe. `w` must not contain a warning with
+ * the same code. */
 static void insert(struct warnings *w, struct warning new)
 {
 	size_t i;

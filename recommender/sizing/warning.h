@@ -21,9 +21,9 @@ enum warning_code {
 	WARNING_FAILED_AT_MEMORY_LIMIT,
 	WARNING_FAILS_AT_ANY_LIMIT,
 	/* Does not forbid automatic tuning, because the request never grows by itself: it is the
-	 * smallest limit that was enough. A newly lowered limit may be too small for the job, so
-	 * LIMIT_NOT_PROVEN forbids automatic tuning until HELD_RUNS runs have succeeded undisturbed
-	 * under that limit. */
+	 * smallest limit that was enough. A newly lowered limit may be too small for the job.
+	 * WARNING_LIMIT_NOT_PROVEN therefore forbids automatic tuning until HELD_RUNS runs have
+	 * succeeded under that limit without being slow. */
 	WARNING_MEMORY_FOLLOWS_LIMIT,
 	WARNING_LIMIT_NOT_PROVEN,
 	WARNING_RECLAIMABLE_MEMORY,
@@ -43,8 +43,8 @@ enum warning_code {
 	WARNING_CODES,
 };
 
-/* Runs that must succeed under a lowered limit before limit_not_proven ends. The same number of
- * runs ends few_runs. */
+/* Runs that must succeed under a lowered limit before the warning limit_not_proven ends. The
+ * warning few_runs ends after as many runs. */
 #define HELD_RUNS RUNS_FOR_SPREAD
 
 enum severity { SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_CRITICAL };
@@ -61,7 +61,7 @@ extern const struct warning_row warning_rows[WARNING_CODES];
 struct warning {
 	enum warning_code code;
 	const char *text; /* one or more sentences; owned by the arena of warnings_add */
-	size_t runs;      /* number of runs that show it; 0 = it is not about single runs */
+	size_t runs;      /* runs that show the problem; 0 = not about single runs */
 };
 
 /* Warnings of a sizing, the most severe first. Each code occurs at most once. */
@@ -74,8 +74,8 @@ struct warnings {
 void warnings_add(struct warnings *w, struct arena *arena, enum warning_code code, size_t runs,
 	const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* The codes alone. Bit i stands for the warning with code i. `from_codes` gives empty texts and 0
- * runs. */
+/* Convert warnings to a set of codes and back. Bit i stands for the warning with code i. The
+ * warnings of warnings_from_codes have empty texts and 0 runs. */
 uint32_t warnings_codes(const struct warnings *w);
 struct warnings warnings_from_codes(uint32_t codes);
 

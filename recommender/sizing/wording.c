@@ -126,7 +126,7 @@ void sizing_explain_shared_disk(struct sizing *s, const struct runs *used, struc
 			"Other processes write to the same disk, so this is an upper bound.");
 }
 
-#define FASTER 0.98 /* a duration counts as shorter below this share of the other */
+#define FASTER 0.98 /* a duration counts as shorter if it is below this share of the other one */
 
 bool sizing_gains_by_cores(const struct sizing *s)
 {
@@ -214,15 +214,17 @@ static void add_request(struct buf *b, const struct sizing *s)
 		buf_addf(b, " for about %s",
 			wording_seconds(words,
 				s->demand.duration_seconds * fmax(1, s->cpu_slowdown)));
-	/* The request may be below the largest peak, which is of a larger input. */
+	/* Name the input: the request may be below the largest earlier peak, which came from a
+	 * larger input. */
 	if (!isnan(s->input_bytes))
 		buf_addf(b, " %s an input of %s", isnan(s->demand.duration_seconds) ? "for" : "and",
 			wording_bytes(words, s->input_bytes));
 	buf_addc(b, '.');
 }
 
-/* Below this chance, "1 run in 7" is easier to read than a percentage. From it on, "1 run in N" is
- * too coarse: 38 % would become "1 run in 3". */
+/* A smaller chance is written as "1 run in 7", which is easier to read than a percentage. A chance
+ * of this size or more is written in per cent, because "1 run in N" is too coarse: 38 % would
+ * become "1 run in 3". */
 #define PERCENT_FROM 0.2
 
 const char *sizing_chance_words(char out[CHANCE_WORDS_MAX], double chance)
@@ -240,7 +242,9 @@ const char *sizing_chance_words(char out[CHANCE_WORDS_MAX], double chance)
 	return out;
 }
 
-/* Appends the second sentence: how sure the request is. Appends nothing if that is unknown. */
+/* Appends the second sentence, which tells how far to trust the request: the newest run met its
+ * limit, this is a retry, there is only one run, or the chance that a run needs more. Appends
+ * nothing if none of this is known. */
 static void add_how_sure(struct buf *b, const struct sizing *s, size_t attempt)
 {
 	char words[WORDING_MAX], chance[CHANCE_WORDS_MAX] = "";
