@@ -1,9 +1,9 @@
-/* One SQLite file. It contains the catalogue that was last fetched or imported, and the Keeper's
- * answers from which it was built. The tables have the names of sc-data, so that
- * catalogue_from_scdata can read them.
+/* The cache of the catalogue: one SQLite file. It contains the catalogue that was last fetched or
+ * imported, and the answers of the Spare Cores Keeper from which it was built. The tables have the
+ * names of sc-data, the database of Spare Cores, so that catalogue_from_scdata can read them.
  *
- * A handle belongs to one thread. Several processes may use the file. All data can be fetched
- * again, so a corrupt file is renamed (exporter/history/quarantine.h), and a new file is begun. */
+ * A handle belongs to one thread. Several processes may use the file. A corrupt file is renamed
+ * (exporter/history/quarantine.h), and a new file is begun: all data can be fetched again. */
 #ifndef EXPORTER_CATALOGUE_CACHE_H
 #define EXPORTER_CATALOGUE_CACHE_H
 
@@ -15,14 +15,14 @@
 
 struct catalogue_cache;
 
-/* Opens the cache, and creates the file and its directory if missing. -EEXIST: the file is not a
- * cache and stays unchanged. It is no cache if it lacks the magic bytes of SQLite, or if it has
- * tables, but not those of a cache. */
+/* Opens the cache, and creates the file and its directory if missing. -EEXIST: the file belongs to
+ * another program and stays unchanged. Such a file does not begin with the magic bytes of SQLite,
+ * or it is a database without the tables of a cache. */
 int catalogue_cache_open(struct catalogue_cache **ret, const char *path, struct err *e);
 void catalogue_cache_close(struct catalogue_cache *cache);
 
-/* Returns true when catalogue_cache_open or catalogue_cache_save renamed the old file. *ret then
- * gets -EUCLEAN and a message with the new name. */
+/* Returns true when catalogue_cache_open or catalogue_cache_save found the file corrupt and renamed
+ * it. *ret then gets -EUCLEAN and a message with the new name. */
 bool catalogue_cache_aside(struct catalogue_cache *cache, struct err *ret);
 
 #define CATALOGUE_SOURCE_TEXT_MAX 512
@@ -54,15 +54,15 @@ int catalogue_cache_origin(struct cache_origin *ret, const char *path, struct er
 struct cached_page {
 	char etag[256];         /* ETag of the page; "" = it has none */
 	struct wall fetched_at; /* time of the fetch or the last confirmation */
-	double max_age_seconds; /* time for which the page counts as fresh */
+	double max_age_seconds; /* seconds for which the page counts as fresh */
 };
 
 /* Reads the page of `url`. If `body` is not NULL, it gets the unpacked body. Returns -ENOENT when
  * there is no such page. */
 int catalogue_cache_page(struct catalogue_cache *cache, const char *url, struct cached_page *ret,
 	struct buf *body, struct err *e);
-/* Stores a page. If `body` is NULL, the old body stays. Use NULL after an answer with status 304,
- * which means that the old body is still right. */
+/* Stores a page. If `body` is NULL, only the members of `page` are stored, and the old body stays.
+ * Use NULL after an answer with status 304: it says that the old body is still right. */
 int catalogue_cache_keep_page(struct catalogue_cache *cache, const char *url,
 	const struct cached_page *page, const struct buf *body, struct err *e);
 /* Deletes pages whose last fetch or confirmation is older than `before`. */

@@ -1,7 +1,7 @@
-/* Chooses the catalogue for answers. If --catalogue.path is given, it is the catalogue in that
- * file. Otherwise it is the cached catalogue, which was fetched or imported. If the cache is empty,
- * it is the built-in catalogue. The catalogue is loaded on first use, and again when its file
- * changed. A replaced catalogue lives until its last reader has finished.
+/* Chooses the catalogue for answers. The file of --catalogue.path comes first. Without this option,
+ * it is the cached catalogue, which was fetched or imported. If the cache is empty, it is the
+ * built-in catalogue. The catalogue is loaded on first use, and again when its file has changed. A
+ * replaced catalogue lives until its last reader has finished.
  *
  * If `refresh` is true, the first current_catalogue_hold with `keep` starts the thread that
  * refreshes the cache (fetcher.h). A program that never needs a catalogue therefore makes no
@@ -20,11 +20,12 @@ struct current_catalogue;
 struct current_catalogue_config {
 	const char *path; /* NULL = use the cached or the built-in catalogue */
 	bool refresh;
-	/* `fetcher.rates` apply to every catalogue. There is no cache if
-	 * fetcher.source.cache_path is NULL. */
+	/* fetcher.rates are set in every catalogue. If fetcher.source.cache_path is NULL, no cache
+	 * is used. */
 	struct fetcher_options fetcher;
-	/* Called when a cache exists but cannot be read, once for each change of the file. `text`
-	 * is valid during the call. Any thread, one at a time. NULL = no warning. */
+	/* Called when the cache exists but cannot be read. After a call, it is not called again
+	 * until the file changes. `text` is valid during the call. It is called by any thread, but
+	 * never by two at once. NULL = no warning. */
 	void (*warn)(const char *text);
 };
 
@@ -35,27 +36,26 @@ struct current_catalogue_state {
 	 * = unknown, also when that time is more than a day in the future. */
 	double age_seconds;
 	bool stale;
-	char problem[ERR_TEXT_MAX]; /* why the last refresh failed; "" = it did not fail */
+	char problem[ERR_TEXT_MAX]; /* why the last refresh failed; "" = it succeeded */
 };
 
-/* Copies the struct `config`, but not the texts and other data to which its members point. They
- * must outlive the result. */
+/* Copies the struct `config`. The texts and other data to which its members point are not copied:
+ * they must outlive the result. */
 struct current_catalogue *current_catalogue_new(const struct current_catalogue_config *config);
 void current_catalogue_free(struct current_catalogue *s); /* stops the thread; NULL does nothing */
 
-/* Gives the caller a reference to the catalogue. The caller drops it with catalogue_free. If
- * --catalogue.path cannot be read, no other catalogue is used, and the call returns a negative
- * errno with a message.
+/* Writes a reference to the catalogue to *ret. The caller drops it with catalogue_free. If the file
+ * of --catalogue.path cannot be read, no other catalogue is used: the call returns a negative errno
+ * with a message.
  *
- * `keep`: true = more calls are expected. The call starts the thread, and the catalogue stays in
- * memory. false = the call does not start the thread. If it loads a catalogue, and none was in
- * memory before, the catalogue is unloaded when the caller drops it, unless it came from a pipe.
- * Any thread. */
+ * `keep` true: more calls are expected, so the call starts the thread, and the catalogue stays in
+ * memory. `keep` false: the call does not start the thread. A catalogue that only this call loaded
+ * is then freed when the caller drops it, except one from a pipe. Any thread. */
 int current_catalogue_hold(struct current_catalogue *s, bool keep, struct catalogue **ret,
 	struct current_catalogue_state *state, struct err *e);
 
-/* Unloads a catalogue that was unused for `seconds`. The next call loads it again. A catalogue from
- * a pipe stays, because a pipe can be read only once. */
+/* Frees the catalogue if no call has used it for `seconds`. The next call loads it again. A
+ * catalogue from a pipe stays, because a pipe can be read only once. */
 void current_catalogue_tidy(struct current_catalogue *s, double seconds);
 
 #endif

@@ -10,11 +10,12 @@ struct fetcher;
 
 struct fetcher_options {
 	struct catalogue_source source;
-	/* Exchange rates for a catalogue that cannot be cached; see rates.h. */
+	/* Exchange rates that the user gave (rates.h). The fetcher sets them in a catalogue that it
+	 * cannot write to the cache. */
 	struct text_list rates;
 	double refresh_seconds; /* age at which the catalogue is fetched again */
-	/* Callback with a message for the log. It is called when fetching begins to fail, and when
-	 * fetching succeeds after a failure. It runs on the fetcher's thread. May be NULL. */
+	/* Callback with a message for the log. It is called when an attempt fails after a success,
+	 * and when one succeeds after a failure. It runs on the fetcher's thread. May be NULL. */
 	void (*say)(void *context, bool works, const char *text);
 	void *say_context;
 };
@@ -23,7 +24,7 @@ struct fetcher_state {
 	struct wall fetched_at; /* last fetch or confirmation of the catalogue; 0 = never */
 	struct wall tried_at;   /* last attempt; 0 = no attempt yet */
 	struct wall next_at;    /* next attempt; 0 = unknown, or in progress */
-	unsigned long fetches, failures; /* attempts until now; those that failed */
+	unsigned long fetches, failures; /* number of attempts; number of failed ones */
 	char error[ERR_TEXT_MAX];        /* error of the last attempt; "" = success */
 };
 

@@ -5,16 +5,17 @@
 #include "exporter/core/app.h"
 #include "exporter/catalogue/current.h"
 
-/* A reference to the catalogue in use (exporter/catalogue/current.h), valid until
- * catalogue_use_done. If the catalogue cannot be read, catalogue_use_begin returns a negative errno
- * with a message, and the next call tries again. Any thread. */
+/* A reference to the catalogue in use (exporter/catalogue/current.h), and its state.
+ * catalogue_use_begin fills it, and it is valid until catalogue_use_done. If the catalogue cannot
+ * be read, catalogue_use_begin returns a negative errno with a message, and the next call tries
+ * again. Any thread may call it. */
 struct catalogue_use {
 	struct catalogue *catalogue;
 	struct current_catalogue_state state;
 };
 int catalogue_use_begin(struct app *app, struct catalogue_use *ret, struct err *e);
-/* Does the same as catalogue_use_begin, for programs that need the catalogue only once. The
- * catalogue does not stay in memory afterwards, and the call does not start the fetcher. */
+/* Like catalogue_use_begin, but for programs that need the catalogue only once: the catalogue does
+ * not stay in memory afterwards, and the call does not start the thread that fetches catalogues. */
 int catalogue_use_once(struct app *app, struct catalogue_use *ret, struct err *e);
 void catalogue_use_done(struct catalogue_use *u); /* for AUTO; zeroed memory is allowed */
 

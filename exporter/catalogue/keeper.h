@@ -1,9 +1,14 @@
-/* Fetches the whole catalogue page by page from the Spare Cores Keeper. Stays within the credits
- * that the Keeper's headers grant, by default 60 a minute, which are 20 calls of /servers. A
- * private Keeper may grant more; at most 6,000 a minute are used. Does not download pages again
- * that are fresh in the cache or unchanged in the Keeper. Retries calls whose failure may be
- * temporary, with growing delays and jitter. A broken /healthcheck is not retried: without its hash
- * the whole catalogue is fetched.
+/* Fetches the whole catalogue page by page from the Spare Cores Keeper, the server that publishes
+ * it.
+ *
+ * Each call costs credits. The Keeper's headers say how many it grants a minute, by default 60,
+ * which is enough for 20 calls of /servers. A private Keeper may grant more, but at most 6,000 a
+ * minute are used. Pages that are fresh in the cache, or unchanged in the Keeper, are not
+ * downloaded again.
+ *
+ * A call whose failure may be temporary is retried, with growing, random delays. A failed
+ * /healthcheck is not retried, because its answer, the hash of the database, only saves calls:
+ * without it, the whole catalogue is fetched.
  *
  * The caller supplies functions for the network, the clock and the waiting, so that tests can
  * replace them. */
@@ -28,33 +33,33 @@ struct keeper_progress {
 	const char *doing;      /* the part that is fetched now, such as "servers of aws" */
 	const char *host;       /* host of the Keeper's URL, with its port */
 	bool answered;          /* the Keeper has answered a call, whatever the status */
-	unsigned pages;         /* number of pages until now, from the network or the cache */
-	size_t servers;         /* number of servers until now */
-	double waiting_seconds; /* if > 0, a wait of this length begins, for the reason in `why` */
+	unsigned pages;         /* pages read so far, from the network or the cache */
+	size_t servers;         /* servers read so far */
+	double waiting_seconds; /* if above 0, a wait of this length begins; `why`: the reason */
 	const char *why;
 };
 
 struct keeper_options {
 	const char *url; /* URL of the Keeper, without a slash at the end */
 	/* Regions to fetch prices for, as "vendor~name" or any name of the region. Each region
-	 * costs two more passes over its servers: one for on-demand prices, one for spot prices. A
-	 * single pass for both is not enough, because the Keeper would fill gaps with prices of
+	 * needs two more passes, which fetch all its servers again: one for on-demand prices, one
+	 * for spot prices. In a single pass for both, the Keeper would fill gaps with prices of
 	 * other regions. If the list is empty, each server has only its lowest price over all
 	 * regions. */
 	struct text_list regions;
 	/* Region of this machine, "vendor~name". Its prices are fetched, too, if the Keeper has the
 	 * region. NULL = unknown. */
 	const char *home;
-	/* Benchmarks to fetch in addition to SCore. Each costs one more pass over the servers, and
-	 * another if it has a configuration of one core. */
+	/* Benchmarks to fetch in addition to SCore. Each needs one more pass over all servers, and
+	 * a second one if it has a configuration with one core. */
 	struct text_list benchmarks;
 	/* Hash of the database from which the cached catalogue was made. If the Keeper still has
 	 * this database, nothing is fetched. NULL = always fetch. */
 	const char *known_hash;
-	/* A person waits for the result. If the Keeper does not answer the first two calls, the
-	 * fetch then fails. After the first answer, a call is tried at most
-	 * KEEPER_ATTEMPTS_ATTENDED times. A call that is refused because there were too many calls
-	 * (status 429) is tried up to KEEPER_ATTEMPTS times in any case. */
+	/* true = a person waits for the result, so the fetch fails sooner. If the Keeper answers
+	 * neither of the first two calls, the fetch fails. After the first answer, a call is tried
+	 * at most KEEPER_ATTEMPTS_ATTENDED times. Only a call that was refused because there were
+	 * too many calls (status 429) is tried up to KEEPER_ATTEMPTS times. */
 	bool attended;
 	/* Called whenever the progress changes. May be NULL. */
 	void (*progress)(void *context, const struct keeper_progress *p);
@@ -70,16 +75,16 @@ struct keeper_report {
 };
 
 /* Fetches all pages and builds a catalogue. If r->unchanged is true, *ret is NULL. If `cache` is
- * NULL, no page is stored between calls.
- * -ECANCELED: `wait` returned false, or `get` was stopped. After any other error, the message names
- * the URL and the problem. Pages that were received stay in the cache. They are not requested again
- * while they are fresh. */
+ * NULL, no page is stored between calls. -ECANCELED: `wait` returned false, or `get` was stopped.
+ * With any other error, the message names the URL and the problem. The pages that were received
+ * before an error stay in the cache, and are not requested again while they are fresh. */
 int keeper_fetch(const struct keeper_options *o, const struct keeper_transport *t,
 	struct catalogue_cache *cache, struct catalogue **ret, struct keeper_report *r,
 	struct err *e);
 
 #define KEEPER_PAGE_SIZE 250 /* servers per page */
-/* Most pages of a vendor or a region; more pages mean that the Keeper's paging never ends. */
+/* Most pages of a vendor or a region. More pages are an error: the Keeper seems to ignore the page
+ * number. */
 #define KEEPER_PAGES_MAX 400
 #define KEEPER_ATTEMPTS  6 /* most attempts of a call whose failure may be temporary */
 /* Most attempts of a call while a person waits. Three attempts have two waits between them, which

@@ -1,6 +1,6 @@
 /* Reads a catalogue from an SQLite file in the schema of Spare Cores' sc-data: a copy of their
- * database, or the cache of exporter/catalogue/cache.h. Missing columns make their fields unknown.
- * Enum names may have either case ("ONDEMAND", "ondemand"). */
+ * database, or the cache of exporter/catalogue/cache.h. If a column is missing, its field is
+ * unknown in all rows. Enum names may have either case ("ONDEMAND", "ondemand"). */
 #ifndef EXPORTER_CATALOGUE_SCDATA_H
 #define EXPORTER_CATALOGUE_SCDATA_H
 
@@ -12,7 +12,7 @@
  * The message names a missing table. -E2BIG: too many rows. */
 int catalogue_from_scdata(struct catalogue **ret, const char *path, struct err *e);
 
-/* Like catalogue_from_scdata, but stores `source` in the catalogue as its origin, in place of
+/* Like catalogue_from_scdata, but sets the member `source` of the catalogue to `source`, not to
  * `path`. */
 int catalogue_from_scdata_as(struct catalogue **ret, const char *path, const char *source,
 	struct err *e);

@@ -13,32 +13,33 @@ struct catalogue_source {
 	const char *ca_file;
 	struct text_list regions, benchmarks; /* as in struct keeper_options */
 	const char *home;                     /* as in struct keeper_options; NULL = unknown */
-	bool force;                           /* fetch even when the database is unchanged */
-	bool attended;                        /* as in struct keeper_options */
+	/* Fetch even when the Keeper's database is unchanged. */
+	bool force;
+	bool attended; /* as in struct keeper_options */
 	/* Called with the progress of the fetch; may be NULL. */
 	void (*progress)(void *context, const struct keeper_progress *p);
 	void *progress_context;
 };
 
 /* Fetches the catalogue. This takes minutes, because the Keeper allows 20 calls a minute. If the
- * cached catalogue is still the newest, *ret is NULL, and the cached catalogue counts as fetched
- * now.
- * A cache that cannot be written is not an error, but *notice describes the problem. If the cache
- * file was damaged, it was renamed and a new one begun. *notice then has the code -EUCLEAN, even if
- * the call fails. */
+ * Keeper still has the database from which the cached catalogue was made, *ret is NULL, and the
+ * cached catalogue counts as fetched now. A cache that cannot be written is no error of the call,
+ * but *notice describes the problem. If the cache file was damaged, the call renames it and begins
+ * a new one. *notice then has the code -EUCLEAN, even if the call fails. */
 int catalogue_update(const struct catalogue_source *s, struct worker *worker,
 	struct catalogue **ret, struct keeper_report *report, struct err *notice, struct err *e);
 
-/* Like catalogue_update, but over a transport of the caller, and without a worker that could stop
- * it. s->url has no final slash. */
+/* Like catalogue_update, but uses the caller's functions for the network and the clock, and no
+ * worker that could stop it. s->url must have no final slash. */
 int catalogue_update_over(const struct catalogue_source *s, const struct keeper_transport *t,
 	struct catalogue **ret, struct keeper_report *report, struct err *notice, struct err *e);
 
-/* Returns true when `source` is a URL, so the catalogue was fetched and not imported. */
+/* Returns true when `source` (struct cache_origin) is a URL: the catalogue was fetched, not
+ * imported. */
 bool catalogue_is_url(const char *source);
 
-/* Writes the regions, the home and the benchmarks of `s` as one text. A long text is cut and ends
- * in a hash of the whole text (utf8_clean). */
+/* Writes the regions, the home and the benchmarks of `s` as one text, to compare it later. A long
+ * text is cut and ends in a hash of the whole text (utf8_clean). */
 void catalogue_source_text(const struct catalogue_source *s, char ret[CATALOGUE_SOURCE_TEXT_MAX]);
 
 /* Returns true when the catalogue with the origin `o` was fetched with the URL, the regions, the

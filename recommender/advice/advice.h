@@ -8,14 +8,14 @@
 #include "collectors/base/err.h"
 #include "recommender/sizing/sizing.h"
 
-/* Facts that the caller knows about the target. All zero = no facts. Each format then uses its
- * defaults. Only a format with READS_PROCESS needs `job_name` or `process`. `process` and
- * `container` must pass the checks below. */
+/* Facts that the caller knows about the target. If all members are zero, each format uses its
+ * defaults. Only a format with READS_PROCESS needs `job_name` or `process`. A given `process` or
+ * `container` must pass the check at the end of this file. */
 struct advice_target {
 	const char *job_name;    /* key or name of the job */
 	const char *process;     /* name of a Nextflow process; NULL = made from `job_name` */
 	const char *container;   /* name of a container */
-	bool cpu_limit;          /* write a CPU limit, where it is known */
+	bool cpu_limit;          /* also write a CPU limit, if it is known */
 	bool tmp;                /* request disk on the node */
 	double gpu_memory_bytes; /* memory of one GPU of the target; 0 = unknown */
 };
@@ -35,18 +35,19 @@ struct advice_sizes;
 struct advice_format {
 	const char *name, *content_type, *help;
 	unsigned reads;                     /* bits of enum advice_reads */
-	const char *container;              /* the container if the caller names none */
+	const char *container;              /* the default container */
 	const struct advice_sizes *sizes;   /* sizes that the target sells; NULL = any size */
 	const struct advice_layout *layout; /* NULL = JSON, which advice_write cannot write */
 };
 extern const struct advice_format advice_formats[]; /* ends with name NULL; json is the default */
 const struct advice_format *advice_format_find(const char *name); /* NULL = unknown name */
-/* Returns the format for jobs of a batch or workflow system (struct run, `system`): the format of
- * the same name, such as "slurm". For other systems and NULL, returns "docker", because its flags
- * are the easiest to read. */
+/* Returns the format with the name of a batch or workflow system, such as "slurm" (struct run,
+ * `system`). If there is no such format, or if `system` is NULL, returns the format "docker",
+ * because its flags are the easiest to read. */
 const struct advice_format *advice_format_for(const char *system);
 
-/* -ERANGE: the target has no size that is large enough, and nothing was written. */
+/* Appends the sizing `s` in the format `f` to `out`. -ERANGE: the target sells no size that is
+ * large enough, and nothing was written. */
 int advice_write(struct buf *out, const struct advice_format *f, const struct advice_target *t,
 	const struct sizing *s, struct err *e);
 

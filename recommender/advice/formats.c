@@ -13,7 +13,7 @@
 #define LAYOUT(nothing, ...) \
 	&(const struct advice_layout){nothing, (const struct advice_section[]){__VA_ARGS__, {0}}}
 
-/* Pieces of the requests and the limits of a container. The caller gives three texts: `before`
+/* Pieces of the requests and the limits of a container. The arguments are three texts: `before`
  * stands before the name of a resource, `middle` stands after the name, and `after` stands after
  * the unit. Kubernetes requires that the request of a GPU equals its limit, so both macros use
  * GPUS. A CPU limit slows a container down even on an idle node, so it is written only if the
@@ -31,8 +31,8 @@
 #define PATCH_REQUESTS(before) \
 	{before "{\"containers\":[{", "", "", PIECES({"\"name\":\"", CONTAINER, "\","})}, \
 	{"\"resources\":{\"requests\":{", ",", "}", PIECES(REQUESTS("\"", "\":\"", "\""))}
-/* If a resource has a new request but no new limit, writes null, which removes the old limit.
- * Otherwise the old limit could be below the new request, and Kubernetes would refuse the patch. */
+/* If a resource has a new request but no new limit, null removes the old limit. An old limit below
+ * the new request would make Kubernetes refuse the patch. */
 #define PATCH_LIMITS(after) \
 	{",\"limits\":{", ",", "}}}]}" after, \
 		PIECES(LIMITS("\"", "\":\"", "\""), {"\"cpu\":null", IF_CPU_LIFTED}, \
@@ -357,10 +357,10 @@ const struct advice_format advice_formats[] = {
 			"not slow the job down. It is at most the CPUs of the machine that ran the "
 			"job, because a host with fewer CPUs refuses it. Strategy baseline does not "
 			"know it",
-		/* Docker has hard limits only. The CPU request is not used, because as a limit it
-		 * would slow down the bursts. --memory-swap is the limit of memory plus swap. It
-		 * equals --memory here, which forbids swap, because swap would hide that memory ran
-		 * out. */
+		/* Docker has hard limits only. --cpus is therefore the CPU limit. The CPU request,
+		 * used as a limit, would slow down bursts. --memory-swap is the limit of memory
+		 * plus swap. It equals --memory here, which forbids swap, because swap would hide
+		 * that memory ran out. */
 		.layout = LAYOUT(NULL, {"", " ", "\n",
 				PIECES({"--cpus=", CORES_LIMIT}, {"--memory=", MEMORY_MIB_LIMIT, "m"},
 					{"--memory-swap=", MEMORY_MIB_LIMIT, "m"}, {"--gpus ", GPUS})}),

@@ -4,9 +4,9 @@
 
 #include "recommender/advice/advice.h"
 
-/* Numbers of a sizing, in whole units. 0 = the number is unknown, or the resource is not used. The
- * piece with the number is then left out, and the target system uses its default. A limit is never
- * below its request. A limit of 0 means that no limit is advised. */
+/* Numbers of a sizing, in whole units. 0 = the number is unknown, or the job does not use the
+ * resource. The text piece with this number is then left out, and the target system uses its
+ * default. A limit is never below its request. A limit of 0 means that no limit is advised. */
 enum advice_number {
 	NO_NUMBER, /* terminates a list of pieces */
 	CPUS,      /* whole CPUs */
@@ -34,7 +34,7 @@ enum advice_number {
 	SPARK_HEAP_MIB, /* parts of MEMORY_MIB: see spark_numbers */
 	SPARK_OVERHEAD_MIB,
 	GPUS,
-	GPU_SHARE,     /* GPUS as a decimal number; a share if the job needs less than one */
+	GPU_SHARE,     /* GPUS as a decimal number; below 1 if the job needs only a share */
 	GPU_SHARE_MIB, /* GPU memory of a job that needs a share of a GPU */
 	DISK_MIB,
 	DISK_MB,
@@ -44,13 +44,13 @@ enum advice_number {
 	 * down; at least 10. */
 	TIME_MINUTES,
 	TIME_HMS,       /* TIME_MINUTES as HH:MM:SS */
-	SIZE_CORES,     /* the smallest of the target's sizes that is large enough */
+	SIZE_CORES,     /* SIZE_*: the smallest size of the target that is large enough */
 	SIZE_CPU_UNITS, /* 1,024 units are one CPU */
 	SIZE_CPUS,
 	SIZE_MIB,
 
-	/* Conditions; 1 = true. A true condition only makes its piece or section appear. Its number
-	 * is not written. */
+	/* Conditions; 1 = true. A condition decides only whether its piece or section is written.
+	 * The number itself is never written. */
 	IF_CPU_LIFTED,        /* the advice has a CPU request and no CPU limit */
 	IF_DISK_LIFTED,       /* the advice has a disk request, which never has a limit */
 	IF_GPU_SHARE_UNKNOWN, /* a job that needs a share of a GPU, with unknown GPU memory */
@@ -75,8 +75,10 @@ struct advice_piece {
 struct advice_section {
 	const char *start, *between, *end;
 	const struct advice_piece *piece; /* ends with NO_NUMBER */
-	bool optional;                    /* left out if none of its numbers is known */
-	enum advice_number when;          /* a condition of the section; NO_NUMBER = none */
+	/* Leave out the section if none of its numbers is known. */
+	bool optional;
+	/* Write the section only under this condition; NO_NUMBER = always. */
+	enum advice_number when;
 };
 
 struct advice_layout {

@@ -14,7 +14,8 @@ struct advice_size {
 
 struct advice_sizes {
 	const char *of; /* name of the target: "AWS Fargate" */
-	/* The target's own defaults, for a request without CPU or without memory; 0 = none. */
+	/* The target's defaults for a request without CPU, and for one without memory; 0 = it has
+	 * none. */
 	uint64_t millicores_default, mib_default;
 	uint64_t disk_gib_most; /* largest disk in GiB; 0 = no limit */
 	/* Sorted by CPUs, then by memory. The first size that fits is therefore the smallest: the
@@ -31,9 +32,9 @@ extern const struct advice_sizes advice_sizes_fargate;
  * lacks. */
 extern const struct advice_sizes advice_sizes_gcp;
 
-/* Finds the smallest size that is large enough for a request. A request of 0 is unknown: any size
- * is large enough for it. Writes the memory of the size to *ret_mib. Returns NULL if no size is
- * large enough. */
+/* Finds the smallest size that is large enough for a request. A request of 0 stands for an unknown
+ * need, for which any size is large enough. Writes the memory of the size to *ret_mib. Returns NULL
+ * if no size is large enough. */
 const struct advice_size *advice_size_for(const struct advice_sizes *s, uint64_t millicores,
 	uint64_t mib, uint64_t *ret_mib);
 

@@ -8,9 +8,9 @@
 #include "recommender/sizing/strategy.h"
 #include "recommender/advice/sizes.h"
 
-/* Disk requests below this size are left out. A request would replace the default disk of several
- * gigabytes. A small disk would have no room for logs, and the history of runs does not count
- * logs. */
+/* A disk request below this size is left out. It would replace the target's default disk of several
+ * gigabytes. A smaller disk might have no room for logs, which the recorded disk use does not
+ * include. */
 #define DISK_LEAST (1024 * MIB)
 
 /* Disk of a Fargate task without a request. Source: EphemeralStorage in the Amazon ECS API
@@ -22,7 +22,8 @@
  * value counts. */
 #define METAFLOW_MEMORY_MB 4096
 
-/* Assumed memory of a GPU if the caller does not give it. Few data centre GPUs have less. */
+/* Assumed memory of a GPU, in bytes, if the caller does not give it. Few data centre GPUs have
+ * less. */
 #define GPU_MEMORY_ASSUMED (16 * 1024 * MIB)
 
 /* The numbers and the texts of an answer. */
@@ -73,8 +74,8 @@ static void cpu_numbers(const struct sizing *s, bool limit, uint64_t n[ADVICE_NU
 	n[IF_CPU_LIFTED] = n[MILLICORES] && !n[MILLICORES_LIMIT_ASKED];
 }
 
-/* Returns the memory of the attempt that follows an attempt with `mib`: the next larger memory that
- * the strategy advises. If the strategy advises none, returns twice `mib`. */
+/* Returns the memory in MiB of the attempt that follows an attempt with `mib`: the next larger
+ * memory that the strategy advises. If the strategy advises none, returns twice `mib`. */
 static uint64_t next_attempt(const struct sizing *s, uint64_t mib)
 {
 	for (size_t i = 0; i < ATTEMPTS_TOLD; i++) {
@@ -100,8 +101,8 @@ static void attempt_numbers(const struct sizing *s, uint64_t n[ADVICE_NUMBERS])
 /* Spark adds the overhead to the heap. The overhead is 0.1 of the heap and at least 384 MiB:
  * spark.executor.memoryOverheadFactor and minMemoryOverhead in Spark's configuration. Heap and
  * overhead together are the memory of the job. Spark refuses a heap below 450 MiB
- * (UnifiedMemoryManager.scala). With some garbage collectors, the heap that Spark sees is smaller
- * than the requested heap. */
+ * (UnifiedMemoryManager.scala). The heap is therefore at least 512 MiB: with some garbage
+ * collectors, Spark sees a heap smaller than the requested one. */
 static void spark_numbers(uint64_t n[ADVICE_NUMBERS])
 {
 	uint64_t overhead = at_least(divided_up(n[MEMORY_MIB], 11), 384);
@@ -128,8 +129,9 @@ static void memory_numbers(const struct sizing *s, uint64_t n[ADVICE_NUMBERS])
 	spark_numbers(n);
 }
 
-/* A job that does not fill its only GPU can share it. The share covers the computing power and the
- * memory, because the jobs on a GPU share both. */
+/* If a job does not fill its only GPU, other jobs can share it. The job then requests the larger of
+ * two shares, that of the computing power and that of the memory, because jobs on one GPU share
+ * both. */
 static void gpu_numbers(const struct sizing *s, double gpu_memory, uint64_t n[ADVICE_NUMBERS])
 {
 	double held = s->demand.vram_bytes / (gpu_memory > 0 ? gpu_memory : GPU_MEMORY_ASSUMED);
@@ -173,7 +175,8 @@ static void numbers_of(const struct sizing *s, const struct advice_target *t,
 	n[IF_METAFLOW_DEFAULTS_LOSE] = !n[IF_METAFLOW_DEFAULTS_WIN];
 }
 
-/* Chooses a size of the target. Call it only if CPU or memory is known. */
+/* Sets the SIZE_* numbers: those of the smallest size that is large enough. Call it only if CPU or
+ * memory is known. */
 static int size_numbers(const struct advice_sizes *sizes, struct written *w, struct err *e)
 {
 	uint64_t *n = w->n, mib;
@@ -238,7 +241,7 @@ static bool is_written(enum advice_number which, const struct written *w)
 	return which >= ADVICE_NUMBERS || w->n[which];
 }
 
-/* Returns true if a piece has a known number. Texts do not count. */
+/* Returns true if at least one piece of the section has a known number. Texts do not count. */
 static bool has_number(const struct advice_section *s, const struct written *w)
 {
 	for (const struct advice_piece *p = s->piece; p->number; p++)

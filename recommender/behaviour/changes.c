@@ -14,13 +14,14 @@
 #define SHIFT_RATIO_MIN 1.05 /* smallest ratio of the medians before and after a shift */
 #define TREND_RUNS_MIN  8
 #define TREND_CHANCE    0.05
-#define TREND_MIN       0.002 /* smallest trend that is reported, as a share per run */
+#define TREND_MIN       0.002 /* smallest reported trend: growth per run, as a share of the value */
 #define PEAK_RUNS_MIN   5
 #define PEAK_RATIO_MIN  1.05
 #define OUTLIER_RUNS    8
-#define OUTLIER_SCORE   3.5  /* smallest modified z-score (Iglewicz and Hoaglin) of an outlier */
-#define SPREAD_MIN      0.01 /* smallest spread of logarithms: differences below 1 % are noise */
-#define MEASURES        3
+/* Modified z-score (Iglewicz and Hoaglin) from which on a value is an outlier. */
+#define OUTLIER_SCORE 3.5
+#define SPREAD_MIN    0.01 /* smallest spread of logarithms: differences below 1 % are noise */
+#define MEASURES      3
 
 const char *const change_kind_name[CHANGE_KINDS] = {
 	[CHANGE_SHIFT] = "shift",
@@ -136,8 +137,8 @@ static size_t find_shift(struct findings *f, const struct line *l)
 	return at;
 }
 
-/* Finds a trend in the runs since the last shift. Ignores the runs before it, because they would
- * make the sudden shift look like a trend. */
+/* Finds a trend in the runs from index `from` on, which is the first run after the last shift. With
+ * the runs before a sudden shift, the shift would look like a trend. */
 static void find_trend(struct findings *f, const struct line *l, size_t from, double requested)
 {
 	size_t n = l->n - from;
@@ -192,8 +193,9 @@ static void find_new_peak(struct findings *f, const struct line *l)
 		l->measure->print(old_words, exp(before)));
 }
 
-/* Estimates the logarithm of the newest value from the earlier runs since the last shift. Uses the
- * input sizes if all are known. Leaves `residual` sorted. */
+/* Estimates the logarithm of the newest value from the runs before it, back to index `from` (the
+ * last shift). Uses the input sizes if all are known. `residual` receives the logarithms of these
+ * runs without the effect of their input sizes, sorted. */
 static double expected_newest(const struct line *l, size_t from, double residual[TREND_MAX])
 {
 	size_t n = l->n - 1 - from;

@@ -11,7 +11,7 @@ extern const char *const change_kind_name[CHANGE_KINDS]; /* "shift", "trend", ..
 struct change {
 	enum change_kind kind;
 	const char *measure; /* "memory_peak_bytes", "duration_seconds", "cpu_seconds" */
-	const char *run_id;  /* SHIFT: first run after the shift; TREND: NULL; else: newest run */
+	const char *run_id;  /* SHIFT: first run after the shift; TREND: NULL; others: newest run */
 	/* SHIFT: medians before and after the shift. TREND: value of the oldest run, and expected
 	 * value of the next. NEW_PEAK: largest earlier peak, and newest peak. ANOMALY: expected and
 	 * actual value. */
@@ -21,8 +21,8 @@ struct change {
 };
 
 /* Finds the changes and returns their number. `runs`: newest first, all outcomes.
- * `requested_bytes`: memory request of the next run, NaN = unknown. If memory has a trend, the
- * sentence says after how many runs memory will reach `requested_bytes`. `*ret` is in `arena`. */
+ * `requested_bytes`: memory request of the next run, NaN = unknown. It is used only if memory has a
+ * trend: the sentence then says after how many runs memory will reach it. `*ret` is in `arena`. */
 size_t changes_of_runs(const struct runs *runs, double requested_bytes, struct arena *arena,
 	struct change **ret);
 

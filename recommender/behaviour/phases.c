@@ -16,7 +16,7 @@
 #define RECURS       3
 #define SAME_PLACE   0.05
 #define PAYS         0.8
-#define WORTH_A_CUT  0.02 /* minimum saving of a cut, as a share of the whole run's cost */
+#define WORTH_A_CUT  0.02 /* smallest saving of a useful cut / cost of the whole run */
 
 enum channel { CORES, MEMORY, GPU, VRAM, IO, CHANNELS };
 
@@ -78,7 +78,8 @@ static double *channel_of(const struct series *s, enum channel c, struct arena *
 	return v;
 }
 
-/* Returns the mean of every `width` samples. Ignores unknown samples. */
+/* Returns an array of means: one for each group of `width` samples in succession. Ignores unknown
+ * samples. */
 static double *binned(const double *v, size_t n, size_t width, struct arena *arena)
 {
 	size_t bins = (n + width - 1) / width;

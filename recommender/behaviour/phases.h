@@ -1,6 +1,6 @@
-/* The phases of a run: parts with different usage ("loads for 12 minutes on one core with 40 GiB,
- * then trains for three hours on a GPU"). Also decides whether separate steps for the phases save
- * resources. Pure functions. */
+/* The phases of a run are its parts with different usage of resources ("loads for 12 minutes on one
+ * core with 40 GiB, then trains for three hours on a GPU"). Also decides whether separate steps for
+ * the phases save resources. Pure functions. */
 #ifndef RECOMMENDER_BEHAVIOUR_PHASES_H
 #define RECOMMENDER_BEHAVIOUR_PHASES_H
 
@@ -23,10 +23,11 @@ struct phases {
 };
 
 /* phases_of finds the phases of a run. Its argument `s` has the run's samples, with the columns in
- * phases_columns. A run whose level never shifts has one phase. `ret->phase` is in `arena`. */
+ * phases_columns. If the usage never shifts lastingly, the run has one phase. `ret->phase` is in
+ * `arena`. */
 extern const char *const phases_columns[]; /* NULL-terminated */
 void phases_of(const struct series *s, struct arena *arena, struct phases *ret);
-/* Replaces p->phase by a copy in `arena`. */
+/* Replaces p->phase by a copy in `arena`, so that the arena of the original can be freed. */
 void phases_copy(struct phases *p, struct arena *arena);
 
 /* A split of a job into steps. A split is proposed when all of these conditions are true:
@@ -36,7 +37,7 @@ void phases_copy(struct phases *p, struct arena *arena);
  * The cost is (cores + GiB / 8 + 25 x GPUs) x time. */
 struct split {
 	struct phases parts; /* parts of the newest run */
-	double saving;       /* saved share of the cost without a split */
+	double saving;       /* saved cost / cost without a split */
 	const char *words;   /* one sentence about the split */
 };
 /* Returns false if no split is proposed. `run`: phases of `n` runs, newest first; only the first

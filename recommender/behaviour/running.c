@@ -54,7 +54,8 @@ static size_t points_below(const double point[PROSPECT_POINTS], double v)
 	return i;
 }
 
-/* Returns the median of the points >= `v`. Returns `v` if all points are below `v`. */
+/* Returns the median of those points that are not below `v`. Returns `v` if all points are below
+ * `v`. */
 static double middle_from(const double point[PROSPECT_POINTS], double v)
 {
 	size_t first = points_below(point, v);
@@ -62,8 +63,8 @@ static double middle_from(const double point[PROSPECT_POINTS], double v)
 	return first == PROSPECT_POINTS ? v : point[first + (PROSPECT_POINTS - first) / 2];
 }
 
-/* Returns the share of points above `w` among the points >= `v` (w >= v). Returns 0.5 if all points
- * are below `v`. */
+/* Returns (number of points above `w`) / (number of points not below `v`), where w >= v. Returns
+ * 0.5 if all points are below `v`. */
 static double share_above(const double point[PROSPECT_POINTS], double v, double w)
 {
 	size_t first = points_below(point, v), last = points_below(point, nextafter(w, INFINITY));

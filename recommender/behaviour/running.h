@@ -5,9 +5,9 @@
 #include "recommender/run.h"
 #include "recommender/sizing/sizing.h"
 
-/* Expected peaks and durations of a run with a given input size. The values in an array are equally
- * likely and in ascending order. Compute a prospect only once per run, because it replays all
- * earlier runs. */
+/* Expected peaks and durations of a run, as it is forecast before its start. The values in an array
+ * are equally likely and in ascending order. Compute a prospect only once per run, because
+ * running_prospect replays all earlier runs. */
 #define PROSPECT_POINTS 200
 struct prospect {
 	double peak[PROSPECT_POINTS];     /* expected peaks, bytes; all NaN = unknown */
@@ -15,18 +15,18 @@ struct prospect {
 	double expected_seconds;          /* duration that the sizing forecasts; NaN = unknown */
 };
 
-/* `history`: earlier runs of the job, newest first, all outcomes. From `options`, reads only the
- * input size of this run and the neighbours. */
+/* Computes the prospect of a run. `history` has the earlier runs of the job, newest first, all
+ * outcomes. Reads only two members of `options`: the input size of this run, and the neighbours. */
 void running_prospect(const struct runs *history, const struct sizing_options *options,
 	struct prospect *ret);
 
-/* Memory peak of a run, `seconds` after the run's start. */
+/* The peak of memory that a run has reached `seconds` after its start. */
 struct memory_mark {
 	double seconds, bytes;
 };
 
-/* Returns the memory peak after half of `seconds` had passed. `mark` is in order of time. NaN =
- * there is no mark from the first half. */
+/* Returns the peak in bytes that a run had reached after half of `seconds`. `mark` is in order of
+ * time. NaN = no mark is from the first half. */
 double running_mark_at_half(const struct memory_mark *mark, size_t n, double seconds);
 
 /* Requests of a run and its usage so far. NaN = unknown. */

@@ -5,8 +5,8 @@
 
 #include "collectors/base/mem.h"
 
-/* Running sums of the standardised channels. Constant channels are left out. `squares` has the
- * running sums of the squares, added over all channels. */
+/* Running sums of the standardised channels. Constant channels are left out. squares[i] is the sum
+ * of the squares of the first i points of all channels. */
 struct sums {
 	size_t channels;
 	double *sum[SEGMENTS_CHANNELS_MAX]; /* [i] = sum of the first i points */
@@ -24,7 +24,8 @@ static void fill_gaps(const double *in, size_t n, double *out)
 		out[i] = last = isfinite(in[i]) ? in[i] : last;
 }
 
-/* Returns false if the channel is unknown or constant. */
+/* Scales the values to mean 0 and variance 1. Returns false if they are all unknown or all
+ * equal. */
 static bool standardise(double *v, size_t n)
 {
 	double mean = 0, variance = 0;

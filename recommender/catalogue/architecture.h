@@ -19,7 +19,8 @@ enum architecture {
  * is "". */
 extern const char *const architecture_name[ARCHITECTURE_COUNT];
 
-/* Finds the index of `text` in names[n], ignoring case. Returns false if it is not found. */
+/* Finds `text` among the `n` names, ignoring case, and writes its index to *ret. Returns false if
+ * it is not found. */
 bool catalogue_name_find(const char *const *names, size_t n, const char *text, unsigned *ret);
 
 #endif

@@ -1,4 +1,5 @@
-/* The configuration of a benchmark score, as sc-data and the Keeper write it: a JSON object. */
+/* Reads the configuration with which a benchmark score was measured. The sources, sc-data and the
+ * Spare Cores Keeper, write it as a JSON object. */
 #ifndef RECOMMENDER_CATALOGUE_BENCHMARK_CONFIG_H
 #define RECOMMENDER_CATALOGUE_BENCHMARK_CONFIG_H
 

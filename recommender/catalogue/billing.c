@@ -13,7 +13,7 @@ static const struct billing_row {
 	const char *vendor_id;
 	double vcpus;  /* least number of vCPUs of the servers of this row */
 	bool with_gpu; /* the row is only for servers with a GPU */
-	bool by_size;  /* the minimum depends on the size of the server */
+	bool by_size;  /* the minimum of this vendor depends on the size of the server */
 	struct billing rule;
 } rows[] = {
 	{"alicloud", 4, false, true, {1, 120, true, NAN}},
@@ -29,8 +29,9 @@ static const struct billing_row {
 	{"vultr", 0, false, false, {HOUR, HOUR, false, 672}},
 };
 
-/* A server of unknown size gets the rule for the smallest size. For Alibaba this is the longest
- * minimum. The other vendors have the same rule for all sizes. */
+/* Returns the row of a server; NULL = the vendor is not in the list. Only Alibaba's rows depend on
+ * the size: if the size is unknown, the row of the smallest size counts, with the longest
+ * minimum. */
 static const struct billing_row *row_of(const struct vendor *v, const struct server *s)
 {
 	for (const struct billing_row *r = rows; r < rows + ARRAY_LEN(rows); r++)
@@ -53,10 +54,11 @@ struct billing billing_of(const struct vendor *v, const struct server *s)
 	return b;
 }
 
-/* Returns the mean bill over all moments of an hour at which a run can start. A run that does not
- * cross the hour is billed the minimum at least. The time that a longer run spends in its last hour
- * of the clock is assumed to be uniformly distributed, between 0 and an hour (or the length of the
- * run, if shorter). */
+/* Returns the billed seconds if `minimum` holds for each last hour of the clock (per_clock_hour):
+ * the mean over all moments of an hour at which the run can start. A run that stays in one hour of
+ * the clock is billed at least the minimum. For a run that crosses the hour, the time in its last
+ * hour is assumed to be uniformly distributed, from 0 to an hour or to the length of the run,
+ * whichever is shorter. */
 static double with_clock_hours(double minimum, double seconds)
 {
 	double part = fmin(seconds, minimum);

@@ -29,18 +29,18 @@
 
 #include "recommender/catalogue/catalogue.h"
 
-/* How the time of a server is billed. In seconds, except `month`. NaN = unknown. */
+/* How the time of a server is billed. `increment` and `minimum` are seconds; NaN = unknown. */
 struct billing {
 	double increment, minimum;
-	/* true: the minimum holds for the last hour of the clock in which the server runs, not for
-	 * the whole run. */
+	/* true: `minimum` is the least that is billed for the last hour of the clock in which the
+	 * server runs. false: it is the least that is billed for the whole run. */
 	bool per_clock_hour;
-	double month; /* most hours of a month that are billed; NaN = no limit is known */
+	double month; /* most billed hours of a month; NaN = no limit is known */
 };
 
-/* Returns the rule for server `s` of vendor `v`. Numbers of the catalogue are preferred. The list
- * above fills the numbers that the catalogue lacks. A minimum that depends on the size of the
- * server always comes from the list, because a catalogue has only one number for a vendor. */
+/* Returns the rule for server `s` of vendor `v`. It has the numbers of the catalogue. A number that
+ * the catalogue lacks comes from the list above. A minimum that depends on the size of the server
+ * always comes from the list, because a catalogue has only one minimum for each vendor. */
 struct billing billing_of(const struct vendor *v, const struct server *s);
 
 /* Returns the seconds that are billed for a run of `seconds`. If the bill depends on the minute of

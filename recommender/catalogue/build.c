@@ -129,7 +129,7 @@ int catalogue_set_rate(struct catalogue_builder *b, const char *currency, double
 	return 0;
 }
 
-/* Fills unknown members of `old` from `new`. Both are structs of `part`. */
+/* Sets the unknown members of `old` to those of `new`. Both point to the struct of `part`. */
 static void fill_unknown(enum field_part part, void *old, const void *new)
 {
 	for (const struct field *f = fields; f->name; f++) {
@@ -298,7 +298,8 @@ static double usd_of(const struct catalogue_builder *b, const char *code)
 static int check_size(const struct catalogue_builder *b, const struct price_row *row, struct err *e)
 {
 	if (row->price <= CATALOGUE_PRICE_MAX_USD)
-		return 0; /* no unit of a currency is worth many dollars */
+		/* A small number is small in any currency: no unit is worth many dollars. */
+		return 0;
 	const char *currency = *row->currency ? row->currency : "USD";
 	double usd = usd_of(b, currency);
 
@@ -336,7 +337,8 @@ int catalogue_add_price(struct catalogue_builder *b, const struct price_row *row
 	return add_price(b, known - 1, row, e);
 }
 
-/* Adds min_price_ondemand, min_price_spot and `price`, where known. On an error, adds no price. */
+/* Adds up to three prices of a server: s->min_price_ondemand, s->min_price_spot and `price`. Leaves
+ * out unknown prices. On an error, adds none of them. */
 static int add_prices_of(struct catalogue_builder *b, uint32_t server, const struct server *s,
 	const struct price_row *price, struct err *e)
 {
@@ -428,8 +430,8 @@ int catalogue_add_server(struct catalogue_builder *b, const struct server *s, st
 	return add_server(b, known, s, &(struct price_row){.price = NAN, .zone_id = ""}, e);
 }
 
-/* Returns the first field in which a repeated server contradicts the earlier one. NULL = no
- * contradiction. */
+/* Compares two rows of the same server. Returns the first field in which they contradict each
+ * other. NULL = no contradiction. */
 static const struct field *contradiction(const struct server *before, const struct server *now)
 {
 	for (const struct field *f = fields; f->name; f++) {

@@ -10,7 +10,7 @@ struct added_price {
 	uint32_t server; /* index in catalogue_builder.server */
 };
 
-/* Scores by index in catalogue_builder.server. Servers from index `n` on have no score yet. */
+/* score[i] is that of catalogue_builder.server[i]. Servers from index `n` on have no score yet. */
 struct added_scores {
 	float *score;
 	size_t n, room;
@@ -18,16 +18,17 @@ struct added_scores {
 
 struct added_benchmark {
 	struct benchmark about;
-	struct added_scores all, single; /* single: scores in configurations of one core */
+	struct added_scores all, single; /* single: scores with one core */
 };
 
 struct catalogue_builder {
 	struct arena memory;  /* owns the texts; moved to the catalogue at the end */
 	struct arena scratch; /* owns the keys of the lookup tables */
 	/* `texts` stores each text once. A by_* table finds the index of an added object in its
-	 * array. The value is the index plus 1; 0 = not added. In by_region and by_zone the value
-	 * is the index itself, because index 0 is the unknown region or zone. The key is the id in
-	 * by_vendor and by_benchmark, and the pair of vendor and id in the other by_* tables. */
+	 * array below. Its values are index + 1, and 0 = not added. In by_region and by_zone, the
+	 * values are the indexes themselves, because index 0 is the unknown region or zone. The
+	 * keys are ids in by_vendor and by_benchmark, and pairs of vendor and id in the other by_*
+	 * tables. */
 	struct string_table texts, by_server, by_vendor, by_region, by_zone, by_benchmark;
 	const char *note, *as_of;
 	size_t n, servers_room;

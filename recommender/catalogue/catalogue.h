@@ -27,9 +27,9 @@ enum allocation {
 	ALLOCATION_ONDEMAND,
 	ALLOCATION_SPOT,
 	ALLOCATION_RESERVED,
-	/* The lowest price over all allocations. The source does not say whether it is an on-demand
-	 * price, a spot price or a reserved one. A server has such a price only if the source has
-	 * no on-demand price for it. Answers use it last, and say that its allocation is
+	/* Unknown allocation: the source has only the lowest price over all allocations, and does
+	 * not say which one it is. A server has such a price only if the source has no on-demand
+	 * price for it. Answers use it as the last choice, and say that its allocation is
 	 * unknown. */
 	ALLOCATION_ANY,
 	ALLOCATION_COUNT,
@@ -43,7 +43,7 @@ extern const char *const catalogue_allocation_name[ALLOCATION_COUNT];
 struct vendor {
 	const char *vendor_id, *name, *country_id;
 	const char
-		*compliance; /* ids of frameworks, separated by blanks: "hipaa iso27001 soc2t2" */
+		*compliance; /* ids of compliance frameworks, separated by blanks: "hipaa soc2t2" */
 	/* true = the vendor complies with exactly the frameworks in `compliance`. false = the
 	 * source does not say which frameworks the vendor complies with. */
 	bool compliance_known;
@@ -54,7 +54,8 @@ struct region {
 	const char *vendor_id, *region_id, *api_reference, *display_name;
 	const char *aliases;                /* other names, separated by "|" */
 	const char *country_id, *continent; /* ISO 3166-1 alpha-2 code; name of the continent */
-	/* Lowest prices in the region for storage, traffic and addresses. */
+	/* Lowest prices in the region: storage per GB and month, outbound traffic per GB, public
+	 * IPv4 address per hour. */
 	double storage_price_gb_month, outbound_price_gb, ipv4_price_hour;
 	const char *extras_currency; /* currency of the three prices above; "" = USD */
 	/* true = the source's prices in this region were read, so a server without a price here is
@@ -67,7 +68,7 @@ struct server {
 	const char *vendor_id, *server_id, *api_reference, *display_name, *family;
 	const char *cpu_manufacturer, *gpu_manufacturer, *gpu_family, *gpu_model, *storage_type;
 	double vcpus, cpu_cores;
-	double memory_amount, memory_amount_actual; /* MiB: as sold; as its kernel sees it */
+	double memory_amount, memory_amount_actual; /* MiB: as sold; as Linux sees it */
 	double gpu_count;                           /* a fraction for a part of a GPU */
 	double gpu_memory_min, gpu_memory_total;    /* MiB: of the smallest GPU; of all GPUs */
 	double storage_size;                        /* local storage, GB */
@@ -93,17 +94,17 @@ struct price {
 	uint16_t zone;      /* index in catalogue.zone; 0 = unknown, or the whole region */
 	uint8_t allocation; /* value of enum allocation */
 	uint8_t currency;   /* index in catalogue.currency */
-	/* The source computed the price, for example a spot price from the percentage that the
-	 * vendor says is saved on average. No customer pays exactly this price. Answers mark it as
-	 * an estimate, and never choose it as the best price. */
+	/* true = the source computed the price, so no customer pays exactly this price. An example
+	 * is a spot price from the average saving that the vendor publishes. Answers mark it as an
+	 * estimate, and never call its server the best. */
 	bool estimated;
 };
 
 struct currency {
 	const char *code; /* code of ISO 4217: "EUR" */
 	double usd;       /* US dollars for one unit; NaN = unknown */
-	/* Date and source of `usd`: "YYYY-MM-DD" and a name such as "ECB reference rate". "" =
-	 * unknown, and for USD. */
+	/* Date and source of `usd`: "YYYY-MM-DD" and a name such as "ECB reference rate". Both are
+	 * "" if unknown, and for USD. */
 	const char *as_of, *source;
 };
 
@@ -111,9 +112,9 @@ struct benchmark {
 	const char *benchmark_id, *name, *category, *unit;
 	bool higher_is_better;
 	/* score[i] and single_score[i] are the best scores of server[i]; NaN = unknown.
-	 * `single_score`: in the configurations with one core; NULL = the source has no such
-	 * configuration of this benchmark. `score`: in all other configurations; for a server
-	 * without such a score, its score of one core. */
+	 * `single_score` is for the configurations with one core; NULL = the source has none for
+	 * this benchmark. `score` is for all other configurations. If a server has a score with one
+	 * core only, `score` has that one. */
 	const float *score, *single_score;
 };
 
@@ -144,9 +145,9 @@ struct catalogue {
 #define CATALOGUE_PRICES_MAX     10000000
 #define CATALOGUE_BENCHMARKS_MAX 1000
 #define CATALOGUE_TEXT_MAX       (256u << 20) /* largest file, in bytes */
-/* Largest hourly price. A higher price is refused as a typing error: the most expensive servers of
- * the built-in catalogue cost less than 400 dollars. CATALOGUE_PRICE_MAX is the limit for a
- * currency without an exchange rate, where a dollar may be worth a hundred thousand units. */
+/* Largest hourly prices. A higher price is refused as a typing error: the most expensive servers of
+ * the built-in catalogue cost less than 400 dollars. CATALOGUE_PRICE_MAX is for a currency without
+ * a known exchange rate: a hundred thousand of its units may be worth one dollar. */
 #define CATALOGUE_PRICE_MAX_USD 1e6
 #define CATALOGUE_PRICE_MAX     1e11
 
@@ -175,11 +176,11 @@ const struct server *catalogue_find(const struct catalogue *c, const char *vendo
 
 /* Returns the benchmark with this id. NULL = not found. */
 const struct benchmark *catalogue_benchmark(const struct catalogue *c, const char *benchmark_id);
-/* Returns the catalogue's currency or, if it has none of this code, the compiled-in rate of
- * recommender/catalogue/reference_rates.h. NULL = neither has the code. */
+/* Finds a currency by its code: in the catalogue or, if it is not there, among the compiled-in
+ * rates of recommender/catalogue/reference_rates.h. NULL = neither has the code. */
 const struct currency *catalogue_currency(const struct catalogue *c, const char *code);
 
-/* Returns the number of vendors whose compliance the source does not mention. */
+/* Returns the number of vendors with compliance_known = false. */
 size_t catalogue_vendors_of_unknown_compliance(const struct catalogue *c);
 
 /* Replaces the exchange rate of a currency: US dollars for one unit. `source` says who gave it; its
@@ -189,11 +190,11 @@ size_t catalogue_vendors_of_unknown_compliance(const struct catalogue *c);
 int catalogue_set_usd(struct catalogue *c, const char *code, double usd, const char *source,
 	struct err *e);
 
-/* Checks the code of a currency to add to `n` existing currencies. -EINVAL: the code is not three
- * capital letters. -E2BIG: too many currencies. */
+/* Checks whether a currency with this code can be added to `n` existing currencies. -EINVAL: the
+ * code is not three capital letters. -E2BIG: too many currencies. */
 int catalogue_currency_check(const char *code, size_t n, struct err *e);
 
-/* Returns the units of `to` for one unit of `from`. NaN = unknown. */
+/* Returns how many units of `to` one unit of `from` is worth. NaN = a rate is unknown. */
 double catalogue_currency_rate(const struct currency *from, const struct currency *to);
 
 /* Adds a reference. A new catalogue has one reference. catalogue_free drops a reference. When the

@@ -58,8 +58,8 @@ static int add_quoted(struct csv *c, struct err *e)
 	return 0;
 }
 
-/* Appends the next cell, trimmed, with a NUL. Leaves the cursor at the comma or at the end of the
- * row. */
+/* Appends the next cell to c->row, without blanks around it, and with a NUL. Leaves the cursor at
+ * the comma or at the end of the row. */
 static int add_cell(struct csv *c, struct err *e)
 {
 	size_t before = c->row.len;

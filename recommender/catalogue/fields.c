@@ -33,7 +33,8 @@ const char *const catalogue_allocation_name[ALLOCATION_COUNT] = {
 static const char *const status_name[] = {"inactive", "active"};
 static const char *const flag_name[] = {"false", "true"};
 
-/* Accepted texts of each kind. `empty` is the value of an empty text. */
+/* Accepted texts of each field kind: value i has the name name[i]. `empty` is the value of the
+ * empty text. */
 static const struct {
 	const char *const *name;
 	unsigned n, empty;
@@ -45,8 +46,8 @@ static const struct {
 	[FIELD_STATUS] = {status_name, ARRAY_LEN(status_name), true},
 	[FIELD_FLAG] = {flag_name, ARRAY_LEN(flag_name), false},
 };
-/* Returns true if the member is a bool. The members of the other `kinds` are enums, which are read
- * and written as unsigned. */
+/* Returns true if the member in its struct is a bool. The members of the other `kinds` are enums,
+ * which are read and written as unsigned. */
 static bool is_bool(const struct field *f)
 {
 	return f->kind == FIELD_STATUS || f->kind == FIELD_FLAG;
@@ -59,8 +60,8 @@ static_assert(sizeof(enum architecture) == sizeof(unsigned), "an enum is an unsi
 #define REGION(member) .part = PART_REGION, .offset = offsetof(struct region, member)
 #define PRICE(member)  .part = PART_PRICE, .offset = offsetof(struct price_row, member)
 
-/* Several parts can have a field of the same name. A CSV column with this name means the first of
- * these fields. */
+/* Fields of different parts can have the same name. A CSV column with such a name means the first
+ * one in this table. */
 const struct field fields[] = {
 	{.name = "vendor_id", .kind = FIELD_TEXT, .required = true, SERVER(vendor_id),
 		.help = "Vendor that rents it out: aws, gcp, azure, hcloud, upcloud, ovh, alicloud, vultr, or a name of your own"},
@@ -134,8 +135,8 @@ const struct field fields[] = {
 		.help = "The vendor bills at least this"},
 	{.name = "compliance", .kind = FIELD_TEXT, VENDOR(compliance),
 		.help = "Frameworks that the vendor complies with, with a blank between: hipaa, iso27001, soc2t2"},
-	/* Fields whose name is already used above. They are found only by part: in an SQLite table
-	 * or JSON object of that part. */
+	/* Fields whose name is already used above. Only a lookup in one part finds them (field_of):
+	 * for an SQLite table or a JSON object of that part. */
 	{.name = "vendor_id", .kind = FIELD_TEXT, VENDOR(vendor_id), .help = "Identifier"},
 	{.name = "name", .kind = FIELD_TEXT, VENDOR(name), .help = "Name"},
 	{.name = "country_id", .kind = FIELD_TEXT, VENDOR(country_id), .help = "Country of the vendor"},

@@ -1,5 +1,5 @@
-/* Fields of servers, vendors, regions and prices, one row each. The same rows are used to read and
- * write CSV columns, SQLite columns and JSON keys, and to document them. */
+/* One table of the fields of servers, vendors, regions and prices. The readers and writers of CSV
+ * columns, SQLite columns and JSON keys use it, and so does their documentation. */
 #ifndef RECOMMENDER_CATALOGUE_FIELDS_H
 #define RECOMMENDER_CATALOGUE_FIELDS_H
 
@@ -21,7 +21,7 @@ enum field_kind {
 enum field_part { PART_SERVER, PART_VENDOR, PART_REGION, PART_PRICE, PART_COUNT };
 
 struct field {
-	const char *name, *unit; /* name and unit of the column; unit NULL = none */
+	const char *name, *unit; /* name of the column; its unit, NULL = none */
 	const char *help;        /* one sentence without a full stop */
 	enum field_kind kind;
 	enum field_part part;
@@ -31,7 +31,8 @@ struct field {
 
 extern const struct field fields[]; /* ends with name NULL */
 
-/* A price before packing: texts identify the server, region and zone. */
+/* A price as a source gives it: texts identify the server, region and zone. In a catalogue, indexes
+ * replace the texts (struct price). */
 struct price_row {
 	const char *vendor_id, *server_id, *region_id, *zone_id, *currency;
 	enum allocation allocation;
@@ -39,8 +40,8 @@ struct price_row {
 	bool estimated;
 };
 
-/* One row of a source: a server, and the vendor, region and price in the same row. Their vendor_id,
- * region_id and server_id are those in `server`. */
+/* One row of a source: a server, and the vendor, region and price in the same row. Only `server`
+ * has the vendor_id, region_id and server_id of all four. */
 struct field_row {
 	struct server server;
 	struct vendor vendor;
@@ -55,9 +56,9 @@ const struct field *field_find(const char *name, size_t len);
 /* Returns the field of this name in one part. NULL = not found. */
 const struct field *field_of(enum field_part part, const char *name);
 
-/* Treats the price of a row as the lowest price of all allocations. The Keeper's "price" has this
- * meaning. If the row also has an on-demand price, or a spot price that is not higher, this price
- * adds nothing and becomes unknown. Otherwise it gets ALLOCATION_ANY. */
+/* Call it for a row whose price is the lowest price of all allocations, like the Keeper's "price".
+ * The price gets ALLOCATION_ANY. But it becomes unknown if it adds nothing: the row also has an
+ * on-demand price, or a spot price that is not higher. */
 void field_row_price_is_lowest(struct field_row *r);
 
 /* Makes every member unknown. */
@@ -66,15 +67,15 @@ void *field_row_part(struct field_row *r, enum field_part part); /* &r->server, 
 
 /* Sets a member of `object`, which is the struct of the field's part. `text` must outlive `object`;
  * "" = unknown. Enum values have the names of the Spare Cores Keeper, in upper or lower case.
- * Returns -EINVAL for an invalid text. The error message contains the text and the accepted texts,
- * and the caller adds the line or the field. */
+ * Returns -EINVAL for an invalid text. The error message contains the text and the accepted texts.
+ * The caller adds the line or the field to the message. */
 int field_set_text(const struct field *f, void *object, const char *text, struct err *e);
 
 /* Sets a member from a number. -EINVAL: the field is not a number, or `v` is negative. */
 int field_set_number(const struct field *f, void *object, double v, struct err *e);
 
-/* field_number reads a member of the kind FIELD_NUMBER, and returns NaN for any other kind.
- * field_text reads a member of any other kind, and returns "" for FIELD_NUMBER. */
+/* Read a member. field_number is for the kind FIELD_NUMBER, and returns NaN for other kinds.
+ * field_text is for all other kinds, and returns "" for FIELD_NUMBER. */
 double field_number(const struct field *f, const void *object);
 const char *field_text(const struct field *f, const void *object);
 

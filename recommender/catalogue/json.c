@@ -18,10 +18,11 @@ struct json_cursor {
 	unsigned long line; /* line number of `at`, from 1 */
 	const struct json_reading *how;
 	size_t objects;
-	/* The current object has an invalid allocation, currency, region or zone, which a lenient
-	 * reader accepts. Its prices are then dropped. */
+	/* true = the current object has an invalid allocation, currency, region or zone. Only a
+	 * lenient reader goes on, and drops the object's prices. */
 	bool price_unclear;
-	struct buf list; /* one text made of a JSON list; valid until the object is added */
+	/* Text made of a JSON list by joined_list; valid until the object is added. */
+	struct buf list;
 };
 
 static void skip_to(struct json_cursor *r, const char *at)
@@ -48,7 +49,7 @@ static bool skip_char(struct json_cursor *r, char c)
 	return true;
 }
 
-/* Joins ["a", "b"] to "a|b", because Keeper sends aliases as a list. */
+/* Joins ["a", "b"] to "a|b". The Keeper sends aliases as a list, but struct region has one text. */
 static const char *joined_list(struct json_cursor *r, const json_t *list)
 {
 	size_t i;
@@ -110,8 +111,9 @@ static bool is_of_price(const struct field *f)
 	       strcmp(f->name, "region_id") == 0 || strcmp(f->name, "zone_id") == 0;
 }
 
-/* Sets the fields of one part from an object. Different parts can have a field of the same name. If
- * `plain` is true, such a name counts only for the first part that has it (field_find). */
+/* Sets the fields of one part from an object. If `plain` is true, the object has the fields of
+ * several parts. A key that several parts have then counts only for the first of them
+ * (field_find). */
 static int set_part(struct json_cursor *r, const json_t *object, enum field_part part, bool plain,
 	struct field_row *row, struct err *e)
 {
@@ -136,7 +138,7 @@ static bool text_is(const json_t *object, const char *key, const char *expected)
 	return text && strcasecmp(text, expected) == 0;
 }
 
-/* Sets a price to NaN if its allocation or its region is uncertain. */
+/* Sets each price of the row to NaN whose allocation or region is uncertain. */
 static void settle_prices(const struct json_cursor *r, const json_t *object, struct field_row *row)
 {
 	static const char *const minima[] = {"min_price", "min_price_ondemand", "min_price_spot"};
@@ -238,13 +240,14 @@ static int add_object(struct json_cursor *r, const json_t *object, struct err *e
 		code = add_country(r, object);
 		break;
 	}
-	/* If `lenient`, skip an object without identity (-EINVAL) and an object that was already
-	 * added (-EEXIST). If the Keeper's list changes between the requests for two pages, an
-	 * object can be on both. */
+	/* A lenient reader skips an object without an identity (-EINVAL), and an object that was
+	 * added before (-EEXIST): if the Keeper's list changes between the requests for two pages,
+	 * an object can be on both. */
 	return r->how->lenient && (code == -EINVAL || code == -EEXIST) ? 0 : code;
 }
 
-/* Parses the value at r->at and moves behind it. Returns NULL and sets `e` on an error. */
+/* Parses the JSON value at r->at and moves r->at to its end. On an error, returns NULL and sets
+ * `e`. */
 static json_t *take_value(struct json_cursor *r, struct err *e)
 {
 	json_error_t error;

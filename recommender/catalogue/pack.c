@@ -121,7 +121,8 @@ static void drop_prices_of_any(struct catalogue_builder *b)
 	b->n_prices = kept;
 }
 
-/* Groups the prices by server: counts them first, then places them. */
+/* Groups the prices by server. Counts the prices of each server first, then copies each price to
+ * its place. */
 static void pack_prices(struct catalogue_builder *b, struct catalogue *c, struct server *server,
 	const uint32_t *rank)
 {
@@ -165,7 +166,7 @@ static double own_score(const struct server *s, size_t offset)
 }
 
 /* Adds the SCore benchmarks. Call it before the servers are sorted, because scores are indexed in
- * the order of adding. */
+ * the order in which servers were added. */
 static void add_own_scores(struct catalogue_builder *b)
 {
 	for (size_t i = 0; i < ARRAY_LEN(own_scores); i++) {
@@ -183,7 +184,8 @@ static void add_own_scores(struct catalogue_builder *b)
 	}
 }
 
-/* Returns the scores in the order of the packed servers. */
+/* Returns an array of scores in the order of the packed servers. rank[i]: new index of the server
+ * that was added at index i. */
 static float *pack_scores(struct catalogue *c, const struct added_scores *a, const uint32_t *rank)
 {
 	float *score = arena_alloc(&c->memory, (c->n + 1) * sizeof *score);
@@ -231,8 +233,9 @@ static const struct price *lower_price(const struct catalogue *c, const struct p
 		       a;
 }
 
-/* Sets the server's lowest prices. Both are in the currency of the on-demand price. A price of an
- * unknown allocation gives only the currency and the region. */
+/* Sets the lowest on-demand price and the lowest spot price of a server, both in the currency of
+ * the on-demand price. If the server has only prices of an unknown allocation, they set only its
+ * currency and region. */
 static void summarise_prices(const struct catalogue *c, struct server *s)
 {
 	const struct price *ondemand = NULL, *spot = NULL, *any = NULL;
@@ -286,8 +289,8 @@ static void name_continents(struct catalogue_builder *b)
 	}
 }
 
-/* Sets compliance_known and prices_known where the rows contain the data, even if the source does
- * not set them. */
+/* Sets compliance_known of each vendor with frameworks and prices_known of each region with prices,
+ * because the source may not have set them. */
 static void mark_known(struct catalogue_builder *b)
 {
 	for (size_t i = 0; i < b->n_vendors; i++)
@@ -298,8 +301,9 @@ static void mark_known(struct catalogue_builder *b)
 			b->region[b->price[i].price.region].prices_known = true;
 }
 
-/* A rate of the source is as old as the source. If the source has no rate, the compiled-in rate is
- * used. Prices of a currency without any rate stay, and cannot be compared. */
+/* Sets the date and source of each rate. A rate of the catalogue's source has the date of that
+ * source. If the source has no rate, the compiled-in rate is used. Prices in a currency without any
+ * rate are kept, but cannot be compared. */
 static void date_rates(struct catalogue_builder *b, const char *source)
 {
 	for (size_t i = 1; i < b->n_currencies; i++) {

@@ -8,7 +8,8 @@
 #define RATES_SOURCE "ECB reference rate"
 #define USD_PER_EUR  1.1172
 
-/* A rate in US dollars, made from the bank's rate: the units of a currency that a euro buys. */
+/* A rate in US dollars. `units` is the bank's own rate: the units of the currency that one euro
+ * buys. */
 #define PER_EUR(code, units)                                                                       \
 	{                                                                                          \
 		code, USD_PER_EUR / (units), RATES_AS_OF, RATES_SOURCE                             \

@@ -3,8 +3,8 @@
  * --catalogue.rate.
  *
  * Source: euro foreign exchange reference rates of the European Central Bank, which publishes them
- * on each working day for information. A customer who is billed in such a currency pays a different
- * rate: the rates move by a few percent in a month. */
+ * on each working day for information. A customer who is billed in another currency pays a slightly
+ * different rate: rates move by a few percent in a month. */
 #ifndef RECOMMENDER_CATALOGUE_REFERENCE_RATES_H
 #define RECOMMENDER_CATALOGUE_REFERENCE_RATES_H
 
@@ -13,8 +13,8 @@
 
 #include "recommender/catalogue/catalogue.h"
 
-/* Returns the rate with its date and source. Ignores case. NULL = the bank publishes none for this
- * code, or the code is USD. The result is static. */
+/* Returns the rate of a currency code, with its date and source. Ignores case. NULL = the table has
+ * no rate for this code, or the code is USD. The result is static. */
 const struct currency *reference_rate(const char *code);
 
 /* Returns the i-th rate of the table; NULL past the last. */

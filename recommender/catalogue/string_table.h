@@ -21,8 +21,8 @@ struct string_table {
 	size_t bytes;   /* size of the texts */
 };
 
-/* Finds or adds the entry of a text. The entry is valid until the next call; entry->text stays
- * valid. */
+/* Finds or adds the entry of a text. The pointer to the entry is valid only until the next call,
+ * but entry->text stays valid. */
 struct string_entry *string_table_add(struct string_table *m, const char *text, size_t len);
 
 /* Finds or adds the entry of a pair of texts, which form one key. */

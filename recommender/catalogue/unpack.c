@@ -12,10 +12,11 @@
 #include "recommender/catalogue/fields.h"
 
 #define COLUMNS_MAX 64
-/* Prices are in units of 1e-7. */
+/* Prices are stored as multiples of 1e-7. */
 #define UNITS 1e7
 
-/* A column of a table. Reading a row moves the cursor of each column by a cell. */
+/* A column of a table. Its cells are stored one after another. Reading a row moves the cursor
+ * `cells` of each column by one cell. */
 struct column {
 	const struct field *field;
 	struct scan cells;
@@ -29,9 +30,10 @@ struct table {
 	struct column column[COLUMNS_MAX];
 };
 
-/* `price` and `reference` are prices by index of the server, in units of 1e-7; 0 = none. The first
- * row of a vendor and allocation is the reference for the following rows of the same vendor and
- * allocation. */
+/* State of reading the price table. A row has the prices of all servers of a vendor in one place.
+ * The first row of a vendor and allocation is the reference for the following rows with the same
+ * vendor and allocation. price[i] and reference[i] are the prices of server i in this row and in
+ * the reference row, in units of 1e-7; 0 = none. */
 struct price_rows {
 	struct scan at;
 	const char *vendor_id; /* vendor of the reference row */
@@ -88,7 +90,8 @@ static bool read_number(struct scan *s, uint64_t *ret)
 	return false;
 }
 
-/* Reads the head of a table, and places the cursor of each column on its first cell. */
+/* Reads the head of a table: its name, size and columns. Places the cursor of each column on its
+ * first cell. */
 static int open_table(struct scan *s, struct table *t, struct err *e)
 {
 	uint64_t n, len[COLUMNS_MAX];
@@ -178,9 +181,9 @@ static const struct server_range *servers_of(const struct unpacking *u, const ch
 	return NULL;
 }
 
-/* Predicts the price of a server in this row. A pack stores only the difference to it. `before`:
- * price of the server before it in this row. `reference_before` and `reference`: prices of the two
- * servers in the reference row; 0 = none. */
+/* Returns the expected price of a server in this row. A pack stores only the difference of the real
+ * price from it. `before`: price of the previous server in this row. `reference_before`,
+ * `reference`: prices of the previous server and of this server in the reference row; 0 = none. */
 static double expected(double before, double reference_before, double reference)
 {
 	return reference > 0 && reference_before > 0 ?

@@ -9,7 +9,7 @@
 /* Largest size after decompression. The pack of 2026-08 has 0.8 MiB. */
 #define UNPACKED_MAX (8u << 20)
 
-/* -EBADMSG: the data is damaged, and the message says where. A row that the builder refuses gives
+/* -EBADMSG: the data is damaged, and the message says where. If the builder refuses a row, returns
  * the builder's error (build.h). */
 int catalogue_from_pack(struct catalogue **ret, const unsigned char *data, size_t len,
 	const char *source, struct err *e);

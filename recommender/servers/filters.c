@@ -5,8 +5,8 @@
 
 #include "collectors/base/units.h"
 
-/* Burstable CPUs earn credits for 5 to 40 % of their time. A job that uses less than this share
- * rarely runs out of credits. */
+/* A job whose CPU-bound share of its time is below this counts as idle. Burstable CPUs earn credits
+ * for 5 to 40 % of their time, so such a job rarely runs out of credits. */
 #define BUSY_SHARE 0.1
 
 const char *const pick_exclusion_name[EXCLUSION_COUNT] = {
@@ -51,8 +51,8 @@ static bool complies(const struct filter_input *a, const struct server *s)
 	return true;
 }
 
-/* Returns true if `name` names the server or its family. `name` can begin with "vendor~", and then
- * names only servers of that vendor. */
+/* Returns true if `name` names the server or its family. With "vendor~" before it, a name means
+ * only servers of that vendor. */
 static bool is_named(const struct server *s, const char *name)
 {
 	name = region_name_at_vendor(name, s->vendor_id);
@@ -88,8 +88,8 @@ static bool bit_allowed(unsigned bits, unsigned i)
 	return bits == 0 || bits & (1u << i);
 }
 
-/* Returns true if nothing is requested or the amount suffices. An unknown amount (NaN) never
- * suffices. */
+/* Returns true if nothing is requested, or if `there`, the amount of the server, suffices. An
+ * unknown amount (NaN) never suffices. */
 static bool enough(double requested, double there)
 {
 	return !(requested > 0) || there >= requested;
@@ -100,7 +100,8 @@ bool filter_keeps_limit(double limit, double value)
 	return !(limit > 0) || value <= limit;
 }
 
-/* Checks vendor, name and kind of CPU. */
+/* Checks the conditions that are not about size: whether the server is active, its vendor,
+ * compliance, name and kind of CPU. */
 static enum exclusion misfit_by_kind(const struct filter_input *a, const struct server *s)
 {
 	const struct pick_options *o = a->o;

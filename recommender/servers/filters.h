@@ -10,12 +10,12 @@ struct filter_input {
 	const struct pick_options *o;
 };
 
-/* Checks the reasons against server `s` in the order of the enum. Returns the first reason that
- * applies. EXCLUSION_COUNT = the server fits. */
+/* Checks whether server `s` fits, except for price and speed. Returns the first exclusion that
+ * applies, in the order of enum exclusion. EXCLUSION_COUNT = the server fits. */
 enum exclusion filter_misfit(const struct filter_input *a, const struct server *s);
 
-/* Returns true if there is no limit (limit <= 0 or NaN) or `value` is within it. An unknown value
- * is not within a limit. */
+/* Returns true if value <= limit, or if there is no limit (0 or less, or NaN). Returns false if
+ * there is a limit and `value` is unknown (NaN). */
 bool filter_keeps_limit(double limit, double value);
 
 #endif

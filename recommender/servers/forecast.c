@@ -31,8 +31,8 @@ static double at_least_one(double n)
 	return n > 1 ? n : 1;
 }
 
-/* Returns the share of a run in which `n` units were busy. `busy_seconds` is the sum over all
- * units. */
+/* Returns the mean share of a run's `duration` for which its `n` CPUs or GPUs were busy, at most 1.
+ * `busy_seconds` is the sum over all of them. */
 static double busy_share(double busy_seconds, double duration, double n)
 {
 	double share = busy_seconds / (duration * at_least_one(n));
@@ -54,8 +54,8 @@ static double times_faster(double score, double reference)
 	return score > 0 && times > 0 && isfinite(times) ? times : (double)NAN;
 }
 
-/* Returns true for a job that keeps at most one core busy. Unknown cores count as one, as in the
- * profile of a job whose runs have no samples. */
+/* Returns true for a job that keeps at most one core busy. If `cores` is NaN, because the runs have
+ * no samples, the job counts as one of these. */
 static bool one_core(double cores)
 {
 	return !(cores > 1);
@@ -82,8 +82,8 @@ bool forecast_scales(const struct job_profile *p)
 	       (one_core(p->cores) ? r->score1 : r->score) > 0;
 }
 
-/* Returns how many times as fast as on the reference the job's CPU work is done on server `s`. NaN =
- * unknown. */
+/* Returns the speed of the job's CPU work on server `s`, divided by the speed on the server of its
+ * runs (p->reference). NaN = unknown. */
 static double cpu_speed(const struct job_profile *p, const struct server *s)
 {
 	double cores = at_least_one(p->cores);
@@ -105,9 +105,9 @@ static double gpu_speed(const struct catalogue *c, const struct job_profile *p,
 	return times_faster((double)b->score[s - c->server], (double)b->score[r - c->server]);
 }
 
-/* Returns the factor by which the duration changes on server `s` if its speed is unknown. Assumes
- * equal speed. Even then a run takes longer if the server has fewer CPUs than the run keeps
- * busy. */
+/* Returns (duration on server `s`) / (measured duration) when the speed of `s` is unknown. Assumes
+ * that its CPUs are equally fast. The run still takes longer if the server has fewer CPUs than the
+ * run keeps busy. */
 static double stretch_by_cpus(const struct job_profile *p, const struct server *s)
 {
 	double f = forecast_cpu_share(p), few = at_least_one(p->cores / s->vcpus);
@@ -115,7 +115,7 @@ static double stretch_by_cpus(const struct job_profile *p, const struct server *
 	return isnan(f) ? 1 : 1 - f + f * few;
 }
 
-/* Returns the factor by which the duration changes on server `s`. NaN = a speed that matters is
+/* Returns (duration on server `s`) / (measured duration). NaN = a speed that this depends on is
  * unknown. */
 static double duration_stretch(const struct catalogue *c, const struct job_profile *p,
 	const struct server *s)
@@ -162,16 +162,16 @@ double forecast_with_rework(double seconds, double interruptions_per_hour)
 {
 	double rate = interruptions_per_hour / HOUR;
 
-	/* Below this product, the difference to `seconds` is less than a millionth. */
+	/* If this product is tiny, the result differs from `seconds` by less than a millionth. */
 	if (!(rate * seconds > 1e-6))
 		return seconds;
 	return expm1(rate * seconds) / rate;
 }
 
-/* Inputs of a bill. */
+/* Everything that decides how many seconds of a run on a server are billed. */
 struct bill {
 	struct billing rule;
-	double start_seconds;          /* until the server has started */
+	double start_seconds;          /* time in which the server starts, which is billed */
 	double interruptions_per_hour; /* 0 if it is not a spot server */
 };
 
@@ -196,7 +196,8 @@ static double bill_seconds(const struct bill *b, double seconds)
 	return billing_seconds(&b->rule, used_seconds(b, seconds));
 }
 
-/* Returns the mean over the spread of the duration; forecast.h has the rule. */
+/* Returns the billed seconds, as a mean over the spread of the duration (the rule is in
+ * forecast.h). */
 static double mean_bill(const struct bill *b, const struct forecast *f)
 {
 	double middle = bill_seconds(b, f->seconds);
@@ -206,8 +207,8 @@ static double mean_bill(const struct bill *b, const struct forecast *f)
 	return 0.3 * bill_seconds(b, f->low) + 0.4 * middle + 0.3 * bill_seconds(b, f->high);
 }
 
-/* Returns one part of the cost. If its price is unknown, returns 0 and sets the gap bit in
- * `lacks`. */
+/* Returns one part of the cost: amount x price. If the price is unknown, returns 0 and sets the bit
+ * `gap` in `lacks`. */
 static double part_of(double amount, double price, enum cost_gap gap, unsigned *lacks)
 {
 	if (!(amount > 0))
@@ -228,8 +229,7 @@ static double extras_rate(const struct catalogue *c, const struct region *r,
 	return from ? catalogue_currency_rate(from, to) : (double)NAN;
 }
 
-/* Prices of an hour of the server, of storage, of traffic and of an address, in the currency of the
- * answer. */
+/* Prices of the server, of storage, of traffic and of an address, in the currency of the answer. */
 struct price_rates {
 	double hour, storage_gb_month, outbound_gb, ipv4_hour;
 };

@@ -1,5 +1,6 @@
 /* Forecast of a run's duration and cost on another server. Pure functions of measurements of the
- * job and the servers. A forecast marks an unknown speed as assumed.
+ * job and the servers. If a speed is unknown, the same speed is assumed, and the forecast says this
+ * (FORECAST_ASSUMED).
  *
  * f is the CPU-bound share of a run of D seconds:
  *
@@ -10,12 +11,13 @@
  *
  * 	D x (1 - max(f, g) + max(f / speed, g / gpu_speed))
  *
- * `speed` is the ratio of the scores that the job can use (forecast_usable_score).
- * `gpu_speed` is 1 on the same GPU model, else the ratio of the LLM benchmark's scores. The time
- * spent waiting does not change.
+ * `speed` is the ratio of the scores that the job can use (forecast_usable_score). `gpu_speed` is 1
+ * on the same GPU model, else the ratio of the scores in an LLM benchmark. The rest of D, in which
+ * the run waits, does not change.
  *
- * The expected cost is a mean over the spread of the duration, because bills have steps: a run of 50
- * to 70 minutes is billed as one hour or two. The mean is taken of three bills, by Swanson's rule:
+ * The expected cost is a mean over the spread of the duration, because bills have steps: a run of
+ * 50 to 70 minutes is billed as one hour or two. The mean is taken of three bills, by Swanson's
+ * rule:
  *
  * 	0.3 x bill(low) + 0.4 x bill(expected) + 0.3 x bill(high)
  *
@@ -35,13 +37,13 @@ struct job_profile {
 	double duration_low, duration_high; /* 80 % of runs are expected to be between these */
 	double cpu_seconds;                 /* CPU time per run */
 	double gpu_seconds;                 /* GPU time per run: sum of utilisation x time */
-	double cores, gpus;                 /* number that the median run uses at one time */
+	double cores, gpus;                 /* number in use at one time, median of the runs */
 	double sent_bytes;                  /* bytes per run that are sent over the network */
-	/* server type of the runs, from the same catalogue; NULL = unknown */
+	/* Server type of the runs, an entry of the catalogue that forecasts use; NULL = unknown. */
 	const struct server *reference;
 };
 
-/* Returns a profile with a known duration; all else is unknown. */
+/* Returns a profile in which only the duration is known. */
 struct job_profile forecast_profile(double seconds);
 
 /* Returns the CPU-bound share of the run. NaN = unknown. */
@@ -69,17 +71,18 @@ struct forecast forecast_on(const struct catalogue *c, const struct job_profile 
 bool forecast_scales(const struct job_profile *p);
 
 /* Returns the part of the server's SCore that a job with `cores` busy cores can use: score1 for one
- * core, and min(cores x score1, score) for more. `score` is that of all vCPUs at once: two of them
- * often share one core of the processor, and then are slower than one alone. A job that keeps few
- * vCPUs busy has the cores for itself. If only `score` is known, returns score x min(cores, vcpus) /
- * vcpus. If `cores` is NaN, returns the whole score. NaN = the score is unknown. */
+ * core, and min(cores x score1, score) for more. `score` is measured with all vCPUs busy. Two vCPUs
+ * often share one core of the processor, and each is then slower than a vCPU alone on its core. A
+ * job that keeps few vCPUs busy does not have to share cores. If only `score` is known, returns
+ * score x min(cores, vcpus) / vcpus. If `cores` is NaN, returns the whole score. NaN = the score is
+ * unknown. */
 double forecast_usable_score(const struct server *s, double cores);
 
 /* Returns the expected seconds until a run ends, if each random interruption restarts the run from
  * the beginning: (e^(rate x T) - 1) / rate. */
 double forecast_with_rework(double seconds, double interruptions_per_hour);
 
-/* Parts missing from a cost, because their price is unknown. */
+/* Parts that a cost does not include, because their price or rule is unknown. */
 enum cost_gap {
 	COST_LACKS_BILLING = 1,  /* vendor's minimum and increment */
 	COST_LACKS_STORAGE = 2,  /* disk beyond the local storage */
@@ -88,11 +91,12 @@ enum cost_gap {
 };
 
 struct cost {
-	/* Per run, in the currency of the terms. amount: expected; low, high: if the run takes
-	 * forecast.low or high. */
+	/* Cost of a run, in cost_terms.currency. amount: expected cost. low, high: cost if the run
+	 * takes forecast.low or forecast.high seconds. */
 	double low, amount, high;
 	/* Parts of amount; 0 = none. The first four are for a run of forecast.seconds. `spread` is
-	 * the amount that the mean over the spread of the duration adds; it can be negative. */
+	 * the rest of `amount`, because `amount` is a mean over several durations. It can be
+	 * negative. */
 	double compute, storage, outbound, ipv4, spread;
 	double billed_seconds; /* seconds that are billed for a run of forecast.seconds */
 	double added_seconds;  /* part of billed_seconds: minimum or increment of the vendor */
@@ -105,8 +109,8 @@ struct cost_terms {
 	bool ipv4; /* the cost includes a public address */
 };
 
-/* The part of a run's cost that does not depend on a price. It is the same for all spot prices of a
- * server, and the same for all other prices of the server. */
+/* Amounts that a run on a server is billed for, without their prices. All spot prices of the server
+ * use one run_bill, and all its other prices use another. */
 struct run_bill {
 	/* Billed seconds; NaN = unknown. `seconds`: for a run that takes forecast.seconds. `mean`:
 	 * mean over the spread of the duration. `low`, `high`: for the ends of the range of
@@ -119,7 +123,7 @@ struct run_bill forecast_bill(const struct catalogue *c, const struct server *s,
 	const struct forecast *f, const struct demand *d, const struct job_profile *p,
 	const struct cost_terms *terms);
 
-/* Returns cost.amount at this price. */
+/* Returns cost.amount at this price, in the currency `to`. */
 double forecast_cost_amount(const struct catalogue *c, const struct price *price,
 	const struct run_bill *b, const struct currency *to);
 

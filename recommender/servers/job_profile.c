@@ -8,8 +8,8 @@
 
 #include "recommender/sizing/strategy.h"
 
-/* A job that keeps fewer cores busy than this has one busy thread. The part above 1 comes from side
- * threads and coarse readings. */
+/* A job that uses fewer cores than this counts as one busy thread. Its use can be above 1 because
+ * of side threads and coarse readings. */
 #define TWO_CORES 1.2
 
 static double cores_on_average(const struct run *r)
@@ -40,8 +40,8 @@ static double cores_at_once(const struct run *r)
 	return d ? d->p95 : (double)NAN;
 }
 
-/* Returns true if the run used the same server type as the newest run with a known type. Also
- * returns true if a type is unknown. */
+/* Returns true if the run counts for the profile: it used the same server type as the newest run
+ * with a known type. Also returns true if its type is unknown, or if no type is known. */
 static bool run_counts(const struct runs *runs, const struct run *r)
 {
 	const struct run *newest = runs->run;
@@ -54,7 +54,7 @@ static bool run_counts(const struct runs *runs, const struct run *r)
 			       newest->vendor_id ? newest->vendor_id : "") == 0);
 }
 
-/* Collects the newest successful runs that count, newest first. */
+/* Collects the newest successful runs for which run_counts is true, newest first. */
 static struct runs counted_runs(const struct runs *runs, struct run ret[PROFILE_RUNS])
 {
 	struct runs used = {0, ret};
@@ -65,7 +65,7 @@ static struct runs counted_runs(const struct runs *runs, struct run ret[PROFILE_
 	return used;
 }
 
-/* Known values of these runs, sorted. */
+/* The known values of a number of the runs, in ascending order. */
 struct values {
 	size_t n;
 	double value[PROFILE_RUNS];
@@ -161,7 +161,8 @@ struct job_habits job_profile_habits(const struct runs *runs, struct arena *aren
 {
 	struct run run[PROFILE_RUNS];
 	struct runs used = counted_runs(runs, run);
-	struct job_profile p = profile_of(&used, 1); /* any duration gives the same shares */
+	/* The duration 1 is arbitrary: all results are shares. */
+	struct job_profile p = profile_of(&used, 1);
 
 	return (struct job_habits){
 		.cpu_share = forecast_cpu_share(&p),

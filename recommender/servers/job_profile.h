@@ -11,13 +11,13 @@
 
 /* Returns a profile of the next run. The duration is that of the sizing, so that an answer has only
  * one forecast. The next run is assumed to be as busy as the median of the newest successful runs.
- * Runs on another server type than the newest run with a known type do not count. `reference` stays
- * NULL. `s` NULL = the duration is unknown. */
+ * The newest run with a known server type decides the type: runs on another known type do not
+ * count. The caller sets `reference`, which is NULL. `s` NULL = the duration is unknown. */
 struct job_profile job_profile_of(const struct runs *runs, const struct sizing *s);
 
 /* Returns how the job uses its resources (struct job_habits), from the same runs as job_profile_of.
- * Runs do not record program names, so words of the job's name replace them ("nightly/gzip-logs"
- * has gzip). Texts are in `arena`. */
+ * Runs do not record the names of their programs, so the words of the job's name stand for them:
+ * "nightly/gzip-logs" gives gzip. Texts are in `arena`. */
 struct job_habits job_profile_habits(const struct runs *runs, struct arena *arena);
 
 #endif

@@ -16,8 +16,9 @@ static double cost_key(const struct pick *p, const struct pick_options *o)
 	return p->cost.amount;
 }
 
-/* Two measurements of one server type differ by about 1 %, so a smaller difference is noise.
- * Without these steps, a job of one core would get 96 vCPUs for a score that is 0.01 % higher. */
+/* Durations and scores are compared in steps of this share. Two measurements of one server type
+ * differ by about 1 %, so a smaller difference is noise. Without the steps, a job of one core would
+ * get 96 vCPUs for a score that is 0.01 % higher. */
 #define SAME_TIME 0.01
 
 static double in_steps(double v)
@@ -36,7 +37,7 @@ static double duration_key(const struct pick *p, const struct pick_options *o)
 	return in_steps(duration(p));
 }
 
-/* A score is negated, because lower keys are better. */
+/* Returns the usable score as a key. It is negated, because lower keys are better. */
 static double slowness(const struct pick *p)
 {
 	return -p->usable_score;
@@ -69,8 +70,9 @@ static double per_benchmark_key(const struct pick *p, const struct pick_options 
 	return o->benchmark->higher_is_better ? p->price / p->score : p->price * p->score;
 }
 
-/* If the speed of the job's server is unknown, the forecasts do not show which server is faster.
- * The scores decide then: the part of each server's score that the job can use. */
+/* Replaces the objective "fastest" if the speed of the job's own server is unknown. Forecasts then
+ * cannot show which server is faster. The scores of the servers decide: the part that the job can
+ * use. */
 static const struct objective fastest_by_score = {
 	.name = "fastest",
 	.key = speed_key,

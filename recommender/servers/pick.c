@@ -11,7 +11,7 @@ struct pick_search {
 	struct filter_input input;
 	const struct objective *objective;
 	unsigned allocations;
-	const struct currency *currency; /* NULL = not in the catalogue */
+	const struct currency *currency; /* NULL = the catalogue does not have the requested one */
 	/* rate[i] converts currency i of the catalogue to `currency`; NaN = unknown. */
 	double rate[UINT8_MAX + 1];
 	struct job_profile profile;
@@ -106,8 +106,8 @@ static double run_cost(const struct pick_search *q, const struct pick *on, const
 	return forecast_cost_amount(q->input.c, p, &bills->of[spot], q->currency);
 }
 
-/* Returns the value by which the prices of a server are compared. This is the cost of a run if the
- * objective compares runs, and else the price. */
+/* Returns the value by which the prices of one server are compared. If the objective reads
+ * forecasts, this is the cost of a run, otherwise the price. */
 static double compared(const struct pick_search *q, const struct pick *on, const struct price *p,
 	struct bills *bills)
 {
@@ -116,8 +116,8 @@ static double compared(const struct pick_search *q, const struct pick *on, const
 	return p->price * q->rate[p->currency];
 }
 
-/* Returns true if price `p` is better than `on->priced`. `value` and `lowest`: the values of these
- * two prices (see compared). If both values are equal, the price with the cheaper run is better:
+/* Returns true if price `p` is better than on->priced. `value` is the result of compared() for `p`,
+ * and `lowest` that for on->priced. If both are equal, the price with the cheaper run is better:
  * storage and addresses may cost less in its region. */
 static bool is_better(const struct pick_search *q, const struct pick *on, const struct price *p,
 	struct bills *bills, double value, double lowest)
@@ -137,8 +137,9 @@ bool pick_meets_deadline(const struct pick_options *o, const struct forecast *f,
 	return filter_keeps_limit(o->deadline_seconds, late);
 }
 
-/* Finds the best allowed price of `ret->server`: a price that is sure (pick_price_is_sure) before
- * others, then the lowest. Returns EXCLUSION_COUNT, or the reason why no price is allowed. */
+/* Finds the best allowed price of ret->server: the lowest of the reliable prices
+ * (pick_price_is_sure) or, if there is none, the lowest of the others. Returns EXCLUSION_COUNT, or
+ * the reason why no price is allowed. */
 static enum exclusion find_price(const struct pick_search *q, struct pick *ret)
 {
 	const struct server *s = ret->server;
@@ -311,8 +312,8 @@ static void keep_best(struct best *h, const struct pick *p)
 	}
 }
 
-/* Returns the best fitting servers up to the requested page, sorted. Counts in `ret` the servers
- * that fit and those that do not. */
+/* Returns the best servers of all pages up to the requested one, best first. Counts in `ret` the
+ * servers that fit, and the excluded servers by reason. */
 static struct best rank_servers(const struct pick_search *q, const struct server *const *fitting,
 	size_t n, struct arena *arena, struct picks *ret)
 {
@@ -380,13 +381,13 @@ enum exclusion pick_one(const struct catalogue *c, const struct server *s, const
 	return appraise_server(&q, s, ret);
 }
 
-/* Appends how much worse `key` is than `best`. Writes no percentage if the best key is 0, or if the
- * percentage would be above PERCENT_MOST. */
+/* Appends how much worse `key` is than `best`, the key of the best pick, in per cent. Writes no
+ * percentage if it is above PERCENT_MOST or cannot be computed, because `best` is 0. */
 #define PERCENT_MOST 1e6
 
 static void add_distance(struct buf *out, double key, double best, const char *unit)
 {
-	/* A negative key is a negated score, so a larger score is better. */
+	/* Negative keys are negated scores: the larger score is better. */
 	bool by_score = best < 0;
 	double percent = 100 * ((by_score ? best / key : key / best) - 1);
 

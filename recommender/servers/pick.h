@@ -50,16 +50,17 @@ struct objective;
 
 #define ALLOCATION_BIT(a) (1u << (a))
 
-/* Selects the score of a benchmark. AUTO: the score of one core if the job keeps at most one core
- * busy and the benchmark has such a score, else the score of all cores. */
+/* Selects which score of a benchmark counts: that of one core or that of all cores. AUTO takes the
+ * score of one core if the job keeps at most one core busy and the benchmark has such a score.
+ * Otherwise it takes the score of all cores. */
 enum benchmark_config { BENCHMARK_AUTO, BENCHMARK_SINGLE, BENCHMARK_MULTI, BENCHMARK_CONFIGS };
 
-/* Default number of interruptions of a spot server per hour, and its text. */
+/* Default number of interruptions of a spot server per hour, as a number and as a text. */
 #define SPOT_INTERRUPTIONS      0.05
 #define SPOT_INTERRUPTIONS_TEXT "0.05"
 
-/* Conditions besides the demand. All zero = any server on demand, and the lowest cost of a run
- * comes first. */
+/* Conditions besides the demand. All zero = any server that is rented on demand; the server with
+ * the lowest cost of a run comes first. */
 struct pick_options {
 	const struct objective *objective; /* NULL = objectives[0], cost */
 	const struct benchmark *benchmark; /* needed by the objectives that rank by a benchmark */
@@ -71,7 +72,7 @@ struct pick_options {
 	/* ALLOCATION_BITs; 0 = on demand. On demand includes ALLOCATION_ANY, as a last resort. */
 	unsigned allocations;
 	bool with_inactive;
-	/* An empty list allows all vendors. A vendor must comply with all frameworks in
+	/* Only these vendors; an empty list allows all. A vendor must comply with all frameworks in
 	 * `compliance`. */
 	struct text_list vendors, compliance;
 	/* Each text is a server_id, api_reference, display_name or family. "vendor~" before it
@@ -79,9 +80,10 @@ struct pick_options {
 	struct text_list include, exclude;
 	unsigned architectures;   /* bits 1 << enum architecture; 0 = any */
 	unsigned cpu_allocations; /* bits 1 << enum cpu_allocation; 0 = any */
-	/* The request names architectures or cpu_allocations. false = the defaults apply. */
+	/* true = the request names architectures or cpu_allocations. false = both are defaults. */
 	bool kinds_asked;
-	/* Size as sold, independent of the demand; memory in MiB. 0 or less = no limit. */
+	/* Bounds of the server's size as sold, whatever the demand is; memory in MiB. 0 or less =
+	 * no limit. */
 	double vcpus_min, vcpus_max, memory_min, memory_max;
 	double gpus_min, gpu_memory_total; /* fewest GPUs; least memory of all GPUs, MiB */
 	struct text_list gpu_manufacturers, gpu_families, gpu_models;
@@ -100,17 +102,17 @@ struct pick_options {
 /* Returns true if the price is reliable: it is not an estimate, and its allocation is known. */
 bool pick_price_is_sure(const struct price *p);
 
-/* Returns true if `name` is a server of the catalogue or a family. */
+/* Returns true if `name` names a server of the catalogue or a family of servers. */
 bool pick_names(const struct catalogue *c, const char *name);
 
 /* Returns the default cpu_allocations of a job. Burstable and shared CPUs slow down a job that
- * keeps its CPUs busy. A busy job therefore gets only servers with dedicated CPUs, or with CPUs of
- * an unknown kind. An idle job gets 0 = any. A job of unknown use counts as busy. */
+ * keeps its CPUs busy. For a busy job, the default therefore allows only dedicated CPUs and CPUs of
+ * an unknown kind. For an idle job, it is 0 = any. A job whose use is unknown counts as busy. */
 unsigned pick_usual_cpu_allocations(const struct job_profile *p);
 
 struct pick {
 	const struct server *server;
-	const struct price *priced;  /* row of the catalogue that has the price */
+	const struct price *priced;  /* entry of the catalogue that has the price */
 	double price;                /* per hour, in the currency of the picks */
 	const char *region_id;       /* region of the price; "" = unknown */
 	const struct region *region; /* region of the price; never NULL */
@@ -119,8 +121,9 @@ struct pick {
 	double score;     /* score in options.benchmark and its configuration; NaN = unknown */
 	double key;       /* value that the objective compares; lower is better */
 	/* True in two cases. First, the price is not reliable (pick_price_is_sure). Second, the
-	 * objective reads forecasts (by_forecast), and this forecast assumes a speed although the
-	 * speed of the job's server is known. Unsure picks are sorted after all sure picks. */
+	 * objective reads forecasts (by_forecast), and this forecast only assumes a speed, although
+	 * other forecasts can be scaled (forecast_scales). Unsure picks are sorted after all sure
+	 * picks. */
 	bool unsure;
 	/* Copies of `forecast.seconds` and `cost.amount`; NaN = unknown. */
 	double forecast_duration_seconds, forecast_cost;
@@ -132,12 +135,12 @@ struct picks {
 	 * the speed is unknown. */
 	const struct objective *objective;
 	size_t n;                /* number of picks on this page */
-	size_t first;            /* number of better picks, on earlier pages */
+	size_t first;            /* number of picks on earlier pages */
 	struct pick *pick;       /* best first */
 	const struct pick *best; /* best of all pages; NULL = no pick */
 	const char *currency;    /* currency of all prices and costs */
 	size_t fitting;          /* number of fitting servers on all pages */
-	bool single_scores;      /* the scores of the benchmark are those of one core */
+	bool single_scores;      /* pick.score is the benchmark's score of one core */
 	size_t excluded[EXCLUSION_COUNT];
 };
 
@@ -147,32 +150,33 @@ struct objective {
 	/* Returns the value to compare. NaN = unknown for this server. Equal keys are sorted by
 	 * lower cost and price. */
 	double (*key)(const struct pick *p, const struct pick_options *o);
-	/* Returns the key before it was rounded to steps, for sentences about distances. NULL = the
-	 * key is not rounded. */
+	/* Returns the key before it was rounded to steps, for sentences about the distance between
+	 * two servers. NULL = the key is not rounded. */
 	double (*exact)(const struct pick *p);
 	/* Name of the objective that replaces this one if the duration of a run is unknown. NULL =
 	 * none. */
 	const char *without_duration;
-	/* The objective that replaces this one if no measured speed of the job is known
-	 * (forecast_scales). Both have the same name. NULL = none. */
+	/* The objective that replaces this one if the speed of the job's own server is unknown
+	 * (forecast_scales). It has the same name. NULL = none. */
 	const struct objective *without_speed;
 	bool by_money;          /* the key is a cost or a price */
 	enum exclusion lacking; /* the exclusion to count when the key is NaN */
 	bool by_forecast;       /* a pick with an assumed speed is unsure */
-	bool by_speed;          /* the key is a score, although by_forecast is true */
-	bool by_benchmark;      /* the objective needs pick_options.benchmark */
-	const char *unit;       /* unit of the key in words: "per hour", ... */
-	const char *order;      /* what comes first, as a sentence for people */
+	/* The key is a score and no forecast, although by_forecast is true. */
+	bool by_speed;
+	bool by_benchmark; /* the objective needs pick_options.benchmark */
+	const char *unit;  /* unit of the key in words: "per hour", ... */
+	const char *order; /* a sentence that says which server comes first */
 };
 
 extern const struct objective objectives[]; /* ends with name NULL; the first is the default */
 const struct objective *objective_find(const char *name); /* by name or also; NULL = unknown */
 const char *objective_name(size_t i); /* the i-th accepted name; NULL past the last */
 
-/* Picks the servers that fit. If a demand is unknown (NaN), it excludes no server. If a property of
- * a server is unknown, each condition on this property excludes the server. Picks with equal keys
- * are sorted by lower cost, lower price, more memory, vendor_id, server_id. The arrays of `ret` are
- * in `arena`; servers and texts belong to the catalogue. */
+/* Picks the servers that fit. An unknown demand (NaN) excludes no server. If a property of a server
+ * is unknown, any condition on this property excludes the server. Picks with equal keys are sorted
+ * by lower cost, lower price, more memory, vendor_id, server_id. The arrays of `ret` are in
+ * `arena`; servers and texts belong to the catalogue. */
 void pick_servers(const struct catalogue *c, const struct demand *d, const struct pick_options *o,
 	struct arena *arena, struct picks *ret);
 
@@ -182,9 +186,10 @@ void pick_servers(const struct catalogue *c, const struct demand *d, const struc
 bool pick_meets_deadline(const struct pick_options *o, const struct forecast *f,
 	const struct price *p);
 
-/* Computes the price, forecast and cost of one server as pick_servers does. The server need not
- * fit. For example, it can be a job's current server. Returns EXCLUSION_COUNT and fills `ret`, or
- * returns the reason against the server. `currency` NULL = USD. */
+/* Computes the price, forecast and cost of one server as pick_servers does, but without the checks
+ * of filters.c: the server may be too small, for example. Used for a job's current server. Returns
+ * EXCLUSION_COUNT and fills `ret`, or returns the reason against the server. `currency` NULL =
+ * USD. */
 enum exclusion pick_one(const struct catalogue *c, const struct server *s, const struct demand *d,
 	const struct pick_options *o, struct pick *ret);
 

@@ -3,7 +3,7 @@
 #define BUSY                 0.5 /* a job is busy from this share of its time on */
 #define GIB                  1073741824.0
 #define MUCH_MEMORY_PER_CORE (4 * GIB)
-#define MUCH_NETWORK         (20e6) /* bytes per second from which on the network matters */
+#define MUCH_NETWORK         (20e6) /* bytes per second; above it, the network matters */
 
 static bool is_gpu_job(const struct job_habits *h)
 {
@@ -37,13 +37,16 @@ static bool moves_data(const struct job_habits *h)
 	return h->network_bytes_per_second > MUCH_NETWORK;
 }
 
-/* Rules, best match first. A benchmark is proposed once, with the reason of its first rule. */
+/* Rules, best match first. If several rules propose a benchmark, it gets the reason of the first
+ * one. */
 static const struct benchmark_rule {
 	bool (*applies)(const struct job_habits *h); /* NULL = true for all jobs */
 	const char *why;
 	const char *benchmark[4]; /* ends with NULL */
 	const char *program
-		[16]; /* the job must run one of these programs; empty = any job; ends with NULL */
+		/* The job must run one of these programs; ends with NULL. Empty = the rule is for
+		 * all jobs. */
+		[16];
 } rules[] = {
 	{is_gpu_job, "its GPUs are busy",
 		{"workload_profile:llm", "llm_speed:prompt_processing",

@@ -18,7 +18,7 @@ struct job_habits {
 
 struct related_benchmark {
 	const struct benchmark *benchmark;
-	const char *why; /* one sentence without a full stop */
+	const char *why; /* the reason, one sentence without a full stop */
 };
 
 #define RELATED_MAX 16

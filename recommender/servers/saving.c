@@ -13,8 +13,7 @@ struct saving saving_of(double now, double then)
 }
 
 /* Returns true if the current server has room for the demand and meets the conditions of the
- * request. Default conditions that the request does not name are ignored, because the job already
- * runs there. */
+ * request. Default conditions are ignored, because the job already runs on this server. */
 static bool will_do(const struct catalogue *c, const struct demand *d, const struct pick_options *o,
 	const struct pick *current)
 {
@@ -54,9 +53,9 @@ const char *const saving_condition_name[CONDITIONS] = {
 	[CONDITION_BURSTABLE] = "burstable",
 };
 
-/* Changes the options so that they select only servers of this condition. Returns false and changes
- * nothing if the options allow such servers already. For arm64, also returns false unless the
- * options select x86_64 alone: only then is arm64 an alternative. */
+/* Changes the options so that they allow only servers of this kind. Returns false and changes
+ * nothing if this kind is no alternative: the options allow it already or, for arm64, they select
+ * another architecture than x86_64. */
 static bool impose(enum condition condition, struct pick_options *o)
 {
 	const unsigned bursting = 1u << CPU_BURSTABLE | 1u << CPU_SHARED;
@@ -80,7 +79,8 @@ static bool impose(enum condition condition, struct pick_options *o)
 	}
 }
 
-/* Compares the costs of a run or, where one is unknown, the prices of an hour. */
+/* Returns the saving on `other` compared with `best`: by the costs of a run or, if a cost is
+ * unknown, by the prices of an hour. */
 static struct saving saving_against(const struct pick *best, const struct pick *other)
 {
 	struct saving of_run;
@@ -91,7 +91,8 @@ static struct saving saving_against(const struct pick *best, const struct pick *
 	return isnan(of_run.amount) ? saving_of(best->price, other->price) : of_run;
 }
 
-/* Adds an alternative behind those that save at least as much. An unknown saving counts as least. */
+/* Inserts an alternative after those that save at least as much. An unknown saving counts as the
+ * smallest. */
 static void add_by_saving(struct alternative *all, size_t n, struct alternative added)
 {
 	for (; n && added.saving.amount > all[n - 1].saving.amount; n--)
@@ -126,13 +127,15 @@ size_t saving_alternatives(const struct catalogue *c, const struct demand *d,
 	return n;
 }
 
-/* Returns true if the request selects only these values. `selected` 0 = it selects any. */
+/* Returns true if the bits of `selected` are all in `values`. Returns false if `selected` is 0,
+ * which selects everything. */
 static bool selects_only(unsigned selected, unsigned values)
 {
 	return selected && !(selected & ~values);
 }
 
-/* Adds a condition behind those that begin at `from`. */
+/* Appends a condition. If `out` already has conditions after the offset `from`, a "; " precedes
+ * it. */
 static void add_condition(struct buf *out, size_t from, const char *text)
 {
 	buf_addf(out, "%s%s", out->len > from ? "; " : "", text);

@@ -10,28 +10,29 @@ struct saving {
 	double amount, percent;
 };
 
-/* now: cost on the current server. then: cost on the other server. */
+/* Returns the saving of a run that costs `now` on the current server and `then` on the other
+ * server. */
 struct saving saving_of(double now, double then);
 
 /* The best server, and what a run on it saves compared with the current server. */
 struct best_server {
 	const struct pick *pick; /* NULL = no server is known to be the best */
 	bool is_current;
-	/* Never negative. 0 if the current server is the best. NaN = unknown, or the objective is
-	 * not money and the best server costs more. */
+	/* Never negative. 0 if the current server is the best. NaN = unknown. Also NaN if the best
+	 * server costs more, which is possible when the objective is not money. */
 	struct saving saving;
 };
 
 /* Finds the best server. `current`: the current server, which may be none of the picks; NULL =
  * unknown. The current server is the best if it has room for the demand, meets the conditions of
- * the request, and no pick is better. The request's condition on allocations does not apply to the
- * current server. A pick whose price is not reliable (pick_price_is_sure) is never the best; if it is
- * better than all others, no server is called the best. The result points to a pick of `p` or to
- * `current`. */
+ * the request, and no pick is better. Conditions on the allocation (spot or on demand) do not apply
+ * to the current server. A pick whose price is not reliable (pick_price_is_sure) is never the best;
+ * if it is better than all others, no server is called the best. The result points to a pick of `p`
+ * or to `current`. */
 struct best_server saving_best(const struct catalogue *c, const struct demand *d,
 	const struct pick_options *o, const struct picks *p, const struct pick *current);
 
-/* Kinds of servers that the options may leave out although they cost less. */
+/* Kinds of servers that options often exclude, although such servers may cost less. */
 enum condition { CONDITION_ARM64, CONDITION_SPOT, CONDITION_BURSTABLE, CONDITIONS };
 extern const char *const saving_condition_name[CONDITIONS]; /* "arm64", "spot", "burstable" */
 
@@ -51,8 +52,8 @@ size_t saving_alternatives(const struct catalogue *c, const struct demand *d,
 	struct arena *arena, struct alternative ret[CONDITIONS]);
 
 /* Appends the conditions that a server puts on the job, without a full stop: "needs programs built
- * for arm64; may be interrupted: ...". A condition that `o` selects alone is left out, because the
- * caller knows it. */
+ * for arm64; may be interrupted: ...". If the options allow only servers with a certain condition,
+ * this condition is left out: the caller chose it. */
 void saving_asks(struct buf *out, const struct pick *p, const struct pick_options *o);
 
 #endif

@@ -8,8 +8,8 @@
 #define SYSTEM_MIB       100.0 /* a small idle Linux with its services */
 #define KUBERNETES_EVICT 100.0 /* kubelet's default memory.available threshold */
 
-/* Returns the visible memory as Spare Cores measured it. If that is unknown, returns the memory as
- * sold minus the part that the kernel takes for its page descriptors (struct page). */
+/* Returns the memory in MiB that the operating system sees, as Spare Cores measured it. If that is
+ * unknown, returns the memory as sold, minus the kernel's page descriptors (struct page). */
 static double visible_memory(const struct server *s)
 {
 	if (!isnan(s->memory_amount_actual))
@@ -27,7 +27,8 @@ static double all_cpus(const struct server *s)
 	return s->vcpus;
 }
 
-/* A server can have less than the system needs. NaN stays NaN. */
+/* Returns 0 for a negative amount: a server can have less memory than the system needs. NaN stays
+ * NaN. */
 static double not_negative(double mib)
 {
 	return mib < 0 ? 0 : mib;
@@ -38,8 +39,8 @@ static double system_memory(const struct server *s)
 	return not_negative(visible_memory(s) - SYSTEM_MIB);
 }
 
-/* One step of a reserve. `share` is the reserved share of one part of the amount. This part begins
- * at `up_to` of the previous step and ends at this step's `up_to`. */
+/* One step of a reserve, as in a tax table: `share` is reserved of that part of the amount which
+ * lies above the previous step's `up_to` and up to this step's `up_to`. */
 struct reserve_step {
 	double up_to, share;
 };
@@ -55,8 +56,9 @@ static double stepwise(double amount, const struct reserve_step *steps, size_t n
 	return sum;
 }
 
-/* Uses the steps that Google publishes for GKE, which other vendors use too. Below 1 GiB, the node
- * keeps 255 MiB. */
+/* Returns the MiB of a Kubernetes node that remain for jobs. The node keeps amounts by the steps
+ * that Google publishes for GKE, which other vendors use too. Below 1 GiB, the node keeps 255
+ * MiB. */
 static double kubernetes_memory(const struct server *s)
 {
 	static const struct reserve_step steps[] = {

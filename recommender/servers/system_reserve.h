@@ -6,7 +6,8 @@
 #include "recommender/catalogue/catalogue.h"
 
 struct system_reserve {
-	const char *name, *help;                  /* help: the rule and its source */
+	/* Help: the rule that computes the rest, and its source. */
+	const char *name, *help;
 	double (*memory)(const struct server *s); /* MiB left for jobs; NaN = unknown */
 	double (*cpus)(const struct server *s);
 };
