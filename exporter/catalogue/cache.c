@@ -23,17 +23,17 @@
 #define BUSY_MS      5000
 #define PATH_BUF_MAX 8192
 
-/* PRAGMA user_version; a file with another version is replaced. In version 1 the on-demand price of
- * a server with a spot price was its spot price. */
+/* Version of the tables, stored as PRAGMA user_version. A file with another version is replaced.
+ * Files of version 1 can have the spot price of a server as its on-demand price. */
 #define CATALOGUE_CACHE_VERSION 2
 
 struct catalogue_cache {
 	struct sql_file file;
 	char *path;
-	struct buf aside; /* new name of the old file if it was renamed; else empty */
+	struct buf aside; /* new name of a corrupt file that was renamed; empty = none */
 };
 
-/* Sets the next parameter to a text. The empty text becomes NULL. */
+/* Sets the next parameter of the statement to a text. The empty text becomes SQL NULL. */
 static void put_text(struct sql *q, const char *text)
 {
 	sql_put_text(q, *text ? text : NULL);
@@ -80,11 +80,11 @@ static int open_file(struct catalogue_cache *k, struct err *e)
 }
 
 /* The tables of the cache that store a part of the catalogue. A table has one column for each field
- * of the part that is_kept accepts. */
+ * for which is_kept is true. */
 static const struct kept_table {
 	const char *name;
 	enum field_part part;
-	const char *more; /* names of additional columns, behind those of the fields */
+	const char *more; /* names of additional columns, after those of the fields */
 } kept_tables[] = {
 	{"vendor", PART_VENDOR, ", known, status"},
 	{"region", PART_REGION, ", known, status"},
@@ -137,8 +137,8 @@ static int create_tables(const struct catalogue_cache *k, struct err *e)
 	return sql_exec(&k->file, buf_text(&sql), "write", e);
 }
 
-/* Creates the tables, unless another process has created them. The version is read inside the
- * transaction, when no other process can write. */
+/* Creates the tables, unless another process has just created them. Reads the version inside the
+ * transaction to find out, because no other process can write then. */
 static int catalogue_cache_create_tables(const struct catalogue_cache *k, struct err *e)
 {
 	int64_t version = 0;
@@ -156,12 +156,12 @@ static int catalogue_cache_create_tables(const struct catalogue_cache *k, struct
 	return code;
 }
 
-/* Begins an empty file, because all data in a cache can be fetched again. The unusable file is
- * renamed. It is not deleted, because it may belong to another program. */
+/* Renames an unusable file and begins an empty one: all data of a cache can be fetched again. The
+ * old file is not deleted, because it may belong to another program. */
 static int cache_begin_anew(struct catalogue_cache *k, struct err *e)
 {
 	/* Another process may have found the same damage and already renamed the file that is open
-	 * here. In this case, the path leads to a new file or to none, so do not rename again. */
+	 * here. The path then leads to a new file or to none, so do not rename again. */
 	bool moved = sql_moved(&k->file);
 
 	sql_close(&k->file);
@@ -185,8 +185,8 @@ static bool is_of_others(const struct catalogue_cache *k)
 	return sql_row(&q, NULL) > 0 && sql_int(&q) > 0 && sql_int(&q) < 2;
 }
 
-/* Refuses a file that is not a cache. If the user gave a wrong path in the options, that file must
- * not be destroyed. */
+/* Refuses a file of another program: a wrong path in the options must not destroy that file.
+ * `readable`: SQLite could read the file. */
 static int check_owner(const struct catalogue_cache *k, bool readable, struct err *e)
 {
 	if (readable ? !is_of_others(k) : !sql_is_no_database(k->path))
@@ -302,8 +302,7 @@ int catalogue_cache_origin(struct cache_origin *ret, const char *path, struct er
 	struct cache_origin o;
 	int code = sql_check_place(&file, e);
 
-	/* All other codes, such as that of a missing directory, mean that no catalogue was
-	 * saved. */
+	/* Any other error, such as a missing directory, means that no catalogue was saved there. */
 	if (code == -EINVAL || code == -EISDIR)
 		return code;
 	code = sql_open(&file, path, SQLITE_OPEN_READONLY, BUSY_MS, NULL) ? -ENOENT :
@@ -428,8 +427,8 @@ int catalogue_cache_forget_pages(struct catalogue_cache *k, struct wall before, 
 
 /* ---- saving a catalogue ---- */
 
-/* Prepares an INSERT statement for the fields of t->part. `more` contains the values of the columns
- * t->more as SQL literals. */
+/* Prepares an INSERT statement for the table `t`. It has a parameter for each field. `more` has the
+ * values of the columns t->more, as SQL literals or as further parameters. */
 static struct sql prepare_insert(const struct catalogue_cache *k, const struct kept_table *t,
 	const char *more, struct err *e)
 {
@@ -540,8 +539,8 @@ static int save_servers(const struct catalogue_cache *k, const struct catalogue 
 	return code;
 }
 
-/* Saves the scores of a benchmark in one configuration. `config`: the configuration as JSON, or
- * "". */
+/* Saves the scores of a benchmark in one configuration. score[i]: that of server i. `config`: the
+ * configuration as JSON, or "". */
 static int save_scores(struct sql *q, const struct catalogue *c, const struct benchmark *b,
 	const float *score, const char *config, struct err *e)
 {

@@ -14,12 +14,13 @@
 #include "exporter/catalogue/rates.h"
 
 #define DAY 86400.0
-/* Vendors change prices every few weeks. A built-in or imported catalogue is stale after
- * STALE_SECONDS. A fetched catalogue is stale after STALE_REFRESHES missed refreshes. */
+/* Ages from which on a catalogue is stale, because vendors change prices every few weeks:
+ * STALE_SECONDS for a built-in or imported catalogue, the time of STALE_REFRESHES refreshes for a
+ * fetched one. */
 #define STALE_SECONDS   (30 * DAY)
 #define STALE_REFRESHES 3.0
 
-/* Properties of a file that reveal a change. */
+/* Properties of a file. If the file changes, one of them differs. */
 struct catalogue_stamp {
 	dev_t device;
 	ino_t inode;
@@ -32,7 +33,7 @@ struct current_catalogue {
 	pthread_mutex_t lock; /* guards the members below */
 	struct catalogue *catalogue;
 	struct catalogue_stamp stamp; /* stamp of the loaded file; all members 0 = no file */
-	struct cache_origin origin;   /* if `at` is 0, the catalogue is not from the cache */
+	struct cache_origin origin;   /* origin.at 0 = the catalogue is not from the cache */
 	struct mono used;
 	struct catalogue_stamp warned; /* stamp of the cache at the last call of config.warn */
 	bool silent; /* the file is a pipe, and no catalogue could be read from it */
@@ -82,8 +83,8 @@ void current_catalogue_free(struct current_catalogue *s)
 	free(s);
 }
 
-/* Replaces the current catalogue by `take`, and takes over the caller's reference. No one else may
- * have a reference to `take`. */
+/* Sets the user's exchange rates in `take`, and makes it the current catalogue. Takes over the
+ * caller's reference, which must be the only one, because the rates change `take`. */
 static int put_catalogue(struct current_catalogue *s, struct catalogue *take, struct err *e)
 {
 	int code = catalogue_set_rates(take, &s->config.fetcher.rates, e);
@@ -103,7 +104,7 @@ static int load_file(struct current_catalogue *s, struct err *e)
 	struct catalogue *c = NULL;
 	int code;
 
-	/* A pipe can be read only once. A second reading would block every caller. */
+	/* A pipe can be read only once: a second attempt would block all callers. */
 	bool pipe = is_kind(s->config.path, S_IFIFO);
 
 	if (s->catalogue && (pipe || same_stamp(&now, &s->stamp)))
@@ -120,9 +121,9 @@ static int load_file(struct current_catalogue *s, struct err *e)
 	return code;
 }
 
-/* Decides what to do when the cache cannot be read now. Returns 0 to keep the catalogue that was
- * loaded from the cache before, because the built-in catalogue has older prices. Returns -ENOENT
- * when there is no such catalogue, or when the cache is gone. */
+/* Decides what to do when the cache cannot be read now, with the error `code`. Returns 0 if the
+ * catalogue in memory came from the cache: it stays in use, because the built-in catalogue has
+ * older prices. Returns -ENOENT if there is no such catalogue, or if the cache file is gone. */
 static int go_on_without_cache(struct current_catalogue *s, int code,
 	const struct catalogue_stamp *now, const struct err *e)
 {
@@ -133,10 +134,10 @@ static int go_on_without_cache(struct current_catalogue *s, int code,
 	return code != -ENOENT && s->catalogue && s->origin.at.ns ? 0 : -ENOENT;
 }
 
-/* Loads the cached catalogue if it has changed. Every fetched page changes the file, but the
- * catalogue in it changes only at the end of a fetch. Therefore the origin of the catalogue is
- * compared, too. If the catalogue has not changed, only its age is updated. -ENOENT: no cached
- * catalogue. */
+/* Loads the cached catalogue if it has changed. Every fetched page changes the file, but the saved
+ * catalogue changes only at the end of a fetch. If the file has changed, the origin of the
+ * catalogue is therefore compared, too. If the catalogue has not changed, only its age is updated.
+ * -ENOENT: no catalogue is cached. */
 static int load_cache(struct current_catalogue *s)
 {
 	const char *path = s->config.fetcher.source.cache_path;
@@ -185,8 +186,8 @@ static int load_built_in(struct current_catalogue *s, struct err *e)
 	return code;
 }
 
-/* Takes the fetcher's catalogue if it could not be written to the cache. Returns false when the
- * fetcher has no such catalogue. */
+/* Makes the fetcher's catalogue the current one if it could not be written to the cache. Returns
+ * false when the fetcher has no such catalogue. */
 static bool take_fetched(struct current_catalogue *s)
 {
 	struct catalogue *c = s->fetcher ? fetcher_catalogue(s->fetcher) : NULL;
@@ -232,8 +233,9 @@ static double date_seconds(const char *date)
 	return (double)timegm(&at);
 }
 
-/* Returns the age at `now`. NaN = unknown: `at` is more than a day in the future, because of a
- * typing error or a wrong clock. A smaller lead comes from time zones. */
+/* Returns the age in seconds at `now` of something from the time `at`. If `at` is in the future by
+ * up to a day, which time zones can cause, returns 0. NaN = unknown: `at` is further in the future,
+ * because of a typing error or a wrong clock. */
 static double age_of(double at, double now)
 {
 	if (at - now > DAY)

@@ -36,8 +36,8 @@ void fetcher_state(struct fetcher *f, struct fetcher_state *ret)
 	pthread_mutex_unlock(&f->lock);
 }
 
-/* Publishes the result of a successful update, and takes over `take`. The catalogue stays in memory
- * only if it could not be written to the cache. */
+/* Publishes the result of a successful update. Takes over the reference `take`; NULL = the cached
+ * catalogue is still the newest. The catalogue stays in memory only if it is not `cached`. */
 static void publish(struct fetcher *f, struct catalogue *take, bool cached)
 {
 	pthread_mutex_lock(&f->lock);
@@ -45,8 +45,8 @@ static void publish(struct fetcher *f, struct catalogue *take, bool cached)
 	pthread_mutex_unlock(&f->lock);
 	if (!take)
 		return;
-	/* Set the rates first, because readers may use the catalogue after latest_set. An error in
-	 * the rates is ignored here, because the next loading of a catalogue reports it. */
+	/* Set the rates before latest_set, because readers may use the catalogue from then on.
+	 * Ignore an error in the rates: it is reported when a catalogue is loaded. */
 	catalogue_set_rates(take, &f->options->rates, NULL);
 	latest_set(&f->uncached, cached ? NULL : &take->shared);
 	if (cached)
@@ -56,8 +56,8 @@ static void publish(struct fetcher *f, struct catalogue *take, bool cached)
 	malloc_trim(0);
 }
 
-/* Records the result of an attempt. Reports the result if it differs from the previous result: a
- * failure after a success, or a success after a failure. */
+/* Records the result of an attempt: `error` is its message, "" = success. Calls options->say for a
+ * failure after a success, and for a success after a failure. */
 static void note_result(struct fetcher *f, const char *error)
 {
 	pthread_mutex_lock(&f->lock);
@@ -90,8 +90,8 @@ static int update_cache(struct fetcher *f)
 	return code;
 }
 
-/* Returns the seconds until the next fetch. Uses the age of the cache, because another process may
- * have fetched into the same cache. */
+/* Returns the seconds until the next fetch; 0 or less = now. Uses the age of the cached catalogue,
+ * because another process may have fetched into the same cache. */
 static double seconds_left(struct fetcher *f)
 {
 	const struct catalogue_source *source = &f->options->source;
@@ -109,7 +109,7 @@ static double seconds_left(struct fetcher *f)
 	pthread_mutex_unlock(&f->lock);
 	double age = wall_seconds(now_read().wall) - wall_seconds(state.fetched_at);
 
-	/* A fetch time in the future comes from a wrong clock. The real age is unknown, so fetch
+	/* If the fetch time is in the future, a clock was wrong, and the real age is unknown: fetch
 	 * now. */
 	return state.fetched_at.ns && age >= 0 ? refresh - age : 0;
 }

@@ -22,8 +22,8 @@
 
 #define CHUNK 65536
 
-/* Compressed formats that this program cannot read. Each row has the first bytes of such a file,
- * and the command that unpacks it. */
+/* Compressed formats that this program cannot read: the first bytes of such a file, and the command
+ * that unpacks it, for the error message. */
 static const struct {
 	const char *magic;
 	size_t len;
@@ -65,8 +65,8 @@ static int read_chunk(struct file_input *in, char *out, size_t *n, struct err *e
 {
 	int got = gzread(in->file, out, CHUNK), number = Z_OK;
 
-	/* Z_BUF_ERROR: the gzip stream is cut off. gzread still returns the bytes before the
-	 * cut. */
+	/* Z_BUF_ERROR means that the gzip stream is cut off, although gzread returned the bytes
+	 * before the cut. */
 	gzerror(in->file, &number);
 	if (got >= 0 && number == Z_BUF_ERROR)
 		return err_set(e, -EINVAL, "read %s: the compressed file ends early", in->path);
@@ -107,7 +107,8 @@ static bool is_dump(const struct file_input *in)
 	return false;
 }
 
-/* Passes the whole input to `take`, piece by piece. */
+/* Calls `take` with each piece of the input in turn. Stops at its first error. `to` is passed
+ * through. */
 static int each_chunk(struct file_input *in,
 	int (*take)(void *to, const char *data, size_t n, struct err *e), void *to, struct err *e)
 {

@@ -24,8 +24,8 @@ static struct current_catalogue *make_current_catalogue(struct app *app)
 	const struct options *o = app->options;
 	struct machine m;
 
-	/* cache_path stays NULL when there is no directory for the cache. The catalogue is then
-	 * never refreshed. */
+	/* app->cache_path stays NULL when there is no directory for the cache. The catalogue is
+	 * then never refreshed. */
 	path_default_cache(&app->cache_path, o->catalogue_cache, NULL);
 	this_server_now(app, &m);
 	return current_catalogue_new(&(struct current_catalogue_config){

@@ -44,8 +44,9 @@ struct keeper {
 	struct buf body;             /* body of the last page, from the network or the cache */
 	struct wall called_at;       /* time of the last call; 0 = none */
 	struct wall next_call;       /* earliest time of the next call */
-	double credits;              /* credits per minute, from the last answer with a limit */
-	unsigned attempts;           /* largest number of attempts of each call */
+	/* Credits per minute, from the last answer that named a limit. */
+	double credits;
+	unsigned attempts; /* attempts allowed for each call */
 };
 
 static void keeper_call_begin(struct keeper *k, const struct keeper_options *o,
@@ -87,9 +88,9 @@ static int wait_for(struct keeper *k, double seconds, const char *why, struct er
 	return go_on ? 0 : err_set(e, -ECANCELED, "stopped");
 }
 
-/* Returns the largest number of attempts of a call, after an attempt that failed. Returns 1 if a
- * person waits and the Keeper has not answered yet. The fetch then ends after two calls, those for
- * the state and for the countries, which show that the Keeper cannot be reached. */
+/* Returns the largest number of attempts of a call, one of which has just failed. Returns 1 if a
+ * person waits and the Keeper has not answered any call yet. The first two calls, for the state and
+ * for the countries, are then enough to find that the Keeper cannot be reached. */
 static unsigned attempts_of(const struct keeper *k)
 {
 	if (!k->options->attended || k->answer.status == 429)
@@ -99,8 +100,8 @@ static unsigned attempts_of(const struct keeper *k)
 	return k->attempts < KEEPER_ATTEMPTS_ATTENDED ? k->attempts : KEEPER_ATTEMPTS_ATTENDED;
 }
 
-/* Varies a delay randomly by up to 50 %. Otherwise clients that failed at the same time would all
- * retry at the same time. */
+/* Varies a delay randomly by up to 50 %. Without this, clients that failed at the same time would
+ * all retry at the same time. */
 static double jittered(struct keeper *k, double seconds)
 {
 	return seconds * (0.5 + k->transport->random(k->transport->context));
@@ -123,9 +124,9 @@ static double seconds_for(const struct keeper *k, double credits)
 	return fmin(credits * WINDOW_SECONDS / k->credits, LONGEST_RETRY);
 }
 
-/* Notes a call that cost `credits`. Sets the earliest time of the next call, so that the credits
- * last for the whole window. If fewer than `credits` remain, the next call waits for a new
- * window. */
+/* Records a call that cost `credits`. Sets the earliest time of the next call so that the credits
+ * last for the whole window of WINDOW_SECONDS. If fewer than `credits` remain, the next call waits
+ * for a new window. */
 static void pace(struct keeper *k, double credits)
 {
 	if (k->answer.rate_limit > 0)
@@ -135,21 +136,23 @@ static void pace(struct keeper *k, double credits)
 		k->answer.rate_remaining < credits ? WINDOW_SECONDS : seconds_for(k, credits));
 }
 
-/* Returns the seconds until a call may begin. An expensive call after a cheap one waits for its own
- * credits. Otherwise 19 calls of 3 credits, one call of 1 credit and another of 3 would use 61
- * credits in 58 s. */
+/* Returns the seconds until a call that costs `credits` may begin. Since the last call, the Keeper
+ * must have had time to grant the larger of two amounts: the credits of that call, and `credits`.
+ * If only the first counted, 19 calls of 3 credits, one call of 1 credit and another of 3 would use
+ * 61 credits in 58 s. */
 static double seconds_to_wait(struct keeper *k, double credits)
 {
 	return fmax(seconds_until(k, k->next_call),
 		seconds_until(k, after(k->called_at, seconds_for(k, credits))));
 }
 
-/* HTTP statuses with which a request is refused, their meaning, and the advice. */
+/* How the Keeper or a proxy refuses a request: ranges of HTTP statuses, their meaning, and
+ * advice. */
 static const struct keeper_refusal {
 	int from, to; /* first and last status of the row */
 	bool passes;
-	const char *why;   /* reason of the wait, for the progress; NULL = the refusal is final */
-	const char *means; /* meaning and advice; "" = the status and the answer say enough */
+	const char *why;   /* reason to wait and retry, for the progress; NULL = do not retry */
+	const char *means; /* meaning and advice, appended to the message; may be "" */
 } refusals[] = {
 	{401, 403, false, NULL,
 		". It, or a proxy on the way, does not let this machine in: check https_proxy"},
@@ -172,8 +175,9 @@ static const struct keeper_refusal *refusal_of(int status)
 	return found;
 }
 
-/* Returns the seconds until the next attempt. NaN = do not retry. `code`: the result of
- * attempt_call. *why receives the reason for the wait. */
+/* Returns the seconds to wait before the next attempt, after attempt number `attempt` failed (0 =
+ * first). NaN = do not retry. `code`: the result of attempt_call. *why receives the reason for the
+ * wait. */
 static double retry_after(struct keeper *k, int code, unsigned attempt, const char **why)
 {
 	double later = jittered(k, fmin(FIRST_RETRY * (double)(1u << attempt), LONGEST_RETRY));
@@ -193,14 +197,15 @@ static double retry_after(struct keeper *k, int code, unsigned attempt, const ch
 	return status == 429 ? WINDOW_SECONDS + jittered(k, 1) : later;
 }
 
-/* Length of a URL without its query, which is too long for a message. */
+/* Returns the length of a URL without its query. Messages leave out the query, because it is
+ * long. */
 static int length_without_query(const char *url)
 {
 	return (int)strcspn(url, "?");
 }
 
-/* Makes the error for a refused call. Its text contains the first line of the answer's body. The
- * body is plain text or {"detail": ...}. Returns -EPROTO. */
+/* Sets the error for a refused call. Its message contains the first line of the answer's body,
+ * which is plain text or {"detail": ...}. Returns -EPROTO. */
 static int refused(struct keeper *k, const char *url, struct err *e)
 {
 	const char *text = buf_text(&k->answer.body);
@@ -211,7 +216,8 @@ static int refused(struct keeper *k, const char *url, struct err *e)
 		refusal_of(k->answer.status)->means);
 }
 
-/* Adds to the error about a body which kind of text the body is. Returns -EPROTO. */
+/* Completes the error about an unusable body: says what the body seems to be, such as a web page.
+ * Returns -EPROTO. */
 static int unusable(struct keeper *k, const char *url, struct err *e)
 {
 	const char *text = buf_text(&k->answer.body);
@@ -227,8 +233,8 @@ static int unusable(struct keeper *k, const char *url, struct err *e)
 	return -EPROTO;
 }
 
-/* Stores the page with its ETag in the cache. Ignores a failure, because the page is needed only to
- * save a later call. */
+/* Stores the page with its ETag in the cache. Ignores a failure, because a missing page only costs
+ * one more call. */
 static void keep(struct keeper *k, const char *url, const char etag[], const struct buf *body)
 {
 	struct cached_page page = {.fetched_at = k->transport->now(k->transport->context)};
@@ -249,8 +255,8 @@ struct keeper_request {
 	struct cached_page known;
 };
 
-/* Makes one attempt. Returns 0 when k->body is the page, else an error. retry_after decides whether
- * to try again. */
+/* Makes one attempt to read a page into k->body. Returns 0 or an error. After an error, retry_after
+ * decides whether to try again. */
 static int attempt_call(struct keeper *k, const struct keeper_request *c, struct err *e)
 {
 	int code = wait_for(k, seconds_to_wait(k, c->credits), "the pace that is allowed", e);
@@ -308,7 +314,7 @@ static int keeper_call_page(struct keeper *k, const char *path, double credits,
 	tell(k, 0, NULL);
 	if (k->cache && catalogue_cache_page(k->cache, c.url, &c.known, &k->body, NULL) == 0 &&
 		check && check(context, &k->body, NULL))
-		c.known = (struct cached_page){0}; /* ignore a page that fails `check` */
+		c.known = (struct cached_page){0}; /* ignore a cached page that fails `check` */
 	if (!c.known.fetched_at.ns || !is_fresh(k, &c.known)) {
 		for (unsigned attempt = 0;; attempt++) {
 			const char *why = NULL;
@@ -339,7 +345,7 @@ static int keeper_call_page(struct keeper *k, const char *path, double credits,
 struct fetching {
 	struct keeper k;
 	struct catalogue_builder *b;
-	/* Vendors and regions, for later requests that need their names. */
+	/* A catalogue with only vendors and regions: later requests need their names. */
 	struct catalogue *places;
 	bool *sells; /* [i]: vendor i of `places` has servers */
 	struct buf path;
@@ -363,8 +369,8 @@ static int read_array(void *context, const struct buf *body, struct err *e)
 	return code;
 }
 
-/* Fetches a page that is a JSON array, and adds its objects to `b`. A truncated page must not add
- * half of its objects, so the page is first checked as a whole. */
+/* Fetches a page that is a JSON array, and adds its objects to `b`. First parses the whole page
+ * without adding, so that a truncated page does not add half of its objects. */
 static int fetch_array(struct fetching *f, const char *path, double credits,
 	const struct json_reading *how, struct catalogue_builder *b, size_t *objects, struct err *e)
 {
@@ -409,8 +415,9 @@ static int is_json(void *context, const struct buf *body, struct err *e)
 }
 
 /* Reads the hash of the Keeper's current database. Does not use the cache, because a cached answer
- * would have the hash of an older database. A failure is not an error, because the hash only saves
- * calls. Older Keepers lack the path. A Keeper with its own database answers 500. */
+ * would have the hash of an older database. A failure is no error, because the hash only saves
+ * calls: older Keepers lack the path /healthcheck, and a Keeper with its own database answers it
+ * with 500. */
 static int fetch_health(struct fetching *f, struct err *e)
 {
 	struct catalogue_cache *cache = f->k.cache;
@@ -444,8 +451,8 @@ static const struct {
 	{"/table/region", "regions", {.kind = READ_REGIONS, .lenient = true}},
 };
 
-/* Fetches countries, vendors and regions into the catalogue, and into a second catalogue f->places.
- * Later requests need the names of vendors and regions before the first catalogue is complete. */
+/* Fetches countries, vendors and regions. Adds them to the catalogue that is being built, and to
+ * f->places, because later requests need the names of vendors and regions. */
 static int fetch_tables(struct fetching *f, struct err *e)
 {
 	struct catalogue_builder *places = catalogue_builder_new();
@@ -467,7 +474,7 @@ static int fetch_tables(struct fetching *f, struct err *e)
 	return code;
 }
 
-/* Adds the descriptions of the configured benchmarks. The Keeper has them in a table of all its
+/* Adds the descriptions of the configured benchmarks. They come from the Keeper's table of all its
  * benchmarks. */
 static int fetch_benchmarks(struct fetching *f, struct err *e)
 {
@@ -509,10 +516,12 @@ static const char *const best_price_allocations[] = {
 	[PRICES_NONE] = NULL,
 };
 
-/* The servers to fetch: those with `which` = `value`. `which` is "vendor" or "vendor_regions". */
+/* One pass over the Keeper's servers: which servers to fetch, and what to read from them. Only
+ * servers with `which` = `value` are fetched. `which` is the query parameter "vendor" or
+ * "vendor_regions". */
 struct server_pass {
 	const char *which, *value;
-	const char *config; /* configuration of how.benchmark_id; NULL = that with the best score */
+	const char *config; /* configuration of the benchmark; NULL = the one with the best score */
 	struct json_reading how;
 	bool count; /* ask how many servers there are */
 };
@@ -560,8 +569,8 @@ static int endless(const struct fetching *f, const struct server_pass *p, struct
 		f->k.options->url, p->value);
 }
 
-/* Fetches all pages of a pass. A page that equals the page before shows that the Keeper, or a cache
- * in between, ignores the page number. */
+/* Fetches all pages of a pass. If a page equals the previous page, returns an error: the Keeper, or
+ * a cache in between, ignores the page number. */
 static int fetch_servers(struct fetching *f, const struct server_pass *p, struct err *e)
 {
 	size_t n = KEEPER_PAGE_SIZE;
@@ -608,8 +617,8 @@ static int fetch_vendors(struct fetching *f, const struct server_pass *each, str
 	return code;
 }
 
-/* Fetches the prices of one region, first on demand, then spot. Afterwards the catalogue knows that
- * a server without a price is not for rent there. */
+/* Fetches the prices of one region, first on demand, then spot. Then sets prices_known of the
+ * region: a server without a price is not for rent there. */
 static int fetch_prices(struct fetching *f, const struct region *r, struct err *e)
 {
 	char value[2 * FIELD_TEXT_MAX + 1], doing[2 * FIELD_TEXT_MAX + 32];
@@ -631,7 +640,7 @@ static int fetch_prices(struct fetching *f, const struct region *r, struct err *
 }
 
 /* Fetches the prices in every region with this name. Regions of several vendors may have the same
- * name, such as 1000. If `known` is true, it is an error when no region has the name. */
+ * name, such as 1000. If no region has the name, this is an error only if `known` is true. */
 static int fetch_region(struct fetching *f, const char *name, bool known, struct err *e)
 {
 	size_t found = 0;
@@ -651,11 +660,11 @@ static int fetch_region(struct fetching *f, const char *name, bool known, struct
 
 /* ---- compliance frameworks ---- */
 
-/* Finds out whether the vendor `i` meets the framework: requests one server of this vendor that
- * meets it. The Keeper has no table of vendors and frameworks, but its filter holds for all servers
- * of a vendor. If the vendor does not meet the framework, the Keeper ignores both filters and
- * answers with the first of all servers. The sort order makes sure that this server belongs to
- * another vendor. */
+/* Finds out whether vendor `i` meets a compliance framework. The Keeper has no table of vendors and
+ * frameworks, but it can filter servers by both. This call requests one server of the vendor with
+ * this framework. If the vendor does not meet the framework, the Keeper ignores both filters, and
+ * answers with the first of all servers. The requested sort order makes sure that this server
+ * belongs to another vendor. */
 static int ask_framework(struct fetching *f, size_t i, const char *framework, bool *ret,
 	struct err *e)
 {
@@ -713,9 +722,9 @@ static int fetch_frameworks_of(struct fetching *f, size_t vendor, const json_t *
 }
 
 /* Fetches which vendors meet which frameworks. If the Keeper gives no answer, the frameworks stay
- * unknown and the fetch goes on, because prices are useful without them. Asks nothing when fewer
- * than two vendors sell servers: a Keeper ignores a framework filter that no server meets, and a
- * single vendor would then seem to meet every framework. */
+ * unknown and the fetch goes on, because prices are useful without them. With fewer than two
+ * vendors, nothing is asked: ask_framework needs a server of another vendor as the sign of a
+ * "no". */
 static int fetch_frameworks(struct fetching *f, struct err *e)
 {
 	json_type array = JSON_ARRAY;
@@ -742,8 +751,9 @@ static int fetch_frameworks(struct fetching *f, struct err *e)
 
 /* ---- requested benchmarks ---- */
 
-/* Fetches the scores of a benchmark: the best over all configurations, then those of its first
- * configuration with one core and no other setting. */
+/* Fetches the scores of a benchmark, first the best over all configurations. If it has a
+ * configuration with one core and no other setting, then fetches the scores of the first such
+ * configuration. */
 static int fetch_scores(struct fetching *f, const char *benchmark_id, const json_t *configs,
 	struct err *e)
 {
@@ -789,8 +799,8 @@ static int fetch_more_scores(struct fetching *f, struct err *e)
 	return code;
 }
 
-/* Checks that at least 90 % of the expected servers were received. The list may change between two
- * pages, but not by 10 %. */
+/* Checks that at least 90 % of the expected servers were received. Some may be missing, because the
+ * list can change between two pages, but it does not change by 10 %. */
 static int check_count(struct fetching *f, struct err *e)
 {
 	size_t n = catalogue_builder_servers(f->b);
@@ -805,7 +815,7 @@ static int check_count(struct fetching *f, struct err *e)
 }
 
 /* Checks that at least half of the servers have a price. The Keeper was asked only for servers with
- * a price. If they have none, its answers have another meaning than expected, and this catalogue
+ * a price. If most have none, its answers mean something else than expected, and this catalogue
  * must not replace an older one. */
 static int check_prices(const struct catalogue *c, const char *url, struct err *e)
 {
@@ -836,7 +846,7 @@ static int fetch_all(struct fetching *f, struct err *e)
 	if (code == 0)
 		code = fetch_benchmarks(f, e);
 	if (code == 0) {
-		/* The sum becomes NaN if an answer has no count. A page from the cache has none. */
+		/* The sum becomes NaN if one answer has no count, such as a page from the cache. */
 		f->k.report->expected_servers = 0;
 		code = fetch_vendors(f,
 			&(struct server_pass){.how = {.lenient = true, .benchmark_id = SINGLE_CORE},
