@@ -28,7 +28,8 @@ struct behaviour {
 	struct prospect prospect;  /* forecast of the next run */
 	struct phases phases;      /* phases of the newest successful run; n 0 = unknown */
 	const struct split *split; /* NULL = no split is proposed */
-	/* `whole` does all work in one step. `steps` has one step for each part of the split. */
+	/* `whole` is one step that does all the work. `steps` is an array with one step for each
+	 * part of the split. */
 	const struct split_step *whole, *steps;
 	size_t n_running;
 	const struct running_run *running;

@@ -9,7 +9,7 @@
 
 struct run_cost {
 	const struct run *run;
-	double price, amount; /* price per hour, cost of the run; NaN = unknown */
+	double price, amount; /* price of an hour; cost of the run; NaN = unknown */
 };
 
 /* The server of an ended run, and its usage. Unknown texts are NULL, unknown numbers NaN. */
@@ -20,20 +20,21 @@ struct past_run {
 };
 
 struct current_cost {
-	struct machine machine;      /* server of the job; if unknown, only `host` is set */
+	struct machine machine;      /* server of the job; if unknown, only its `host` is set */
 	bool here;                   /* `machine` is this machine */
-	const struct server *server; /* entry in the catalogue; NULL = no entry */
-	/* false: there is no price. `current` has only the server, and `why` is the reason. */
+	const struct server *server; /* its entry in the catalogue; NULL = none */
+	/* true: `current` has the price of this server. false: no price is known, `current` has
+	 * only the server, and `why` is the reason. */
 	bool priced;
-	/* true = the prices of all regions were compared, because the region of the server is
-	 * unknown or has no price. `current` then has the lowest of them. */
+	/* true: the region of the server is unknown or has no price, so `current` has the lowest
+	 * price of all regions. */
 	bool elsewhere;
 	struct pick current;
 	enum exclusion why;
 	size_t n_runs;
 	struct run_cost *run; /* ended runs, newest first, in arena */
-	/* Resources that the job gets, and the part of them that it does not need. NaN =
-	 * unknown. */
+	/* Resources that the job gets. The needless_* below are the part that it does not need. NaN
+	 * = unknown. */
 	double given_cores, given_memory_bytes;
 	bool given_all; /* true = no known request: the job gets the whole server */
 	/* `needless_share` is a share of the server, 0 to 1. `needless_cost` is the cost for one
@@ -44,7 +45,7 @@ struct current_cost {
 struct current_cost_question {
 	const struct catalogue *catalogue;
 	const struct machine *here;    /* this machine */
-	const struct machine *machine; /* where the job runs */
+	const struct machine *machine; /* the machine on which the job runs */
 	const struct demand *demand;
 	const struct pick_options *options; /* the options of the recommended servers */
 	const struct runs *runs;            /* NULL = no job */
@@ -53,15 +54,15 @@ struct current_cost_question {
 void current_cost_of(const struct current_cost_question *q, struct arena *arena,
 	struct current_cost *ret);
 
-/* Returns the server on which the job runs. This is the server of the newest run whose server is
- * known. It may differ from this machine. If a run has no recorded server, but was recorded on a
- * host with this machine's name, its server is this machine. If no run has a known server, the
- * result has at least the host of the newest run. Without runs, the result is `here`. */
+/* Returns the server on which the job runs: that of the newest run whose server is known. A run
+ * without a recorded server counts as run on this machine (`here`) if its host has the same name.
+ * If no run has a known server, the result has at least the host of the newest run. Without runs,
+ * the result is `here`. */
 struct machine current_cost_machine(const struct runs *runs, const struct machine *here);
 
-/* Returns what an ended run has cost on its server; NaN = unknown. Uses only `catalogue`, `here`
- * and `options` of `q`. `at` caches the price of the previous run's server, because most runs have
- * the same server. The caller zeroes `at` before the first call. */
+/* Returns what an ended run has cost on its server; NaN = unknown. Uses only the members catalogue,
+ * here and options of `q`. `at` keeps the price of the previous run's server from call to call,
+ * because most runs have the same server. The caller zeroes `at` before the first call. */
 double current_cost_of_run(const struct current_cost_question *q, const struct past_run *r,
 	struct arena *arena, struct current_cost *at);
 
@@ -69,7 +70,8 @@ double current_cost_of_run(const struct current_cost_question *q, const struct p
  * not in the catalogue. */
 const struct server *current_cost_find_server(const struct catalogue *c, const struct machine *m);
 
-/* Returns true when vendor, type, region and allocation are equal, so that the prices are equal. */
+/* Returns true when vendor, type, region and allocation of two servers are equal. Their prices are
+ * then equal, too. */
 bool current_cost_same_terms(const struct machine *a, const struct machine *b);
 
 #endif

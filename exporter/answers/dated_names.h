@@ -7,13 +7,13 @@
 #include "recommender/sizing/sizing.h"
 
 struct dated_names {
-	/* number of other jobs with this shape; 0 = too few for a warning */
+	/* number of other jobs with this shape; 0 if too few for a warning */
 	size_t others;
 	char shape[JOB_NAME_MAX]; /* the name with "*" in place of the part that differs */
 };
 
-/* Compares the name with the names that sort next to it. Reads no names if this name has no date,
- * time, number or hash. */
+/* Compares the job's name with the names that sort next to it in the history. Reads no names if
+ * this name contains no date, time, number or hash. */
 int dated_names_find(struct history *h, const char *job_name, struct dated_names *ret,
 	struct err *e);
 

@@ -14,7 +14,7 @@ struct offer {
 	const char *vendor_id, *instance_type, *allocation;
 	const char *region;     /* as a person types it; "" = unknown */
 	double price;           /* per hour */
-	double seconds, amount; /* duration and cost of a run; NaN = unknown */
+	double seconds, amount; /* duration, cost of a run; NaN = unknown */
 };
 
 enum { OFFER_CURRENT, OFFER_BEST, OFFERS };
@@ -22,7 +22,7 @@ extern const char *const job_cost_offer_name[OFFERS];
 
 struct job_cost {
 	struct offer offer[OFFERS];
-	double saving_usd; /* saving of a run on the best server, never negative; NaN = unknown */
+	double saving_usd; /* what a run saves on the best server, at least 0; NaN = unknown */
 	size_t n_runs;     /* ended runs, newest first, in arena */
 	struct run_usd {
 		const struct run *run;

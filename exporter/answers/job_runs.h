@@ -1,4 +1,4 @@
-/* Reads the run or the runs that a request selects from the history. Replies with an error when no
+/* Reads from the history the run or the runs that a request selects. Replies with an error when no
  * run matches. */
 #ifndef EXPORTER_ANSWERS_JOB_RUNS_H
 #define EXPORTER_ANSWERS_JOB_RUNS_H
@@ -12,7 +12,7 @@
 int answer_open_history(struct app *app, struct history **ret, struct err *e);
 int answer_no_history(struct app *app, struct reply *reply);
 
-/* Completes the job name that a request gives, before a route answers the request. A request may
+/* Completes the job name in the arguments of a request, before a route answers it: a request may
  * leave out the cluster, or the namespace and the cluster (history_find_key). Does nothing if the
  * request names no job, or if the history cannot be read. */
 void answer_complete_job(struct app *app, struct arguments *a);
@@ -38,10 +38,10 @@ void answer_complete_job(struct app *app, struct arguments *a);
 	}
 
 /* Reads the newest `limit` runs (0 = all) of a job, newest first, into `arena`. If `open_stats` is
- * true, also computes the statistics of active runs from their samples, which takes 1 s for 100,000
- * samples.
- * Returns 1 when `ret` has at least one run. Returns 0 with an error in `reply` when the job or the
- * history does not exist. Returns a negative errno when the history cannot be read. */
+ * true, also computes the statistics of runs that have not ended from their samples, which takes 1
+ * s for 100,000 samples. Returns 1 when `ret` has at least one run. Returns 0 with an error in
+ * `reply` when the job or the history does not exist. Returns a negative errno when the history
+ * cannot be read. */
 int job_runs(struct app *app, const char *job_name, size_t limit, bool open_stats,
 	struct arena *arena, struct runs *ret, struct reply *reply, struct err *e);
 
@@ -52,28 +52,29 @@ int job_runs_of(struct history *h, const char *job_name, size_t limit, bool open
 /* Reads the runs that an answer about a job looks at, newest first, into `arena`. Every answer that
  * sizes the job or forecasts a run calls this function, so that all answers use the same runs.
  * `measured` is the number of measured successful runs to read; 0 = PEAKS_SEEN_MAX, as many as a
- * strategy looks at. Reading ends at the last of them, or after RUNS_PER_SUCCESS times as many runs
- * of any outcome. This limits the memory: a history can keep 100,000 runs of a job
- * (--history.runs-per-job), and a run takes 5 KB.
+ * strategy looks at. Reading ends when it has found them, or after RUNS_PER_SUCCESS times as many
+ * runs of any outcome. The second condition limits the memory: a history can keep 100,000 runs of a
+ * job (--history.runs-per-job), and a run takes 5 KB.
  *
- * If the successful ones of these runs have about the same memory limit, the newest successful
- * run with another limit is added as the last (recommender/sizing/follower.h). */
+ * If all successful runs among these have about the same memory limit, one older run is added at
+ * the end: the newest successful run with another limit. recommender/sizing/follower.h needs it. */
 #define RUNS_PER_SUCCESS 5
 int job_runs_to_size(struct history *h, const char *job_name, size_t measured, struct arena *arena,
 	struct runs *ret, struct err *e);
 
-/* Replies "unknown_job" with the jobs that have this name in another namespace or cluster, or
- * else with the most similar names. Returns 0, or a negative errno. */
+/* Replies "unknown_job". The reply proposes the jobs that have this name in another namespace or
+ * cluster or, if there are none, the jobs with the most similar names. Returns 0, or a negative
+ * errno. */
 int answer_unknown_job(struct reply *reply, struct history *h, const char *job_name,
 	struct arena *arena, struct err *e);
 
-/* Replies "no_successful_run" with the number of runs per outcome. `window_days` NaN = all time.
- * Returns 0. */
+/* Replies "no_successful_run" with the number of `runs` by outcome. `window_days`: length of the
+ * requested time window; NaN = all time. Returns 0. */
 int answer_no_successful_run(struct reply *reply, const char *job_name, const struct runs *runs,
 	double window_days);
 
 /* Replies "no_recent_run": the job has runs, but none of them started in the last `window_days`.
- * `all` has at least one run. Returns 0. */
+ * `all` has the runs of the job, at least one. Returns 0. */
 int answer_no_recent_run(struct reply *reply, const char *job_name, const struct runs *all,
 	double window_days);
 
@@ -114,11 +115,12 @@ struct span {
  * negative errno when the history cannot be read. The caller always closes `*h`. */
 int answer_find_run(struct app *app, const struct arguments *a, struct history **h,
 	struct arena *arena, const struct run **ret, struct reply *reply, struct err *e);
-/* Does the same as answer_find_run, but the query `q` selects the run. */
+/* Like answer_find_run, but the query `q` selects the run. */
 int run_found(struct app *app, const struct run_query *q, struct history **h, struct arena *arena,
 	const struct run **ret, struct reply *reply, struct err *e);
 
-/* Returns false with an error in `reply` when `from` is later than `to`. */
+/* Reads the arguments of SPAN_PARAMETERS. Returns false with an error in `reply` when `from` is
+ * later than `to`. */
 bool answer_read_span(const struct arguments *a, struct span *ret, struct reply *reply);
 
 #endif

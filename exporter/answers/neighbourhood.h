@@ -1,17 +1,19 @@
-/* The neighbours of a job: the jobs of its namespace, itself included. The sizing of a job also
- * learns from their runs. All answers get the neighbours here, so that the answers agree on the
- * size.
+/* The neighbours of a job: all jobs of its namespace, the job itself included. The sizing of a job
+ * also learns from the runs of its neighbours. All answers get the neighbours here, so that they
+ * agree on the size.
  *
  * A job's key names its namespace and its cluster. If the key has no namespace and no cluster, the
  * labels `namespace` (Kubernetes) and `cluster` (Slurm) of the job's newest run name them. The
  * labels `project` and `domain` divide the jobs of Flyte further. Jobs without any of these are
- * neighbours of each other. The need of a run is the peak memory of its processes. Files in tmpfs,
- * which the job's own sizing adds, are left out, because no index of the history has them.
+ * neighbours of each other.
  *
- * Neighbours come from the jobs of the newest RECENT_RUNS ended runs, at most RECENT_JOBS jobs.
- * The job with the newest run is read first, and each job's newest NEIGHBOUR_RUNS_MAX runs are
- * read. The reading is bounded by NEIGHBOUR_JOBS_MAX jobs of one namespace, JOBS_READ_MAX jobs
- * in total, and NAMESPACES_MAX namespaces. */
+ * Only the peak memory of its processes counts as the need of a neighbour's run. The job's own
+ * sizing adds files in tmpfs, but no index of the history has them for all jobs.
+ *
+ * Candidates are the jobs of the newest RECENT_RUNS ended runs, at most RECENT_JOBS jobs. They are
+ * read in the order of their newest runs, latest first: the newest NEIGHBOUR_RUNS_MAX runs of each
+ * job. At most NEIGHBOUR_JOBS_MAX jobs of one namespace, JOBS_READ_MAX jobs in total, and
+ * NAMESPACES_MAX namespaces are read. */
 #ifndef EXPORTER_ANSWERS_NEIGHBOURHOOD_H
 #define EXPORTER_ANSWERS_NEIGHBOURHOOD_H
 
@@ -25,17 +27,18 @@
 #define JOBS_READ_MAX  600
 #define NAMESPACES_MAX 16
 
-/* A reading takes at most this many bytes of memory, and frees all but 0.4 MiB afterwards. The
- * largest reading in tests/unit/test_neighbourhood.c takes 3.9 MiB, mostly for the ratios of 600
- * jobs. The labels of RECENT_JOBS jobs can add 1.6 MiB. If less memory is left (memory_budget.h),
- * the jobs are not read: answers get the previous summary, or 503 if there is none. */
+/* Most bytes of memory that reading the jobs takes. The summary that remains afterwards takes 0.4
+ * MiB. The largest reading in tests/unit/test_neighbourhood.c takes 3.9 MiB, mostly for the ratios
+ * of 600 jobs, and the labels of RECENT_JOBS jobs can add 1.6 MiB. If less memory is left
+ * (memory_budget.h), the jobs are not read: answers use the previous summary, or are a 503 if there
+ * is none. */
 #define NEIGHBOURHOOD_BYTES ((size_t)6 << 20)
 
-/* A summary is used as long as no run ends. After a run has ended, the jobs are read again when the
- * summary is this many seconds old, or when a tenth more runs have ended. */
+/* The summary stays valid as long as no run ends. After a run has ended, it stays in use until it
+ * is this many seconds old, or until the number of ended runs has grown by a tenth. */
 #define NEIGHBOURHOOD_SECONDS 600.0
 
-/* The cache of a server. Any thread. */
+/* Cache of the summaries of all namespaces, in a server. Any thread may use it. */
 struct neighbourhoods;
 struct neighbourhoods *neighbourhoods_new(void);
 void neighbourhoods_free(struct neighbourhoods *c); /* NULL does nothing */
@@ -43,15 +46,15 @@ void neighbourhoods_free(struct neighbourhoods *c); /* NULL does nothing */
 struct job_neighbours {
 	struct shared *held;
 	const struct neighbours *jobs; /* for struct sizing_options; NULL = none */
-	/* Hash of the neighbours' runs. It is part of the state of a cached result
-	 * (result_cache.h). */
+	/* Hash of the neighbours' runs. A cached result that was computed with other runs is not
+	 * used again (`state` of result_cache.h). */
 	uint64_t fingerprint;
 };
 
 /* Finds the neighbours of a job. If app->neighbourhoods is NULL, reads them for this call only.
- * Otherwise the first caller reads them, and other callers wait. While one caller reads them again,
- * other callers get the previous ones. Zero `ret` before the call. job_neighbours_done drops the
- * reference. */
+ * Otherwise they are cached: the first caller reads them, and other callers wait. Later, while one
+ * caller reads them again, other callers get the previous ones. Zero `ret` before the call.
+ * job_neighbours_done drops the reference. */
 int job_neighbours_find(struct app *app, struct history *h, const char *job_name,
 	struct job_neighbours *ret, struct err *e);
 void job_neighbours_done(struct job_neighbours *n); /* for AUTO */

@@ -1,6 +1,6 @@
-/* A cache of results that are computed from the runs of a job, because this computation is most
- * of the work of an answer. The cache keeps the most recently used results. A result is used
- * again as long as the runs have not changed. Any thread. */
+/* A cache of results that are computed from the runs of a job. Computing a result is most of the
+ * work of an answer. The cache keeps the most recently used results. A result is used again as long
+ * as the runs have not changed. Any thread. */
 #ifndef EXPORTER_ANSWERS_RESULT_CACHE_H
 #define EXPORTER_ANSWERS_RESULT_CACHE_H
 
@@ -10,7 +10,8 @@
 #include "collectors/base/latest.h"
 #include "collectors/base/mem.h"
 
-/* Base of all result types: it is the first member of each type. Immutable after result_keep. */
+/* Base of all result types: each has it as its first member. A result does not change after
+ * result_keep. */
 struct result {
 	struct shared shared;
 	struct arena arena; /* owns all memory that the result points to */
@@ -25,7 +26,7 @@ struct result {
 struct result *result_new(size_t size);
 
 #define RESULTS_MAX 32
-/* Limit on the memory of all cached results, in bytes. result_keep gets the size of each. */
+/* Most bytes that all cached results take together. */
 #define RESULTS_BYTES_MAX (4u << 20)
 
 struct result_cache;
@@ -35,15 +36,16 @@ void result_cache_free(struct result_cache *c); /* NULL does nothing */
 /* Drops results that were not used for `seconds`. If `c` is NULL, does nothing. */
 void result_cache_tidy(struct result_cache *c, double seconds);
 
-/* Returns the result of `key` with a new reference, which the caller owns. Returns NULL when there
- * is no result, when it is older than `max_age_seconds`, when it was stored with another `state`,
- * or when `c` is NULL. `key` identifies the request. `state` changes when the history has new data
- * for the request. */
+/* Returns the cached result for `key` and `state` with a new reference, which the caller owns.
+ * `key` identifies the request. `state` identifies the data of the history for it: it changes when
+ * they change. Returns NULL when there is no such result, when it is older than `max_age_seconds`,
+ * or when `c` is NULL. */
 struct result *result_find(struct result_cache *c, const char *key, const char *state,
 	double max_age_seconds);
 
-/* Stores `r` in place of the previous result of `key`, with a reference of its own. `bytes` is
- * the size of the result. Does nothing if `c` is NULL or if `bytes` exceeds RESULTS_BYTES_MAX. */
+/* Stores `r` in place of the previous result of `key`. The cache takes a reference of its own.
+ * `bytes` is the size of the result with all that it points to. Does nothing if `c` is NULL or if
+ * `bytes` exceeds RESULTS_BYTES_MAX. */
 void result_keep(struct result_cache *c, struct result *r, const char *key, const char *state,
 	size_t bytes);
 

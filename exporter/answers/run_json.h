@@ -14,16 +14,17 @@ struct headline {
 
 extern const struct headline run_json_headlines[]; /* ends with key NULL */
 
-/* Returns the same as run_column, except for the column "processes". If all values of this column
- * are 0, the run ended before its first sample. The result is then NULL. */
+/* Returns the same as run_column, with one exception. If all values of the column "processes" are
+ * 0, the run ended before its first sample, and the result is NULL. */
 const struct distribution *run_json_level(const struct run *r, const char *column);
 
 double run_json_headline(const struct headline *h, const struct run *r); /* NaN when unknown */
 
 json_t *run_json(const struct run *r); /* null = unknown */
 
-/* Makes {"job_name": ..., "runs": [...]} with the runs in the given order. Leaves out unknown values
- * unless `details` is set: a run that another program measured has few of them. */
+/* Makes {"job_name": ..., "runs": [...]} with the runs in the given order. With `details`, unknown
+ * values are null. Without it, they are left out, because a run that another program measured has
+ * few known values. */
 json_t *run_json_list(const char *job_name, const struct runs *runs, bool details);
 
 #endif

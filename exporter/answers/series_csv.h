@@ -13,9 +13,9 @@
 void series_csv_header(struct buf *out, const struct series *s);
 void series_csv_rows(struct buf *out, const struct series *s);
 
-/* These functions write the format of resource-tracker. `s` may lack columns. A correction (a
- * sample with duration 0) gets no row, except as the first sample. Its growth is added to the
- * row before. */
+/* Write the format of resource-tracker, the peer of this program. `s` may lack columns: their
+ * fields are empty. A sample with duration 0 corrects the sample before it: it gets no row, and its
+ * growth is added to the row before. If it is the first sample, it gets a row. */
 void series_csv_peer_header(struct buf *out);
 void series_csv_peer_rows(struct buf *out, const struct series *s);
 
@@ -26,13 +26,14 @@ double series_csv_rounded(double v, int decimals);
  * with NULL, and is in `arena`. */
 const char *const *series_csv_peer_sources(struct arena *arena);
 
-/* A column of resource-tracker that the history has, too: its value in the history is `scale` times
- * that of resource-tracker, plus `more`. */
+/* How to convert a column of resource-tracker to a column of the history: value in the history =
+ * `scale` x value of resource-tracker + `more`. */
 struct peer_column {
 	const char *column;
 	double scale, more;
 };
-/* Finds the column of a name such as process_memory_mib. Returns false if there is none. */
+/* Finds the history column for a name of resource-tracker, such as process_memory_mib. Returns
+ * false if the history has none. */
 bool series_csv_peer_find(struct slice name, struct peer_column *ret);
 
 #endif

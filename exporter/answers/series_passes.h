@@ -1,6 +1,6 @@
-/* Reads the samples of a run as points of a chart. Usually reads all columns in one pass. If all
- * columns of a long run exceed the memory budget (memory_budget.h), uses several passes, each with
- * some of the columns. */
+/* Reads the samples of a run as points of a chart. Usually reads all columns in one pass. If they
+ * exceed the memory budget (memory_budget.h), because the run is long, reads the samples several
+ * times, each time with some of the columns. */
 #ifndef EXPORTER_ANSWERS_SERIES_PASSES_H
 #define EXPORTER_ANSWERS_SERIES_PASSES_H
 
@@ -21,8 +21,8 @@ struct series_passes {
 	size_t samples;       /* number of samples read from the history */
 };
 
-/* Reads the view and the phases. `ret` lives in `arena`. Returns -E2BIG when the points exceed the
- * memory budget. Other errors are those of history_series_after. */
+/* Reads the view and the phases. What `ret` points to is in `arena`. Returns -E2BIG when the points
+ * exceed the memory budget. Other errors are those of history_series_after. */
 int series_passes_read(struct history *h, const struct series_passes_question *q,
 	struct arena *arena, struct series_passes *ret, struct err *e);
 

@@ -13,8 +13,9 @@ const double *series_column(const struct series *s, const char *name);
 const char *const *series_view_sources(struct arena *arena);
 
 /* Converts the history columns of `s` to the columns of a chart. The times stay the same. A column
- * without a known value is left out. Growth is divided by the duration of its interval. If an
- * interval is shorter than half the median, its growth is added to the next interval. */
+ * without a known value is left out. Growth becomes a rate: it is divided by the length of its
+ * interval. If an interval is shorter than half of the median interval, its growth is added to the
+ * next interval, because its rate would be too inexact. */
 struct series series_view_of(const struct series *s, struct arena *arena);
 
 /* Selects the samples between the times `from` and `to`, in seconds since 1970 UTC; NaN = no bound.
@@ -22,8 +23,8 @@ struct series series_view_of(const struct series *s, struct arena *arena);
 struct series series_view_between(const struct series *s, double from, double to,
 	struct arena *arena);
 
-/* Reduces `s` to at most `points` points. Divides the time into `points` / 2 equal stretches. Keeps
- * the lowest and the highest value of every column in each stretch, in the order of their times. No
+/* Reduces `s` to at most `points` points. Divides the time into `points` / 2 equal stretches. In
+ * each stretch, each column keeps its lowest and its highest value, in the order of their times. No
  * peak is lost. */
 struct series series_view_thinned(const struct series *s, size_t points, struct arena *arena);
 

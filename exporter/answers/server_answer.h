@@ -18,7 +18,7 @@ struct server_answer {
 	struct best_server best;
 	struct alternative alternative[CONDITIONS];
 	size_t n_alternatives;
-	bool of_job; /* the answer is for a job; if false, the members below are zero */
+	bool of_job; /* true: the answer is for a job. false: the members below are zero. */
 	struct current_cost current_cost;
 	struct related_benchmark related[RELATED_MAX];
 	size_t n_related;
@@ -26,10 +26,10 @@ struct server_answer {
 
 struct server_question {
 	const struct demand *demand;
-	const struct sizing *sizing; /* of the job; NULL = no job */
+	const struct sizing *sizing; /* sizing of the job; NULL = no job */
 	const struct runs *runs;     /* the job's runs, newest first; NULL = no job */
-	/* Duration of a run that the request gives. It replaces the job's own duration. NaN = not
-	 * given. */
+	/* Duration of a run in seconds, given in the request. It replaces the job's own duration.
+	 * NaN = not given. */
 	double seconds_said;
 };
 
@@ -39,13 +39,14 @@ struct server_question {
 		503, "catalogue"                                                                   \
 	}
 
-/* Takes a reference to the catalogue, see catalogue_use_begin. Returns 1, or 0 with one of
+/* Takes a reference to the catalogue (catalogue_use_begin). Returns 1, or 0 with one of
  * CATALOGUE_ERRORS in `r`. */
 int server_answer_catalogue(struct app *app, struct catalogue_use *ret, struct reply *r);
 
 /* Selects servers by the SERVER_PARAMETERS in `a`. Returns 1 and fills `ret`. Returns 0 with an
- * error in `r`, also when the catalogue cannot be read. `ret` points into `arena` and into the
- * catalogue. It owns a reference to the catalogue, which server_answer_done drops. */
+ * error in `r` when an argument is invalid or the catalogue cannot be read. `ret` points into
+ * `arena` and into the catalogue. It owns a reference to the catalogue, which server_answer_done
+ * drops. */
 int server_answer(struct app *app, const struct arguments *a, const struct server_question *q,
 	struct arena *arena, struct server_answer *ret, struct reply *r);
 void server_answer_done(struct server_answer *s); /* for AUTO; zeroed memory does nothing */
@@ -76,8 +77,8 @@ void server_answer_put(json_t *o, const struct server_answer *s, bool details);
 	{"catalogue", KEY_OBJECT, .required = true, .help = "Where the data of servers is from, and how old it is"}
 /* clang-format on */
 
-/* Parts of the answer that other answers contain, too. server_answer_put_region adds the keys
- * region_id, region (as a person types it) and region_name; null = unknown. */
+/* Parts that other answers contain, too. server_answer_put_region adds three keys: region_id,
+ * region (the name in the vendor's tools) and region_name. null = unknown. */
 void server_answer_put_region(json_t *o, const struct region *r);
 json_t *server_answer_catalogue_json(const struct catalogue_use *use, bool details);
 json_t *server_answer_related_json(const struct related_benchmark *related, size_t n);

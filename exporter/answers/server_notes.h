@@ -1,5 +1,6 @@
-/* Sentences about the servers of an answer: what is doubtful, missing or far. Pure functions; the
- * texts that they return are constants or belong to the catalogue of the answer. */
+/* Notes, which are sentences about the servers of an answer: what is doubtful, what is missing, and
+ * which server is far away. Pure functions; the texts that they return are constants or belong to
+ * the catalogue of the answer. */
 #ifndef EXPORTER_ANSWERS_SERVER_NOTES_H
 #define EXPORTER_ANSWERS_SERVER_NOTES_H
 
@@ -7,11 +8,11 @@
 
 #define SERVER_NOTE_MAX  1024 /* bytes of the longest note */
 #define SERVER_COST_GAPS 4
-/* The parts that a cost can lack. */
+/* The parts that a cost may not include, because their price or rule is unknown. */
 extern const struct server_cost_gap {
 	unsigned bit; /* of enum cost_gap */
 	const char *name;
-	/* Name of the part in the note about unknown prices. NULL = the note leaves the part out,
+	/* Name of the part in the note about unknown prices. NULL = the part is not in that note,
 	 * because it has no price of its own. */
 	const char *priced;
 } server_cost_gaps[SERVER_COST_GAPS];
@@ -22,13 +23,13 @@ const char *server_price_note(const struct pick *p);
 /* Returns the continent on which the job runs today. "" = unknown. */
 const char *server_todays_continent(const struct server_answer *s);
 
-/* Returns true if the price is of another continent than the server on which the job runs: its
- * data would move across an ocean, or to other laws. Returns false if one of the continents is
- * unknown. */
+/* Returns true if the server of the pick is on another continent than the server on which the job
+ * runs: the job's data would move across an ocean, or to a place with other laws. Returns false if
+ * one of the continents is unknown. */
 bool server_is_far(const struct server_answer *s, const struct pick *p);
 
-/* Returns the number of servers that fit. NaN = unknown: none fits whose price is known, but the
- * prices of a requested region were not fetched. */
+/* Returns the number of servers that fit. NaN = unknown: no server with a known price fits, but
+ * others may fit, because the prices of a requested region were not fetched. */
 double server_fitting(const struct server_answer *s);
 
 /* Returns an array of notes about the servers, or about why no server fits. The caller owns it. */

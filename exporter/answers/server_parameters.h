@@ -1,5 +1,5 @@
-/* The server parameters that /recommend and /servers share. Some of them also exist in /servers of
- * the Spare Cores Keeper. These parameters have the same name and unit in both programs. */
+/* The parameters about servers that /recommend and /servers share. The parameters that /servers of
+ * the Spare Cores Keeper also has have the same names and units as there. */
 #ifndef EXPORTER_ANSWERS_SERVER_PARAMETERS_H
 #define EXPORTER_ANSWERS_SERVER_PARAMETERS_H
 
@@ -104,7 +104,7 @@ const char *server_parameter_benchmark_config(size_t i);
 		.help = "Only servers that can be had now"}
 /* clang-format on */
 
-/* Properties of a job that decide the defaults of some parameters. */
+/* Properties of a job. They decide the defaults of some parameters. */
 struct server_job {
 	const struct job_profile *profile;
 	/* Architecture of the job's programs. If it is UNKNOWN, the architecture of this exporter
@@ -115,10 +115,10 @@ struct server_job {
 /* Returns the options for a job when no parameter is given. */
 struct pick_options server_parameters_usual(const struct server_job *job);
 
-/* Converts arguments to options. Texts in `ret` live as long as the arguments. Other memory of
- * `ret` is in `arena` or in the catalogue. If `job` is NULL, there is no job. Returns false with
- * an error in `r` when a value is unknown (the error then lists known values) or when parameters
- * contradict each other. */
+/* Converts arguments to options. `job` NULL = the request is not about a job. Texts in `ret` belong
+ * to the arguments, and must not outlive them. Other memory of `ret` is in `arena` or in the
+ * catalogue. Returns false with an error in `r` when a value is unknown (the error lists known
+ * values), or when parameters contradict each other. */
 bool server_parameters_read(const struct arguments *a, const struct catalogue *c,
 	const struct server_job *job, struct arena *arena, struct pick_options *ret,
 	struct reply *r);

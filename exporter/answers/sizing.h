@@ -1,6 +1,6 @@
 /* Sizes the next run of a job from its earlier runs. This is most of the work of an answer, so a
- * server caches results. A cached result is valid until a run of the job begins, ends, is corrected
- * or is removed, in any process that writes the history. */
+ * server caches results. A cached result is valid until any process that writes the history adds,
+ * changes or removes a run of the job. */
 #ifndef EXPORTER_ANSWERS_SIZING_H
 #define EXPORTER_ANSWERS_SIZING_H
 
@@ -21,19 +21,19 @@
 /* The result of a sizing. It is immutable, and its arena owns everything that it points to. */
 struct sizing_result {
 	struct result result;
-	struct runs runs; /* in the time window, newest first; active runs without statistics */
+	struct runs runs; /* runs in the time window, newest first; active ones lack statistics */
 	struct sizing sizing;
 };
 
-/* Reads the parameters `job_name` and SIZING_PARAMETERS, and sizes the next run. Returns 1 and a
- * new reference in *ret. Returns 0 with an error in `reply` when the job does not exist, when it
- * has no usable run, or when a parameter is given that the strategy does not use. Returns a
+/* Sizes the next run of the job `job_name` of the arguments, by their SIZING_PARAMETERS. Returns 1
+ * and a new reference in *ret. Returns 0 with an error in `reply` when the job does not exist, when
+ * it has no usable run, or when a parameter is given that the strategy does not use. Returns a
  * negative errno when the history cannot be read. Any thread. */
 int sizing_of_job(struct app *app, const struct arguments *a, struct sizing_result **ret,
 	struct reply *reply, struct err *e);
-/* Like sizing_of_job, with the default of each parameter. `neighbours`, zeroed before the call,
- * gets the jobs that the sizing learns from, so that forecasts can learn from the same jobs. The
- * caller drops them with job_neighbours_done, whatever is returned. */
+/* Like sizing_of_job, but with the default of each parameter. Zero `neighbours` before the call. It
+ * receives the other jobs from which the sizing learns, so that forecasts can learn from the same
+ * jobs. The caller drops them with job_neighbours_done, even after an error. */
 int sizing_by_default(struct app *app, const char *job_name, struct job_neighbours *neighbours,
 	struct sizing_result **ret, struct reply *reply, struct err *e);
 void sizing_result_done(struct sizing_result **s); /* for AUTO; drops the reference */

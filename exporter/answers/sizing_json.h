@@ -15,25 +15,26 @@ void sizing_json_put(json_t *o, const struct sizing *s, bool details);
 /* Adds the warnings, and whether a program may act on the answer without a person. */
 void sizing_json_put_warnings(json_t *o, const struct warnings *w);
 
-/* Adds the keys of sizing_json_put_warnings, but only the code and the severity of each warning.
- * `codes`: the result of warnings_codes. */
+/* Like sizing_json_put_warnings, but each warning has only its code and its severity. `codes`: the
+ * result of warnings_codes. */
 void sizing_json_put_codes(json_t *o, uint32_t codes);
 
-/* Makes JSON of the whole numbers for a request. */
+/* Makes JSON of the resources to request, which are whole numbers. */
 json_t *sizing_json_resources(const struct resources *r);
 
 /* Makes JSON of a demand. The demand comes from a strategy or from the parameters of the
  * request. */
 json_t *sizing_json_demand(const struct demand *d);
 
-/* All data that an answer of /recommend contains: data of the job, and recommended servers. */
+/* All data of an answer of /recommend: the sizing of the job, and servers for it. */
 struct recommendation {
 	const char *job_name, *strategy;
 	double generated_at;
 	const struct sizing *sizing;
-	const struct runs *runs; /* of the job, newest first */
-	/* The request in the format of the batch or workflow system that runs the job. `paste` NULL
-	 * = this system has no size that is large enough. */
+	const struct runs *runs; /* runs of the job, newest first */
+	/* The request as a text for the batch or workflow system that runs the job: the name of the
+	 * format, and the text to paste. `paste` NULL = this system sells no size that is large
+	 * enough. */
 	const char *paste_format, *paste;
 	const struct server_answer *servers;
 	bool details; /* also the keys that few clients read */

@@ -12,8 +12,9 @@ const char *sizing_parameter_strategy(size_t i);
 const char *sizing_parameter_risk(size_t i);
 const char *sizing_parameter_cpu_for(size_t i);
 
-/* A route with these parameters also has the parameter `details` (server_answer.h). With it, the
- * answer also says how well the strategy would have sized the earlier runs. */
+/* The parameters of a sizing. A route with these parameters also has the parameter `details`
+ * (server_answer.h): the answer then also says how well the strategy would have sized the earlier
+ * runs. */
 /* clang-format off */
 #define SIZING_PARAMETERS \
 	{.name = "strategy", \

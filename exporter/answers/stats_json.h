@@ -8,27 +8,26 @@
 #include "recommender/run.h"
 #include "recommender/sizing/sizing.h"
 
-/* The result of stats_json_window: the newest successful runs in `all`, at most `most`, newest
- * first. `run` is in `arena`. `excluded` counts the ended runs that did not succeed and are
- * newer than the oldest run in `run`. */
+/* stats_json_window returns the newest successful runs in `all`, at most `most`, newest first.
+ * `run` is in `arena`. `excluded` is the number of runs that ended without success and are newer
+ * than the oldest run in `run`. */
 struct stats_window {
 	size_t n, excluded;
 	const struct run **run;
 };
 struct stats_window stats_json_window(const struct runs *all, size_t most, struct arena *arena);
 
-/* Writes statistics over all runs. For a level, such as the memory in use, these are mean, max,
- * p50, p95 and p99: max is the highest value of all runs, the others are averages of the runs'
- * values. For the duration and each headline number, these are mean, min and max. null = no run
- * has a value. `next` is the default recommendation: its demand, its warnings and whether a
- * program may act on it are written as in /recommend. `details`: also the same numbers of each
- * run, and columns without a value. */
+/* Makes JSON of statistics over the runs of `w`. A level, such as the memory in use, has mean, max,
+ * p50, p95 and p99: max is the highest value of all runs, the others are averages over the runs.
+ * The duration and each headline number have mean, min and max. null = no run has a value. `next`
+ * is the recommendation for the next run: its demand, its warnings, and whether a program may act
+ * on it, as in /recommend. `details`: also the numbers of each run, and columns without a value. */
 json_t *stats_json(const char *job_name, const struct stats_window *w, const struct sizing *next,
 	double now, bool details);
 
-/* Writes the same nested object as stats() of resource-tracker, with the same units (MiB, GB)
- * and rounding. `w` must not be empty. Over several runs, mean and duration are averages, and
- * max and sum are maxima, as in resource-tracker's aggregate_stats. null = not measured. */
+/* Makes the same nested object as stats() of resource-tracker, with the same units (MiB, GB) and
+ * rounding. `w` must not be empty. Over several runs, mean and duration are averages, and max and
+ * sum are maxima, as in resource-tracker's aggregate_stats. null = not measured. */
 json_t *stats_json_resource_tracker(const struct stats_window *w);
 
 #endif

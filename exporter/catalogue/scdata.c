@@ -22,14 +22,14 @@ struct scdata_reader {
 	struct catalogue_builder *b;
 };
 
-/* A table of sc-data. Its columns are fields of `part`. After the fields of a row were set, `add`
- * is called for the row. */
+/* A table of sc-data. Its columns are fields of `part`. The reader sets the fields of each row,
+ * then calls `add` for the row. */
 struct scdata_table {
 	const char *name;
 	enum field_part part;
 	const char *where; /* NULL = all rows */
 	int (*add)(struct scdata_reader *r, struct field_row *row, struct sql *q, struct err *e);
-	const char *more; /* names of more columns, which `add` reads from `q`; NULL = none */
+	const char *more; /* names of columns that `add` reads itself from `q`; NULL = none */
 };
 
 /* Returns the text of the next column, or "" if the column is NULL. The text is valid until the
@@ -41,8 +41,8 @@ static const char *text_of(struct sql *q)
 	return text ? text : "";
 }
 
-/* Sets a text field of a part. An invalid text leaves the field unknown. `text` must outlive
- * `object`. */
+/* Sets a text field of `object`, the struct of a part. An invalid text leaves the field unknown.
+ * `text` must outlive `object`. */
 static void set_text(enum field_part part, const char *name, void *object, const char *text)
 {
 	field_set_text(field_of(part, name), object, text, NULL);
@@ -69,7 +69,8 @@ static bool has_column(const struct scdata_reader *r, const char *table, const c
 	return sql_row(&q, NULL) > 0;
 }
 
-/* Finds the fields of a part that are columns of the table, and returns their number. */
+/* Writes to `ret` the fields of t->part for which the table in this file has a column. Returns
+ * their number. */
 static int columns_of(const struct scdata_reader *r, const struct scdata_table *t,
 	const struct field *ret[COLUMNS_MAX])
 {
@@ -88,7 +89,7 @@ static int columns_of(const struct scdata_reader *r, const struct scdata_table *
 }
 
 /* Sets a field from the next column. If the value is invalid, returns false, and the field stays
- * unknown. A later version of sc-data may allow more values. */
+ * unknown. This is no error: a later version of sc-data may allow more values. */
 static bool set_field(const struct field *f, void *object, struct sql *q)
 {
 	switch (sql_type(q)) {
@@ -127,7 +128,8 @@ static int read_table(struct scdata_reader *r, const struct scdata_table *t, str
 		field_row_clear(&row);
 		for (int i = 0; i < n; i++)
 			valid = set_field(field[i], field_row_part(&row, t->part), &q) && valid;
-		/* An unknown allocation or currency must not make an on-demand price in dollars. */
+		/* Skip a price with an invalid field. If its allocation or currency stayed unknown,
+		 * it would count as on-demand or as dollars. */
 		if (!valid && t->part == PART_PRICE)
 			continue;
 		code = t->add(r, &row, &q, e);
@@ -137,8 +139,8 @@ static int read_table(struct scdata_reader *r, const struct scdata_table *t, str
 	return code;
 }
 
-/* Returns 0 for an error in a single row, so that reading goes on. Returns -E2BIG (too many rows)
- * unchanged, which ends the reading. */
+/* Decides whether an error in one row ends the reading. Only -E2BIG (too many rows) does. For all
+ * other errors, returns 0: the row is skipped. */
 static int tolerate(int code)
 {
 	return code == -E2BIG ? code : 0;
@@ -200,8 +202,9 @@ static int add_price(struct scdata_reader *r, struct field_row *row, struct sql 
 	" WHERE l.vendor_id = vendor.vendor_id AND " ACTIVE("l") ")"
 #define CONTINENT "(SELECT continent FROM country WHERE country.country_id = region.country_id)"
 
-/* Column of the cache's tables vendor and region: compliance_known, prices_known. A database of
- * sc-data has no such column, because it has all frameworks and prices. */
+/* Additional column of the cache's tables vendor (value of compliance_known) and region (value of
+ * prices_known). A database of sc-data lacks the column: it has all frameworks and prices, so the
+ * value is 1. */
 #define KNOWN "known"
 
 static const struct scdata_table vendors = {
@@ -219,8 +222,9 @@ static const struct scdata_table prices = {"server_price", PART_PRICE,
 				"lower(coalesce(operating_system, '')) NOT LIKE '%windows%'",
 	add_price, NULL};
 
-/* Prices of storage, traffic and addresses, which are not part of a server's price. Each query
- * returns vendor_id, region_id, currency and the lowest price. */
+/* Prices of storage, traffic and addresses, which are not part of a server's price. `sql` returns
+ * vendor_id, region_id, currency and the lowest price. `field` is the field of a region that gets
+ * the price. */
 static const struct scdata_extra {
 	const char *table, *field;
 	const char *sql;
@@ -264,7 +268,7 @@ static int read_extra(struct scdata_reader *r, const struct scdata_extra *x, str
 	return code;
 }
 
-/* Calls `add` for each row of a query. A missing table counts as empty. */
+/* Calls `add` for each row of the query `text`. If `table` is missing, there are no rows. */
 static int each_row(struct scdata_reader *r, const char *table, const char *text,
 	int (*add)(struct scdata_reader *r, struct sql *q, struct err *e), struct err *e)
 {
@@ -300,8 +304,9 @@ static int add_benchmark(struct scdata_reader *r, struct sql *q, struct err *e)
 	return *text[0] ? tolerate(catalogue_add_benchmark(r->b, &b, e)) : 0;
 }
 
-/* Each row has the highest and the lowest score of a server over all configurations of one core, or
- * over all others. The best score is one of the two, so adding both is enough. */
+/* Adds the scores of one row: the highest and the lowest score of a server in a benchmark, over all
+ * configurations with one core or over all others. Whether higher or lower is better, the best
+ * score is one of the two, so adding both is enough. */
 static int add_scores(struct scdata_reader *r, struct sql *q, struct err *e)
 {
 	const char *vendor_id = text_of(q), *server_id = text_of(q), *benchmark_id = text_of(q);
@@ -314,7 +319,8 @@ static int add_scores(struct scdata_reader *r, struct sql *q, struct err *e)
 	return 0;
 }
 
-/* The SQL function is_single(config). */
+/* The SQL function is_single(config): 1 if the configuration of a benchmark has one core, else
+ * 0. */
 static void is_single(sqlite3_context *q, int n, sqlite3_value **argument)
 {
 	const char *text = (const char *)sqlite3_value_text(argument[0]);

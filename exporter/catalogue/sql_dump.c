@@ -18,18 +18,19 @@ struct catalogue_dump {
 	char quote;         /* opening quote that is not closed yet; '\0' = none */
 	bool is_whole;      /* `statement` ends in a semicolon, or has only blanks and comments */
 	unsigned long line; /* number of the line in which the statement ends */
-	uint64_t steps;     /* number of steps that SQLite may still make */
+	uint64_t steps;     /* steps that SQLite may still make before it is stopped */
 };
 
-/* Limits the steps of SQLite's virtual machine, to stop a short statement with an endless join. In
- * measurements, an INSERT takes 0.3 to 2.2 steps per byte, and a CREATE TABLE takes 80 steps. The
- * maximum of 2.2 is for rows of two small numbers with a key and checks. */
+/* Limits of the steps of SQLite's virtual machine, to stop a short statement with an endless join:
+ * STEPS_OF_ANY for each statement, and STEPS_PER_BYTE for each byte of it. Measured were 0.3 to 2.2
+ * steps per byte of an INSERT, and 80 steps for a CREATE TABLE. The maximum of 2.2 is for rows of
+ * two small numbers with a key and checks. */
 #define STEPS_PER_BYTE 10
 #define STEPS_OF_ANY   100000
 #define STEPS_BETWEEN  1000 /* number of steps between two checks of the limit */
 
-/* The tables that exporter/catalogue/scdata.c reads. Other tables are skipped, because their
- * descriptions alone are half of a dump. */
+/* The tables that exporter/catalogue/scdata.c reads. All other tables are skipped, to save time and
+ * space: their texts alone are half of a dump. */
 static const char *const needed[] = {"country", "vendor", "vendor_compliance_link", "region",
 	"server", "server_price", "storage_price", "traffic_price", "ipv4_price", "benchmark",
 	"benchmark_score", "currency", "_metadata"};
@@ -42,8 +43,9 @@ static bool is_needed(const char *table, size_t len)
 	return false;
 }
 
-/* Callback of sqlite3_set_authorizer. Allows only creating and filling tables. Denies access to
- * other files, functions with side effects, and virtual tables. */
+/* Callback of sqlite3_set_authorizer, because a dump is untrusted. Allows only creating and filling
+ * tables of this file. Denies access to other files, functions with side effects, and virtual
+ * tables. */
 static int authorise(void *context, int action, const char *a, const char *b, const char *database,
 	const char *inner)
 {
@@ -153,8 +155,8 @@ static int run_statement(struct catalogue_dump *d, struct err *e)
 	return code;
 }
 
-/* Scans the new part of the statement. Returns true when the statement is complete: the last
- * character of a line is a semicolon, which is not in quotes or in a "--" comment. */
+/* Scans the part of the statement that was added last. Returns true when the statement is complete:
+ * its last line ends in a semicolon that is neither in quotes nor in a "--" comment. */
 static bool ends_statement(struct catalogue_dump *d)
 {
 	const char *at = buf_text(&d->statement) + d->read;
@@ -173,8 +175,8 @@ static bool ends_statement(struct catalogue_dump *d)
 	return d->is_whole && !d->quote;
 }
 
-/* Runs each complete statement. A statement ends at the end of a line, never inside a line. Lines
- * with only blanks and comments are skipped. */
+/* A statement ends only at the end of a line, never inside a line. Lines with only blanks and
+ * comments are skipped. */
 int catalogue_dump_add(struct catalogue_dump *d, const char *text, size_t len, struct err *e)
 {
 	for (size_t i = 0; i < len;) {

@@ -99,12 +99,12 @@ static double network_random(void *context)
 	return random_share();
 }
 
-/* Reads the origin of the cached catalogue. If the cached catalogue does not come from `s`, `ret`
- * is all zero. */
+/* Reads the origin of the cached catalogue. `ret` is all zero if the catalogue was not fetched with
+ * the settings in `s`. */
 static void known_origin(const struct catalogue_source *s, struct cache_origin *ret)
 {
 	*ret = (struct cache_origin){0};
-	/* The cached catalogue may have been imported, or fetched with other settings. */
+	/* It may have been imported, or fetched with other settings. */
 	if (catalogue_cache_origin(ret, s->cache_path, NULL) == 0 && !catalogue_is_from(s, ret))
 		*ret = (struct cache_origin){0};
 }

@@ -166,9 +166,9 @@ static void explain_streak(struct sizing *s, const struct replayed *f, struct ar
 }
 
 /* A run that exceeds its limit is killed, usually without a retry with more memory. The limit is
- * therefore at least the largest observed peak x LIMIT_SHARE + LIMIT_MORE, even if the request is
- * smaller. The additions are for kernel memory, which the control group also counts: page tables,
- * kernel stacks, sockets, names of files. */
+ * therefore at least base x LIMIT_SHARE + LIMIT_MORE, even if the request is smaller. The base is
+ * usually the largest observed peak (limit_of). The additions are for kernel memory, which the
+ * control group also counts: page tables, kernel stacks, sockets, names of files. */
 #define LIMIT_SHARE 1.05
 #define LIMIT_MORE  (16 * MIB)
 
@@ -410,8 +410,8 @@ static void raise_base(struct limit_base *base, double bytes, const char *name)
 	}
 }
 
-/* Sets the limit to the larger of two values: the demand, and the base plus room for kernel
- * memory. */
+/* Sets the memory limit to the larger of two values: the demand, and base->bytes plus room for
+ * kernel memory. */
 static void limit_above(struct sizing *s, const struct limit_base *base)
 {
 	s->memory_bytes_limit = s->demand.memory_bytes;
@@ -429,7 +429,8 @@ struct limit_base sizing_limit_memory(struct sizing *s, const struct runs *used)
 	return base;
 }
 
-/* If the next input is known, peaks of other inputs do not matter. `m`: NULL rule = auto. */
+/* Sets the memory limit. `for_input`: the next input is known, so peaks of other inputs do not
+ * matter. m->rule is NULL for the strategy auto. */
 static struct limit_base limit_of(struct sizing *s, const struct sizing_method *m,
 	const struct replayed *f, const struct runs *used, bool for_input)
 {
@@ -462,7 +463,7 @@ void sizing_explain_limit(struct sizing *s, const struct limit_base *base, struc
 
 	if (isnan(s->memory_bytes_limit))
 		return;
-	/* Rounded as in the line to paste, which has whole MiB. */
+	/* Rounded to whole MiB, as in the line that the user pastes. */
 	sizing_explain(s, arena, TOPIC_MEMORY,
 		"For systems with a limit beside the request, the limit is %s%s.",
 		wording_bytes(limit, (double)sizing_round_up(s->memory_bytes_limit) * MIB),

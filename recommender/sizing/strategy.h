@@ -185,15 +185,16 @@ void replay_done(struct replayed *f);
 void sizing_judge_memory(struct sizing *s, struct replayed *own, bool own_is_auto,
 	const struct runs *runs, const struct runs *used, const struct sizing_options *options);
 
-/* The limit is 5 % and 16 MiB above this value, unless the demand is larger. */
+/* The value that a memory limit must cover. The limit is 5 % and 16 MiB above it. If the demand is
+ * larger than that, the limit is the demand. */
 struct limit_base {
 	double bytes;
 	const char *name; /* in a sentence, as "the largest peak" */
-	bool for_input;   /* it is about the next input size */
+	bool for_input;   /* the value is for the next run's input size */
 };
 
-/* Sets memory_bytes_limit from the largest peak of the runs. sizing_explain_limit adds the sentences
- * about it. */
+/* Sets s->memory_bytes_limit from the largest peak of the runs. sizing_explain_limit adds the
+ * sentences about that limit. */
 struct limit_base sizing_limit_memory(struct sizing *s, const struct runs *used);
 void sizing_explain_limit(struct sizing *s, const struct limit_base *base, struct arena *arena);
 
