@@ -11,13 +11,12 @@
 
 #define RUNNING_MAX 20
 /* A cached result is used for at most this many seconds. After that it is computed again, because
- * the history may have thinned out the samples of the runs. */
+ * the history may have reduced the samples of the runs meanwhile. */
 #define PAST_SECONDS   600.0
 #define PAST_KEY_MAX   (JOB_KEY_MAX + 8)
 #define PAST_STATE_MAX 40
 
-/* Returns the memory request of the newest run. Returns the run's memory limit if the run has no
- * request. */
+/* Returns the memory request of the newest run or, if it has none, its memory limit, in bytes. */
 static double requested_bytes(const struct runs *runs)
 {
 	const struct run *newest = &runs->run[0];
@@ -28,7 +27,8 @@ static double requested_bytes(const struct runs *runs)
 
 /* ---- phases, and whether to split them into steps ---- */
 
-/* Reads the phases of the newest successful runs that still have samples. */
+/* Computes the phases of the newest successful runs, at most PAST_PHASES, that still have
+ * samples. */
 static int read_phases(struct history *h, const struct runs *runs, struct arena *arena,
 	struct phases ret[PAST_PHASES], size_t *ret_n, struct err *e)
 {
@@ -48,8 +48,8 @@ static int read_phases(struct history *h, const struct runs *runs, struct arena 
 			break; /* the samples of this run, and of all older runs, were deleted */
 		if (code)
 			return code;
-		/* phases_of allocates memory for each sample. Copy only the phases to the caller's
-		 * arena. */
+		/* phases_of allocates memory for each sample in `samples`, which is freed. Copy the
+		 * phases to the caller's arena. */
 		phases_of(&s, &samples, &ret[n]);
 		phases_copy(&ret[n++], arena);
 	}
@@ -94,7 +94,8 @@ static struct phase together(const struct phases *p)
 	return all;
 }
 
-/* Proposes the split if its steps cost less than a single step, or if a price is unknown. */
+/* Sets b->split, the proposed split, if its steps cost less than a single step, or if a price is
+ * unknown. */
 static void price_split(struct app *app, struct catalogue_use *use, const struct split *split,
 	enum architecture architecture, struct arena *arena, struct behaviour *b)
 {
@@ -135,8 +136,9 @@ struct past_result {
 	struct behaviour_past past;
 };
 
-/* Computes the cache key, and `state`, a hash over all runs and their outcomes. The hash does not
- * include samples of active runs, because they do not change the cached result. */
+/* Computes the cache key and the state of the cached result (result_cache.h). The state is a hash
+ * over all runs and their outcomes. It does not include samples of active runs, because the cached
+ * result does not depend on them. */
 static void past_key(const struct runs *runs, uint64_t neighbours, char key[PAST_KEY_MAX],
 	char state[PAST_STATE_MAX])
 {
@@ -209,8 +211,8 @@ static int look_back(struct app *app, struct history *h, const struct runs *runs
 
 /* ---- active runs ---- */
 
-/* Returns the memory peak that the active run had reached when half of its time until now had
- * passed. The peak in a sample is assumed to be reached at the start of the sample's interval. */
+/* Returns the memory peak in bytes that an active run had reached after half of its time so far.
+ * Assumes that the peak of a sample is reached at the start of the sample's interval. */
 static double recorded_mark_at_half(struct history *h, const char *run_id)
 {
 	static const char *const columns[] = {"memory_peak_bytes", NULL};

@@ -22,8 +22,8 @@ static json_t *changes_json(const struct behaviour *b)
 	return a;
 }
 
-/* Writes the expected value, and two bounds: 10 % of the runs are expected to be below "low", and
- * 10 % above "high". */
+/* Makes JSON of the expected value and two bounds: 10 % of the runs are expected to be below "low",
+ * and 10 % above "high". */
 static json_t *interval_json(double expected, double low, double high, json_t *(*number)(double))
 {
 	json_t *o = json_object();

@@ -13,8 +13,8 @@ const struct server *current_cost_find_server(const struct catalogue *c, const s
 		       NULL;
 }
 
-/* Returns options for pricing the current server. They use the allocation of the server
- * (on-demand if it is unknown), and no deadline or cost limit. */
+/* Returns options for finding the price of the current server: with its own allocation (on demand
+ * if unknown), and without a deadline or a cost limit. */
 static struct pick_options own_options(const struct current_cost_question *q, const bool *regions)
 {
 	struct pick_options o = *q->options;
@@ -23,7 +23,8 @@ static struct pick_options own_options(const struct current_cost_question *q, co
 	o.allocations =
 		ALLOCATION_BIT(q->machine->allocation == MACHINE_SPOT ? ALLOCATION_SPOT :
 									ALLOCATION_ONDEMAND);
-	o.objective = objective_find("price"); /* the objective "price" needs no duration */
+	/* This objective needs no forecast of the duration. */
+	o.objective = objective_find("price");
 	o.deadline_seconds = o.max_cost = 0;
 	return o;
 }
@@ -173,8 +174,8 @@ static void past_runs(const struct current_cost_question *q, struct arena *arena
 			t->run[t->n_runs++] = cost_of_past(q, &q->runs->run[i], arena, &at);
 }
 
-/* Sets the resources that the job gets. These are the request of the newest run that has a request.
- * If no run has a request, the job gets the whole server. */
+/* Sets the resources that the job gets: the request of the newest run with a known request. If no
+ * run has one, the job gets the whole server. */
 static void set_given(const struct current_cost_question *q, struct current_cost *t)
 {
 	for (size_t i = 0; i < q->runs->n; i++) {

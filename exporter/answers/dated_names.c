@@ -5,11 +5,11 @@
 #include "collectors/base/mem.h"
 #include "collectors/naming/stable_name.h"
 
-#define NAMES_BESIDE 500 /* number of names before this name, and after it, that are compared */
+#define NAMES_BESIDE 500 /* the name is compared with this many names on each side */
 
-/* Smallest number of other jobs for a warning. The number is larger for names that differ in a
- * number than for names that differ in a date, because a number is often that of a step, a shard or
- * a version, and such jobs are different. */
+/* Smallest number of other jobs for a warning: NUMBERED_LEAST for names that differ in a number,
+ * DATED_LEAST for names that differ in a date. The first is larger, because a number often counts
+ * steps, shards or versions, which are different jobs. */
 #define NUMBERED_LEAST 5
 #define DATED_LEAST    1
 

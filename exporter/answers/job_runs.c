@@ -64,8 +64,8 @@ int answer_unknown_job(struct reply *reply, struct history *h, const char *job_n
 	for (size_t i = 0; i < n; i++) {
 		struct job_parts other = job_key_parts(jobs[i].job_name);
 
-		/* A client that asks about one namespace does not learn the names of jobs in
-		 * other namespaces. */
+		/* If the client asks about one namespace, do not tell it the names of jobs in
+		 * others. */
 		if (*job.space && strcmp(other.space, job.space) != 0)
 			continue;
 		names[known] = text_of_job(jobs[i].job_name, arena);
@@ -123,8 +123,8 @@ int job_runs(struct app *app, const char *job_name, size_t limit, bool open_stat
 	return job_runs_of(h, job_name, limit, open_stats, arena, ret, reply, e);
 }
 
-/* If the successful runs in `all` have about the same memory limit, adds the newest successful
- * run with another limit. */
+/* If all successful runs in `all` have about the same memory limit, adds to `all` the newest
+ * successful run with another limit. */
 static int add_other_limit(struct history *h, const char *job_name, struct arena *arena,
 	struct runs *all, struct err *e)
 {

@@ -14,10 +14,10 @@
 
 /* ---- namespaces ---- */
 
-/* Labels that divide jobs as namespaces do. */
+/* Labels that divide jobs into neighbourhoods, as namespaces do. */
 static const struct {
-	/* Batch or workflow system whose label it is. NULL = any system, but the label counts only
-	 * if the job key has no namespace and no cluster. */
+	/* The label counts only for runs of this batch or workflow system. NULL = it counts for any
+	 * system, but only if the job key has no namespace and no cluster. */
 	const char *system;
 	const char *label;
 } borders[] = {{NULL, "namespace"}, {NULL, "cluster"}, {"flyte", "project"}, {"flyte", "domain"}};
@@ -29,8 +29,8 @@ static uint64_t mix(uint64_t hash, const void *data, size_t len)
 	return hash_bytes(both, sizeof both);
 }
 
-/* Returns a hash of the namespace and the cluster of the job, and of the labels that divide jobs; 0
- * = none of them. */
+/* Returns a hash of the namespace and the cluster of a job, and of its labels that divide jobs
+ * (borders). 0 = it has none of these. */
 static uint64_t namespace_of(const char *job, const char *system, const char *labels)
 {
 	const char *place = job_key_place(job);
@@ -90,7 +90,7 @@ static struct neighbourhood *find_or_add(struct neighbourhood_table *t, uint64_t
 	return found;
 }
 
-/* `runs`: newest first. */
+/* Adds the job with these runs, newest first, to a neighbourhood. */
 static void add_job(struct neighbourhood *b, const struct runs *runs)
 {
 	struct neighbour_run learnt[NEIGHBOUR_RUNS_MAX];
@@ -197,7 +197,7 @@ static bool is_recent(const struct neighbourhood_table *t, int64_t ended)
 }
 
 /* Returns the current table with a new reference. Returns NULL when the caller must make a new
- * one. */
+ * table. `ended`: number of ended runs now. */
 static struct neighbourhood_table *hold_current(struct neighbourhoods *c, int64_t ended)
 {
 	struct neighbourhood_table *t;
@@ -216,7 +216,8 @@ static struct neighbourhood_table *hold_current(struct neighbourhoods *c, int64_
 	return t;
 }
 
-/* Stores the table that hold_current told the caller to make. `t` NULL = the reading failed. */
+/* Ends the making of a table that began when hold_current returned NULL. Stores `t`; NULL = the
+ * reading failed. */
 static void keep_table(struct neighbourhoods *c, struct neighbourhood_table *t)
 {
 	struct neighbourhood_table *old = NULL;
@@ -234,8 +235,8 @@ static void keep_table(struct neighbourhoods *c, struct neighbourhood_table *t)
 		shared_drop(&old->shared);
 }
 
-/* Returns the previous table after a new reading failed, so that the failure does not reach this
- * job's answer. NULL = there is none. */
+/* After a new reading failed, returns the previous table with a new reference, so that answers
+ * still work. NULL = there is none. */
 static struct neighbourhood_table *hold_previous(struct neighbourhoods *c)
 {
 	struct neighbourhood_table *t;
@@ -264,7 +265,7 @@ static int hold_table(struct neighbourhoods *c, struct history *h, struct neighb
 
 	if (c)
 		keep_table(c, *ret);
-	if (code && code != -EBADMSG && c) /* the caller must learn of damage */
+	if (code && code != -EBADMSG && c) /* do not hide that the history is damaged */
 		*ret = hold_previous(c);
 	if (code == -ENOMEM && !*ret)
 		memory_budget_give_up();
@@ -287,7 +288,7 @@ int job_neighbours_find(struct app *app, struct history *h, const char *job_name
 		find_space(t, namespace_of(job_name, origin.system, origin.labels));
 
 	ret->held = &t->shared;
-	/* A single job is not enough: it may be this job itself. */
+	/* A single neighbour may be this job itself, so nothing can be learnt. */
 	if (b && b->jobs > 1) {
 		ret->jobs = b->neighbours;
 		ret->fingerprint = b->fingerprint;

@@ -88,16 +88,16 @@ double run_json_headline(const struct headline *h, const struct run *r)
 	return NAN;
 }
 
-/* Adds a number only if it is known. Few runs have such numbers, so null for all other runs would
- * be noise. */
+/* Adds a number only if it is known. It is for numbers that few runs have, where null for all
+ * others would be noise. */
 static void put_given(json_t *o, const char *key, double v)
 {
 	if (!isnan(v))
 		json_put(o, key, json_by_key(key, v));
 }
 
-/* Adds the keys of the server. Adds nothing if the server is unknown, which is usual outside of a
- * cloud if --server.vendor is not given. */
+/* Adds the keys of the run's server. Adds nothing if the server is unknown, which is usual outside
+ * of a cloud without the option --server.vendor. */
 static void put_server(json_t *o, const struct run *r)
 {
 	if (!r->vendor_id && !r->instance_type)
@@ -109,8 +109,8 @@ static void put_server(json_t *o, const struct run *r)
 	json_put(o, "allocation", json_text(r->allocation));
 }
 
-/* Adds the workflow system from which the run got its name, the run's id in this system, and the
- * labels. A run that was named by an option or by its program has no system. */
+/* Adds the batch or workflow system that named the run, the run's id in this system, and the
+ * labels. If an option or the program gave the run its name, the run has no system. */
 static void put_words(json_t *o, const struct run *r)
 {
 	json_t *labels = r->labels ? json_loads(r->labels, 0, NULL) : NULL;

@@ -7,7 +7,7 @@
 #include "collectors/base/units.h"
 #include "exporter/answers/series_view.h"
 
-/* The header needs no quotes, because column names have only letters, digits and _. */
+/* Writes the names without quotes, because column names have only letters, digits and "_". */
 void series_csv_header(struct buf *out, const struct series *s)
 {
 	buf_adds(out, "at,duration");
@@ -16,7 +16,7 @@ void series_csv_header(struct buf *out, const struct series *s)
 	buf_addc(out, '\n');
 }
 
-/* Writes seconds since 1970 UTC in the format %.3f, faster than printf. */
+/* Writes a time, seconds since 1970 UTC, as printf does with %.3f, but faster. */
 static void add_time(struct buf *out, double at)
 {
 	double ms = nearbyint(at * 1e3);
@@ -111,7 +111,7 @@ void series_csv_peer_header(struct buf *out)
 	buf_addc(out, '\n');
 }
 
-/* Returns the growth in sample `i`. Adds the growth of the corrections that directly follow it.
+/* Returns the growth in sample `i`, together with that of the corrections that directly follow it.
  * A correction is a sample with duration 0. */
 static double growth(const struct series *s, const double *v, size_t i)
 {
@@ -134,8 +134,8 @@ static double peer_value(const struct series *s, const struct tracker_column *p,
 	case PEER_VALUE:
 		return v[i] / p->scale;
 	case PEER_CHILDREN:
-		/* Children are all processes except one parent. If the run has ended, it has no
-		 * parent, and the number of children is unknown. */
+		/* Children are all processes except one, the parent. Without any process, the run
+		 * has ended, and the number of children is unknown. */
 		return v[i] > 0 ? fmax(v[i] - 1, 0) : (double)NAN;
 	case PEER_GROWTH:
 		return growth(s, v, i);

@@ -7,7 +7,7 @@
 #include "exporter/answers/series_view.h"
 
 /* Memory that one sample needs, in bytes: ROW_BYTES for times and derived values, and COLUMN_BYTES
- * for each column, which is stored before and after thinning. */
+ * for each column: two doubles, one of the sample and one of the reduced series. */
 #define ROW_BYTES    48
 #define COLUMN_BYTES 16
 
@@ -18,7 +18,7 @@ static size_t rows_of(const struct series_passes_question *q)
 	return q->samples < HISTORY_SERIES_MAX ? q->samples + 1 : HISTORY_SERIES_MAX;
 }
 
-/* Returns how many columns of one pass fit into the memory budget; at least 1. */
+/* Returns how many of the `columns` one pass can read within the memory budget; at least 1. */
 static size_t width_of(const struct series_passes_question *q, size_t columns)
 {
 	size_t bytes = memory_budget()->making / rows_of(q);
@@ -50,8 +50,8 @@ struct gathered_series {
 	double *value[VIEW_MAX];
 };
 
-/* Adds the columns of a pass. All passes have the same samples and therefore the same times, so the
- * times are copied only in the first pass. */
+/* Adds the columns of a pass to the columns of the earlier passes. All passes read the same
+ * samples, so the times are copied only in the first pass. */
 static void add_columns(struct gathered_series *to, const struct series *view, struct arena *arena)
 {
 	if (!to->at) {

@@ -6,7 +6,7 @@
 /* clang-format off */
 static const struct series_view_column {
 	const char *name, *from; /* JSON key, history column */
-	bool rate;               /* true = the value is growth; divide it by the duration */
+	bool rate;               /* true = the history has growth; show growth / duration */
 } series_view_columns[] = {
 	{"cpu_cores", "cpu_seconds", true},
 	{"cpu_throttled_cores", "cpu_throttled_seconds", true},
@@ -65,8 +65,8 @@ static bool any_known(const double *v, size_t n)
 	return false;
 }
 
-/* Returns half the median duration. recommender/stats.c uses the same limit to merge short
- * intervals. */
+/* Returns the shortest interval that gets a rate of its own, in seconds: half of the median
+ * interval, as in recommender/stats.c. */
 static double shortest_interval(const struct series *s, struct arena *arena)
 {
 	double *known = arena_alloc(arena, (s->n + 1) * sizeof *known);
@@ -141,8 +141,8 @@ struct series series_view_between(const struct series *s, double from, double to
 		end - first, s->n_columns, s->columns, s->at + first, s->duration + first, values};
 }
 
-/* Finds the lowest and the highest value from `first` to `end` - 1. Stores the earlier of them in
- * ret[0], and the later in ret[1]. */
+/* Finds the lowest and the highest value of the samples `first` to `end` - 1. Writes them to `ret`
+ * in the order of their times. */
 static void two_of(const double *v, size_t first, size_t end, double ret[2])
 {
 	size_t low = end, high = end;
@@ -169,8 +169,8 @@ struct view_thinning {
 	double *at, *duration, **values;
 };
 
-/* Adds one or two points for the samples from `first` to `end` - 1. One or two samples are copied
- * unchanged. */
+/* Adds the points of one stretch, the samples `first` to `end` - 1. One or two samples are copied
+ * unchanged. More samples become two points (two_of). */
 static void add_stretch(struct view_thinning *t, size_t first, size_t end)
 {
 	const struct series *s = t->from;
@@ -214,8 +214,9 @@ struct series series_view_thinned(const struct series *s, size_t points, struct 
 		double until = start + length * (double)k;
 		size_t end = first;
 
-		/* If the clock was set back, the times of later samples are lower again. These
-		 * samples belong to this stretch until a sample's time exceeds `until`. */
+		/* The stretch ends at the first sample after `until`. If the clock was set back,
+		 * the times of later samples are lower again, and these samples also belong to this
+		 * stretch. */
 		while (end < s->n && (k == stretches || s->at[end] <= until))
 			end++;
 		if (end > first)
@@ -225,7 +226,8 @@ struct series series_view_thinned(const struct series *s, size_t points, struct 
 	return (struct series){t.n, s->n_columns, s->columns, t.at, t.duration, t.values};
 }
 
-/* Writes a number. A rate gets six digits: more digits are noise and would triple the text. */
+/* Writes a number. A rate gets six digits, because more would be noise and would make the text
+ * three times as long. */
 static void add_number(struct buf *out, double v, bool rate)
 {
 	if (!isfinite(v))

@@ -5,8 +5,8 @@
 #include "exporter/answers/server_parameters.h"
 #include "recommender/servers/job_profile.h"
 
-/* Adapts the CPU and GPU seconds to another duration, because the next run is assumed to be as busy
- * as the past runs. */
+/* Scales a profile to another duration. Assumes that the next run is as busy as the past runs, so
+ * its CPU and GPU seconds grow in proportion. */
 static void scale_to(struct job_profile *p, double seconds)
 {
 	double longer = seconds / p->duration_seconds;
@@ -29,8 +29,8 @@ static struct job_profile profile_of(const struct server_question *q,
 	return p;
 }
 
-/* Finds the best server, and the servers that would cost less under a condition (arm64, spot,
- * burstable) that the request does not exclude explicitly. */
+/* Finds the best server, and alternatives: servers of a kind (arm64, spot, burstable) that would
+ * cost less. Leaves out a kind that the request excludes explicitly. */
 static void about_picks(struct server_answer *s, const struct arguments *a, struct arena *arena)
 {
 	static const char *const parameter[CONDITIONS] = {

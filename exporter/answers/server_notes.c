@@ -11,7 +11,8 @@
 #include "recommender/servers/filters.h"
 #include "recommender/sizing/strategy.h"
 
-/* A note explains the bill if the vendor's billing rule adds more than this share of it. */
+/* A note explains the bill if the vendor's minimum or increment adds more than this share of the
+ * billed time. */
 #define ADDED_MOST 0.2
 
 const struct server_cost_gap server_cost_gaps[SERVER_COST_GAPS] = {
@@ -53,8 +54,8 @@ bool server_is_far(const struct server_answer *s, const struct pick *p)
 	return *today && *there && strcmp(today, there) != 0;
 }
 
-/* Ends of sentences for people, such as the end of "12 servers have too few vCPUs". In contrast,
- * pick_exclusion_name returns names for programs. */
+/* Reasons in sentences for people, such as "12 servers have too few vCPUs". (pick_exclusion_name
+ * has the names for programs.) */
 static const char *const excluded_because[EXCLUSION_COUNT] = {
 	[EXCLUDED_INACTIVE] = "cannot be had now",
 	[EXCLUDED_VENDOR] = "are of other vendors",
@@ -98,13 +99,14 @@ static void add_reasons(struct buf *b, const struct picks *p)
 		}
 }
 
-/* Returns the number of decimals for a size in GiB: 1 for a fraction below 1000, else 0. */
+/* Returns the number of decimals for a size in GiB: 1 if the size is not whole and below 1000, else
+ * 0. */
 static int decimals(double gib)
 {
 	return gib < 1000 && floor(gib) < gib;
 }
 
-/* If the demand exceeds even the largest server, adds a note with both numbers. */
+/* If the demand for CPUs or memory exceeds even the largest server, adds both numbers to a note. */
 static void add_largest(struct buf *b, const struct server_answer *s)
 {
 	const struct catalogue *c = s->use.catalogue;
@@ -194,7 +196,7 @@ static void note_currencies(json_t *notes, struct buf *b, const struct server_an
 	push(notes, b);
 }
 
-/* Returns true if a server of the vendor fits, whatever its price is. */
+/* Returns true if a server of the vendor fits, regardless of prices. */
 static bool vendor_fits(const struct server_answer *s, const char *vendor_id)
 {
 	const struct catalogue *c = s->use.catalogue;
@@ -207,8 +209,8 @@ static bool vendor_fits(const struct server_answer *s, const char *vendor_id)
 	return false;
 }
 
-/* Returns the number of requested regions whose prices were not fetched although their vendor may
- * offer fitting servers there. Adds an option for each of the first 3 to `names`. */
+/* Returns the number of requested regions whose prices were not fetched, although their vendor has
+ * fitting servers. Adds to `names` the options that would fetch the first 3 of them. */
 static size_t unread_regions(const struct server_answer *s, struct buf *names)
 {
 	const struct catalogue *c = s->use.catalogue;
@@ -261,7 +263,8 @@ static void note_compliance(json_t *notes, struct buf *b, const struct server_an
 	push(notes, b);
 }
 
-/* Explains why no server is the best although some fit. */
+/* Adds a note if no server is called the best, although some fit: the price of the first is not
+ * reliable. */
 static void note_no_best(json_t *notes, struct buf *b, const struct server_answer *s)
 {
 	const struct pick *first = s->picks.best;
@@ -275,7 +278,8 @@ static void note_no_best(json_t *notes, struct buf *b, const struct server_answe
 	push(notes, b);
 }
 
-/* Says how to stay on the continent of today's server, unless the request names places itself. */
+/* Adds a note if the best server is on another continent than today's server: how to stay there.
+ * Adds none if the request names places. */
 static void note_far(json_t *notes, struct buf *b, const struct server_answer *s)
 {
 	if (s->options.regions || !s->best.pick || !server_is_far(s, s->best.pick))
@@ -285,7 +289,8 @@ static void note_far(json_t *notes, struct buf *b, const struct server_answer *s
 	push(notes, b);
 }
 
-/* Says why a short run costs more than its time: the vendor bills a minimum or in steps. */
+/* Adds a note if a short run is billed for much more than its time, because the vendor bills a
+ * minimum or in steps. */
 static void note_rounded(json_t *notes, struct buf *b, const struct server_answer *s)
 {
 	const struct pick *first = &s->picks.pick[0];
@@ -307,7 +312,7 @@ static void note_rounded(json_t *notes, struct buf *b, const struct server_answe
 	push(notes, b);
 }
 
-/* Names the parts that the cost of the first server lacks. */
+/* Adds a note with the parts that the cost of the first server does not include. */
 static void note_gaps(json_t *notes, struct buf *b, const struct cost *cost)
 {
 	const char *unpriced[SERVER_COST_GAPS];

@@ -10,7 +10,7 @@
 #include "recommender/catalogue/reference_rates.h"
 #include "recommender/catalogue/regions.h"
 
-#define ACCEPTED_MAX 64 /* if there are more names, an error lists only similar names */
+#define ACCEPTED_MAX 64 /* with more names than this, an error lists only similar names */
 
 #if defined(__x86_64__)
 #define NATIVE ARCHITECTURE_X86_64
@@ -27,7 +27,8 @@ struct word_choice {
 	unsigned bits; /* bits of a member of struct pick_options; 0 = any */
 };
 
-/* If the architecture of the job's programs is unknown, the first entry is the default. */
+/* The words of the parameter "architecture". If the architecture of the job's programs is unknown,
+ * the first entry is the default. */
 static const struct word_choice architectures[] = {
 	{"native", NATIVE == ARCHITECTURE_UNKNOWN ? 0 : 1u << NATIVE},
 	{"any", 0},
@@ -90,8 +91,8 @@ const char *server_parameter_benchmark_config(size_t i)
 	return benchmark_configs[i];
 }
 
-/* Returns the union of the bits of all given words. Returns 0 if a word is "any", and `unset` if no
- * word is given. */
+/* Returns the union of the bits of all words given for the parameter `name`. Returns 0 if one of
+ * them is "any". Returns `unset` if the request has no such word. */
 static unsigned bits_of(const struct arguments *a, const char *name,
 	const struct word_choice *choices, unsigned unset)
 {
@@ -161,7 +162,7 @@ static bool read_numbers(const struct arguments *a, struct pick_options *ret, st
 
 /* ---- words that the catalogue must contain ---- */
 
-/* Each function below returns the `i`-th word that its parameter accepts. "" = skip this one. NULL
+/* Each function below returns the i-th word that its parameter accepts. "" = unknown, skip it. NULL
  * = there are no more words. */
 static const char *vendor_name(const struct catalogue *c, size_t i)
 {
@@ -179,7 +180,7 @@ SERVER_NAME(gpu_model)
 SERVER_NAME(storage_type)
 SERVER_NAME(display_name)
 
-/* The currencies of the catalogue, then those whose rate is compiled in. */
+/* Returns the currencies of the catalogue first, then those whose rates are compiled in. */
 static const char *currency_name(const struct catalogue *c, size_t i)
 {
 	const struct currency *compiled_in;
@@ -203,8 +204,8 @@ static bool is_listed(const char *const *list, size_t n, const char *name)
 	return false;
 }
 
-/* Replies that `word` is not in the catalogue, and returns false. The reply lists all names, or
- * only the similar ones if there are many. */
+/* Replies that `word` is not in the catalogue, and returns false. The reply lists the accepted
+ * words, which `name` returns, or only the similar ones if there are many. */
 static bool refuse(const struct arguments *a, struct reply *r, const char *parameter,
 	const char *word, const struct catalogue *c,
 	const char *(*name)(const struct catalogue *c, size_t i))
@@ -299,7 +300,7 @@ static void add_frameworks(struct frameworks *f, const char *list, struct arena 
 	}
 }
 
-/* Refuses a framework with which no vendor is known to comply. */
+/* Replies with an error about a compliance framework with which no vendor is known to comply. */
 static bool refuse_framework(const struct arguments *a, struct reply *r, const char *word,
 	const struct catalogue *c, const struct frameworks *known)
 {
@@ -355,7 +356,8 @@ static bool read_servers(const struct arguments *a, const struct catalogue *c,
 	return true;
 }
 
-/* First the name of each region in its vendor's tools (or its id), then its display name. */
+/* Returns first the name of each region in its vendor's tools (or its id), then the display name of
+ * each. */
 static const char *region_name(const struct catalogue *c, size_t i)
 {
 	const struct region *r = c->region;
@@ -477,8 +479,8 @@ struct pick_options server_parameters_usual(const struct server_job *job)
 	bool known = job->architecture != ARCHITECTURE_UNKNOWN;
 	unsigned bits = known ? 1u << job->architecture : architectures[0].bits;
 
-	/* This is a default, so it accepts servers of unknown architecture, too: a user's own
-	 * table of servers may not have the architectures. */
+	/* The default architecture also accepts servers of an unknown architecture, because a
+	 * user's own table of servers may not have architectures. */
 	return (struct pick_options){.architectures = bits ? bits | 1u << ARCHITECTURE_UNKNOWN : 0,
 		.cpu_allocations = pick_usual_cpu_allocations(job->profile),
 		.reserve = system_reserves,

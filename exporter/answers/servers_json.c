@@ -15,14 +15,14 @@ static json_t *known_text(const char *s)
 	return json_text(s && *s ? s : NULL);
 }
 
-/* Adds a number, unless it is unknown. */
+/* Adds a number if it is known. */
 static void put_known(json_t *o, const char *key, double v, json_t *(*number)(double))
 {
 	if (!isnan(v))
 		json_put(o, key, number(v));
 }
 
-/* Adds a text. Adds an unknown text only with details. */
+/* Adds a text. An unknown text is null with `details`, and is left out without. */
 static void put_text(json_t *o, const char *key, const char *s, bool details)
 {
 	if (details || (s && *s))
@@ -38,8 +38,8 @@ static double rate_of(const struct server_answer *a, const struct server *s)
 	return from && to ? catalogue_currency_rate(from, to) : (double)NAN;
 }
 
-/* Adds the names of a server. Without details, adds server_id only if the name in the vendor's
- * tools (api_reference) is unknown. */
+/* Adds the vendor and the names of a server. Without `details`, server_id is left out if
+ * api_reference, the name in the vendor's tools, is known. */
 static void put_identity(json_t *o, const struct server *s, bool details)
 {
 	json_put(o, "vendor_id", known_text(s->vendor_id));
@@ -106,7 +106,8 @@ void server_answer_put_region(json_t *o, const struct region *r)
 	json_put(o, "region_name", known_text(r->display_name));
 }
 
-/* Writes null if the source does not say whether the price is on-demand or spot. */
+/* Makes JSON of a price's allocation; null = the source does not say whether the price is on-demand
+ * or spot. */
 static json_t *allocation_json(const struct price *p)
 {
 	return json_text(p->allocation == ALLOCATION_ANY ?
@@ -114,8 +115,8 @@ static json_t *allocation_json(const struct price *p)
 				 catalogue_allocation_name[p->allocation]);
 }
 
-/* Adds the region. Without details, adds only the name that the vendor's tools know (region_typed),
- * or the id if there is none. */
+/* Adds the region. Without `details`, adds only the name in the vendor's tools (region_typed) or,
+ * if that is unknown, the id. */
 static void put_region(json_t *o, const struct region *r, bool details)
 {
 	const char *typed = region_typed(r);
@@ -140,7 +141,7 @@ static void put_price(json_t *o, const struct server_answer *s, const struct pic
 	json_put(o, "currency", json_text(s->picks.currency));
 }
 
-/* Writes what the server asks of the job, if it asks anything. */
+/* Adds the conditions that the server puts on the job (saving_asks), if there are any. */
 static void put_asks(json_t *o, const struct server_answer *s, const struct pick *p)
 {
 	struct buf b AUTO(buf_done) = BUF_MAX(256);
@@ -175,8 +176,8 @@ static void put_saving(json_t *o, const struct saving *s)
 	json_put(o, "saving_percent", json_ratio(s->percent));
 }
 
-/* Compares the cost of a run on server `p` with the current server and with the first server of the
- * answer. Both numbers are signed. */
+/* Adds two comparisons of the cost of a run on server `p`: with the current server, and with the
+ * first server of the answer. Either can be negative. */
 static void put_comparison(json_t *o, const struct server_answer *s, const struct pick *p,
 	bool details)
 {
@@ -191,8 +192,8 @@ static void put_comparison(json_t *o, const struct server_answer *s, const struc
 			json_money);
 }
 
-/* Says on which other continent the server is. The best server's note names today's continent,
- * too. */
+/* Adds a note if the server is on another continent than today's. The note of the best server also
+ * names today's continent. */
 static void put_region_note(json_t *o, const struct server_answer *s, const struct pick *p,
 	bool is_best)
 {
@@ -206,7 +207,7 @@ static void put_region_note(json_t *o, const struct server_answer *s, const stru
 	json_put(o, "region_note", json_text(buf_text(&b)));
 }
 
-/* Writes the best server, and what a run saves there. The saving is never negative. */
+/* Makes JSON of the best server, and of what a run saves there, which is never negative. */
 static json_t *best_json(const struct server_answer *s, bool details)
 {
 	const struct best_server *b = &s->best;
@@ -282,7 +283,7 @@ static json_t *servers_json(const struct server_answer *s, bool details)
 	return a;
 }
 
-/* Returns the name of each vendor by its id; null = the source gives none. */
+/* Makes an object with the name of each vendor by its id; null = the source gives no name. */
 static json_t *vendors_json(const struct catalogue *c)
 {
 	json_t *o = json_object();
@@ -313,7 +314,8 @@ json_t *server_answer_catalogue_json(const struct catalogue_use *use, bool detai
 	return o;
 }
 
-/* Counts the excluded servers by reason. The counts explain an empty answer. */
+/* Makes an object with the number of excluded servers by reason, to explain why an answer is
+ * empty. */
 static json_t *filtered_json(const struct picks *p)
 {
 	json_t *o = json_object();
@@ -426,7 +428,8 @@ static const char *not_known(const struct current_cost *t)
 				  "The machine on which the job ran is unknown.";
 }
 
-/* Returns true if the server has a price of this allocation in one region only. */
+/* Returns true if all prices of the server with the allocation of `priced` are in the region of
+ * `priced`. */
 static bool in_one_region(const struct catalogue *c, const struct server *s,
 	const struct price *priced)
 {
@@ -438,8 +441,8 @@ static bool in_one_region(const struct catalogue *c, const struct server *s,
 	return true;
 }
 
-/* Explains from which region the price is, because the server's own region is unknown or has no
- * price. */
+/* Explains from which region the price of the current server is, because its own region is unknown
+ * or has no price. */
 static void add_elsewhere(struct buf *b, const struct catalogue *c, const struct current_cost *t)
 {
 	const struct region *r = t->current.region;
@@ -457,8 +460,8 @@ static void add_elsewhere(struct buf *b, const struct catalogue *c, const struct
 		buf_adds(b, " Set --server.region.");
 }
 
-/* Explains that the server has no price for its allocation (spot or on-demand), although it has a
- * price for the other allocation. */
+/* Returns a sentence for a current server without a price for its own allocation (spot or on
+ * demand), but with other prices. */
 static const char *not_so_rented(const struct current_cost *t)
 {
 	if (t->machine.allocation == MACHINE_SPOT)
@@ -468,7 +471,7 @@ static const char *not_so_rented(const struct current_cost *t)
 			      "The server has no on-demand price in its region.";
 }
 
-/* Explains why the server has no price. Returns NULL if it has one. */
+/* Returns a sentence that says why the current server has no price. NULL = it has one. */
 static const char *not_priced(const struct current_cost *t)
 {
 	if (t->priced)
@@ -484,8 +487,8 @@ static const char *not_priced(const struct current_cost *t)
 		       "The server has no price in the catalogue.";
 }
 
-/* Explains why the server has no price, or that its price is not from its own region. null =
- * neither. */
+/* Makes JSON of a note about the current server: why it has no price, or that its price is from
+ * another region. null = neither is true. */
 static json_t *today_note_json(const struct server_answer *s)
 {
 	const struct current_cost *t = &s->current_cost;
@@ -516,7 +519,8 @@ static json_t *today_json(const struct server_answer *s, bool details)
 	return o;
 }
 
-/* Returns true if a price was converted from or to the currency. */
+/* Returns true if converting price `p` to the currency of the answer used the exchange rate of
+ * `currency`. */
 static bool converts(const struct server_answer *s, const struct price *p,
 	const struct currency *currency)
 {
@@ -552,7 +556,7 @@ static void add_rate(json_t *array, const struct server_answer *s, const struct 
 	json_push(array, o);
 }
 
-/* Writes the exchange rates with which prices of this answer were converted. All rates are in US
+/* Makes an array of the exchange rates with which prices of this answer were converted, in US
  * dollars. If the currency of the answer is not in the catalogue, its rate comes last. */
 static json_t *rates_json(const struct server_answer *s)
 {

@@ -15,7 +15,7 @@
 static_assert(HISTORY_RUNS_PER_JOB == PEAKS_SEEN_MAX,
 	"the history keeps as many runs as a strategy looks at");
 
-/* All inputs of a result. */
+/* Everything on which the result of a sizing depends. */
 struct sizing_question {
 	const char *job_name;
 	const struct strategy *strategy;
@@ -28,8 +28,9 @@ struct sizing_question {
 
 #define KEY_MAX (JOB_KEY_MAX + 512)
 
-/* Computes the cache key and the state. The key contains no time. The time window moves, and when a
- * run leaves it, only the state changes. */
+/* Computes the cache key and the state of a result (result_cache.h). The key does not contain the
+ * start of the time window, which moves with each request. When a run leaves the window, the state
+ * changes. */
 static void key_of(const struct sizing_question *q, uint64_t neighbours, char key[KEY_MAX],
 	char state[KEY_MAX])
 {
@@ -66,7 +67,8 @@ static int reply_no_demand(struct reply *r, const struct sizing_question *q, con
 	return answer_no_successful_run(r, q->job_name, runs, q->window_days);
 }
 
-/* Reads the runs and sizes the next run. Returns the same codes as sizing_of_job. */
+/* Reads the runs, sizes the next run and fills `s`. *ret_bytes receives the size of the result.
+ * Returns the same codes as sizing_of_job. */
 static int size(struct history *h, const struct sizing_question *q, struct sizing_result *s,
 	size_t *ret_bytes, struct reply *r, struct err *e)
 {
@@ -101,9 +103,9 @@ static int answer_question(struct app *app, struct sizing_question *q,
 
 	if (code == -ENOENT)
 		return answer_no_history(app, reply);
-	/* Read the mark before the runs. If a run changes between the two readings, the result is
-	 * stored with the old mark. Later requests have a newer mark, so they do not use that
-	 * result. */
+	/* Read the mark, which changes with each change of the job's runs, before the runs. If a
+	 * run changes in between, the result is stored with the old mark. Later requests have a
+	 * newer mark, so they do not use that result. */
 	if (code == 0 && app->results)
 		code = history_job_mark(h, q->job_name, q->since, &q->mark, e);
 	if (code == 0)
@@ -148,7 +150,8 @@ int sizing_of_job(struct app *app, const struct arguments *a, struct sizing_resu
 int sizing_by_default(struct app *app, const char *job_name, struct job_neighbours *neighbours,
 	struct sizing_result **ret, struct reply *reply, struct err *e)
 {
-	/* /recommend without parameters asks the same question, so it shares this cached result. */
+	/* The same question as /recommend without parameters, so that both share a cached
+	 * result. */
 	struct sizing_question q = {
 		.job_name = job_name,
 		.strategy = &strategies[0],

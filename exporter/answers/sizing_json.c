@@ -16,14 +16,15 @@ static json_t *range_json(double low, double high, json_t *(*number)(double))
 	return o;
 }
 
-/* Adds a count. Adds a count of 0 only with details. */
+/* Adds a count. Without `details`, a count of 0 is left out. */
 static void put_count(json_t *o, const char *key, size_t n, bool details)
 {
 	if (n || details)
 		json_put(o, key, json_num((double)n));
 }
 
-/* Writes what the failed runs used, and how often each exit code and signal ended one. */
+/* Makes JSON of what the failed runs used, and how often each exit code and each signal ended a
+ * run. */
 static json_t *failed_runs_json(const struct endings *e)
 {
 	json_t *o = json_object(), *codes = json_object(), *signals = json_object();
@@ -45,7 +46,8 @@ static json_t *failed_runs_json(const struct endings *e)
 	return o;
 }
 
-/* Writes how the newest runs ended: by outcome, and by the limits that they met. */
+/* Makes JSON of how the newest runs ended: numbers of runs by outcome, and of runs that met a
+ * limit. */
 static json_t *ended_json(const struct endings *e, bool details)
 {
 	json_t *o = json_object();
@@ -83,7 +85,7 @@ static json_t *based_on_json(const struct sizing *s, bool details)
 	return o;
 }
 
-/* Writes resources. 0 CPUs or 0 memory mean unknown. */
+/* CPUs and memory of 0 are unknown, so they become null. */
 json_t *sizing_json_resources(const struct resources *r)
 {
 	json_t *o = json_object();
@@ -108,8 +110,8 @@ json_t *sizing_json_demand(const struct demand *d)
 	return o;
 }
 
-/* Writes the recommended limits, for systems that have both a request and a limit. The recommended
- * request is not written here: it is the demand. */
+/* Makes JSON of the recommended limits, for systems that have both a request and a limit. The
+ * demand is the request. */
 static json_t *limits_json(const struct sizing *s)
 {
 	json_t *o = json_object();
@@ -179,8 +181,8 @@ static json_t *hindsight_json(const struct hindsight *h)
 	return o;
 }
 
-/* Writes a comparison of two strategies: how well the chosen strategy and "baseline" would have
- * sized the job's earlier runs. */
+/* Makes JSON of how well two strategies would have sized the job's earlier runs: the chosen
+ * strategy, and "baseline". */
 static json_t *both_hindsights_json(const struct sizing *s)
 {
 	json_t *o = json_object();
@@ -224,8 +226,8 @@ static json_t *warnings_json(const struct warnings *w)
 	return all;
 }
 
-/* Writes whether a program may act on the answer without a person, and the codes of the warnings
- * that forbid it. */
+/* Makes JSON that says whether a program may act on the answer without a person, and which warnings
+ * forbid it, by their codes. */
 static json_t *apply_json(const struct warnings *w)
 {
 	json_t *o = json_object(), *because = json_array();
@@ -274,7 +276,7 @@ void sizing_json_put(json_t *o, const struct sizing *s, bool details)
 	json_put(o, "explain", explain_json(s, details));
 }
 
-/* Writes the most that any successful run used. */
+/* Makes JSON of the most that any successful run used of each resource. */
 static json_t *used_json(const struct runs *runs)
 {
 	static const struct {
@@ -296,7 +298,7 @@ static json_t *used_json(const struct runs *runs)
 	return o;
 }
 
-/* Writes the newest known request of each resource. */
+/* Makes JSON of the newest known request of CPU and of memory. */
 static json_t *requested_json(const struct runs *runs)
 {
 	double cores, memory;

@@ -38,8 +38,8 @@ static const struct {
 	{"margin", USES_MARGIN},
 };
 
-/* Refuses parameters that the strategy does not use. If they were ignored, the client would expect
- * an effect that they do not have. */
+/* Returns false with an error in `r` if a parameter is given that the strategy does not use. It is
+ * not ignored, because the client expects an effect. */
 static bool all_are_used(const struct arguments *a, const struct strategy *strategy,
 	struct reply *r)
 {

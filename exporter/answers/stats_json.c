@@ -11,8 +11,8 @@
 #include "recommender/plausible.h"
 #include "recommender/waits.h"
 
-/* Columns that contain levels, such as the memory in use. A counter is not a level. The name of
- * each column contains its unit. */
+/* Columns with levels, such as the memory in use, not with amounts per interval. The name of each
+ * column tells its unit. */
 static const char *const levels[] = {
 	"cpu_cores",
 	"memory_bytes",
@@ -72,8 +72,8 @@ static double value_of(const struct distribution *d, const struct shown_statisti
 	return d ? statistic_get(d, s->statistic) : (double)NAN;
 }
 
-/* Returns true if the key of the headline is also the name of its column. `levels` contains no such
- * column, so no value is written twice. */
+/* Returns true if the key of the headline number is also the name of its column. Only such a number
+ * is written beside the levels. The others repeat a value of a level. */
 static bool beside_levels(const struct headline *h)
 {
 	return strcmp(h->key, h->column) == 0;
@@ -167,7 +167,7 @@ static json_t *run_stats(const struct run *r)
 	return o;
 }
 
-/* Adds the values of a column. Adds null only with details. */
+/* Adds the JSON `take` and takes over its reference. Without `details`, null is left out. */
 static void put_column(json_t *o, const char *key, json_t *take, bool details)
 {
 	if (details || !json_is_null(take))
@@ -196,7 +196,8 @@ static json_t *over_runs(const struct stats_window *w, bool details)
 	return o;
 }
 
-/* Writes for which resources the runs waited. recommender/waits.h explains the numbers. */
+/* Makes JSON of the resources for which the runs waited. recommender/waits.h explains the
+ * numbers. */
 static json_t *waits_json(const struct stats_window *w)
 {
 	struct waits all = waits_of(w->run, w->n);
@@ -219,7 +220,7 @@ static size_t runs_not_measured(const struct stats_window *w)
 	return n;
 }
 
-/* Writes a sentence about the uncertainty of the CPU time, or null when it is negligible. */
+/* Makes JSON of a sentence about the uncertainty of the CPU time; null = it is negligible. */
 static json_t *cpu_doubt_json(const struct stats_window *w)
 {
 	AUTO(buf_done) struct buf words = BUF_MAX(CPU_DOUBT_MAX);
