@@ -1,5 +1,5 @@
-/* The statistics of a run that the recommender, the answers and the page read after the run's end.
- * A central exporter also stores runs that other exporters recorded. It stores only these
+/* The statistics of a run that the recommender, the answers and the web page read after the run's
+ * end. A central exporter also stores runs that other exporters recorded. It stores only these
  * statistics of such a run, so that a million runs need little space. */
 #ifndef RECOMMENDER_KEPT_STATISTICS_H
 #define RECOMMENDER_KEPT_STATISTICS_H

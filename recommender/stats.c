@@ -145,7 +145,8 @@ static void add_rates(struct rates *r, const struct series *s, const double *gro
 		close_interval(r);
 }
 
-/* Returns n = 0 when no time passed. A sum of rates has no meaning, so `sum` is NaN. */
+/* Computes the distribution of a column's rates. If no time passed, n is 0. A sum of rates has no
+ * meaning, so `sum` is NaN. */
 static struct distribution distribution_of_rates(const struct series *s, const double *growth,
 	double shortest)
 {

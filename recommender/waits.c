@@ -53,7 +53,7 @@ static double idle_of(const struct run *r, double waited_for_cpu)
 {
 	double busy = run_total(r, "cpu_seconds") + waited_for_cpu, took = run_duration(r);
 
-	/* Clients can send negative times. */
+	/* Only possible if a client sent negative times. */
 	if (busy < 0)
 		return NAN;
 	return busy > took ? 0 : took - busy; /* NaN when `busy` or `took` is unknown */

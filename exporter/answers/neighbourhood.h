@@ -30,8 +30,8 @@
 /* Most bytes of memory that reading the jobs takes. The summary that remains afterwards takes 0.4
  * MiB. The largest reading in tests/unit/test_neighbourhood.c takes 3.9 MiB, mostly for the ratios
  * of 600 jobs, and the labels of RECENT_JOBS jobs can add 1.6 MiB. If less memory is left
- * (memory_budget.h), the jobs are not read: answers use the previous summary, or are a 503 if there
- * is none. */
+ * (memory_budget.h), the jobs are not read: answers use the previous summary, or fail with status
+ * 503 if there is none. */
 #define NEIGHBOURHOOD_BYTES ((size_t)6 << 20)
 
 /* The summary stays valid as long as no run ends. After a run has ended, it stays in use until it

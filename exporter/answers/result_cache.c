@@ -38,7 +38,7 @@ struct result_cache *result_cache_new(void)
 	return c;
 }
 
-/* The caller holds the lock. */
+/* Removes `r` from the cache. The caller holds the lock. */
 static void drop_entry(struct result_cache *c, struct result *r)
 {
 	TAILQ_REMOVE(&c->results, r, link);

@@ -37,9 +37,9 @@ void result_cache_free(struct result_cache *c); /* NULL does nothing */
 void result_cache_tidy(struct result_cache *c, double seconds);
 
 /* Returns the cached result for `key` and `state` with a new reference, which the caller owns.
- * `key` identifies the request. `state` identifies the data of the history for it: it changes when
- * they change. Returns NULL when there is no such result, when it is older than `max_age_seconds`,
- * or when `c` is NULL. */
+ * `key` identifies the request. `state` identifies the data of the history from which the result
+ * was computed: new data have another state. Returns NULL when there is no such result, when it is
+ * older than `max_age_seconds`, or when `c` is NULL. */
 struct result *result_find(struct result_cache *c, const char *key, const char *state,
 	double max_age_seconds);
 

@@ -25,15 +25,15 @@ struct sizing_result {
 	struct sizing sizing;
 };
 
-/* Sizes the next run of the job `job_name` of the arguments, by their SIZING_PARAMETERS. Returns 1
- * and a new reference in *ret. Returns 0 with an error in `reply` when the job does not exist, when
- * it has no usable run, or when a parameter is given that the strategy does not use. Returns a
- * negative errno when the history cannot be read. Any thread. */
+/* Sizes the next run of the job that the argument `job_name` names, with the SIZING_PARAMETERS in
+ * `a`. Returns 1 and a new reference in *ret. Returns 0 with an error in `reply` when the job does
+ * not exist, when it has no usable run, or when a parameter is given that the strategy does not
+ * use. Returns a negative errno when the history cannot be read. Any thread. */
 int sizing_of_job(struct app *app, const struct arguments *a, struct sizing_result **ret,
 	struct reply *reply, struct err *e);
 /* Like sizing_of_job, but with the default of each parameter. Zero `neighbours` before the call. It
- * receives the other jobs from which the sizing learns, so that forecasts can learn from the same
- * jobs. The caller drops them with job_neighbours_done, even after an error. */
+ * receives the jobs from which the sizing learns, so that forecasts can learn from the same jobs.
+ * The caller drops them with job_neighbours_done, even after an error. */
 int sizing_by_default(struct app *app, const char *job_name, struct job_neighbours *neighbours,
 	struct sizing_result **ret, struct reply *reply, struct err *e);
 void sizing_result_done(struct sizing_result **s); /* for AUTO; drops the reference */

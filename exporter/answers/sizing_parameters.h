@@ -78,7 +78,8 @@ const char *sizing_parameter_cpu_for(size_t i);
 
 const struct strategy *sizing_parameters_strategy(const struct arguments *a);
 
-/* Returns false with an error in `r` when an argument is given that the strategy does not use. */
+/* Converts the SIZING_PARAMETERS in `a` to options. Returns false with an error in `r` when a
+ * parameter is given that the strategy does not use. */
 bool sizing_parameters_read(const struct arguments *a, struct sizing_options *ret, struct reply *r);
 
 /* Returns the start of the time window, seconds since 1970 UTC; -INFINITY = all time. */

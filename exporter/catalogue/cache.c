@@ -79,8 +79,8 @@ static int open_file(struct catalogue_cache *k, struct err *e)
 			      BUSY_MS, e);
 }
 
-/* The tables of the cache that store a part of the catalogue. A table has one column for each field
- * for which is_kept is true. */
+/* Tables of the cache, one for each part of the catalogue (enum field_part). A table has a column
+ * for each field for which is_kept is true. */
 static const struct kept_table {
 	const char *name;
 	enum field_part part;

@@ -523,7 +523,7 @@ struct server_pass {
 	const char *which, *value;
 	const char *config; /* configuration of the benchmark; NULL = the one with the best score */
 	struct json_reading how;
-	bool count; /* ask how many servers there are */
+	bool count; /* also ask for the number of servers */
 };
 
 /* Appends a query value. Every byte except letters, digits and -._~ becomes %XX. */

@@ -16,7 +16,7 @@
 #define RECURS       3
 #define SAME_PLACE   0.05
 #define PAYS         0.8
-#define WORTH_A_CUT  0.02 /* smallest saving of a useful cut / cost of the whole run */
+#define WORTH_A_CUT  0.02 /* a cut must save this share of the whole run's cost */
 
 enum channel { CORES, MEMORY, GPU, VRAM, IO, CHANNELS };
 

@@ -32,9 +32,10 @@ void phases_copy(struct phases *p, struct arena *arena);
 
 /* A split of a job into steps. A split is proposed when all of these conditions are true:
  * - Every part takes at least a minute, and at least a tenth of the run.
- * - At least three of the newest five runs have the cut at the same share of the run (within 5 %).
- * - Reserving each part's demand costs at most 80 % of reserving the whole run's demand.
- * The cost is (cores + GiB / 8 + 25 x GPUs) x time. */
+ * - Between two parts, at least three of the newest five runs have a boundary of phases at the same
+ *   share of the run (within 5 %).
+ * - Reserving each part's demand costs at most 80 % of reserving the whole run's demand. The cost
+ *   is (cores + GiB / 8 + 25 x GPUs) x time. */
 struct split {
 	struct phases parts; /* parts of the newest run */
 	double saving;       /* saved cost / cost without a split */

@@ -40,11 +40,12 @@ struct running_progress {
 /* Forecast for a run that has not ended. NaN = unknown. */
 struct running {
 	/* Probability that the run reaches its memory limit before it ends. It is the weighted mean
-	 * of two estimates. The first estimate uses the expected peaks that are not below the peak
-	 * so far. It is the number of those peaks that are above the limit, divided by the number
-	 * of all those peaks. The second estimate assumes that the peak continues to grow as fast
-	 * as in the second half of the run so far. The weight of the second estimate is the share
-	 * of the expected peaks that are below the peak so far. */
+	 * of two estimates:
+	 * - By earlier runs: among the expected peaks that are not below the peak so far, the share
+	 *   of those above the limit.
+	 * - By growth: the peak is assumed to grow on as fast as in the second half of the run so
+	 *   far. The weight of this estimate is the share of the expected peaks that are below the
+	 *   peak so far. */
 	double oom_risk;
 	/* Median of the expected peaks that are not below the peak so far, or the peak so far if
 	 * all are below it. */

@@ -18,9 +18,9 @@ double trend_chance(const double *v, size_t n);
 double trend_slope(const double *v, size_t n);
 
 /* Computes the chance and the slope of a series. A slow wave is not a trend, but trend_chance would
- * take it for one. A series may be a wave if neighbouring values deviate from the slope together:
- * if their deviations correlate by more than 0.3. The chance is then computed from the medians of
- * blocks of five values. */
+ * take it for one. A series may be a wave if the deviations of neighbouring values from a line with
+ * this slope correlate by more than 0.3. The chance is then computed from the medians of blocks of
+ * five values. */
 struct trend {
 	double chance, slope;
 };

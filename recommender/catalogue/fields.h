@@ -63,7 +63,7 @@ void field_row_price_is_lowest(struct field_row *r);
 
 /* Makes every member unknown. */
 void field_row_clear(struct field_row *r);
-void *field_row_part(struct field_row *r, enum field_part part); /* &r->server, ... */
+void *field_row_part(struct field_row *r, enum field_part part); /* returns &r->server, ... */
 
 /* Sets a member of `object`, which is the struct of the field's part. `text` must outlive `object`;
  * "" = unknown. Enum values have the names of the Spare Cores Keeper, in upper or lower case.

@@ -138,7 +138,7 @@ static bool text_is(const json_t *object, const char *key, const char *expected)
 	return text && strcasecmp(text, expected) == 0;
 }
 
-/* Sets each price of the row to NaN whose allocation or region is uncertain. */
+/* Sets those prices of the row to NaN of which the allocation or the region is uncertain. */
 static void settle_prices(const struct json_cursor *r, const json_t *object, struct field_row *row)
 {
 	static const char *const minima[] = {"min_price", "min_price_ondemand", "min_price_spot"};

@@ -79,7 +79,7 @@ bool forecast_scales(const struct job_profile *p);
 double forecast_usable_score(const struct server *s, double cores);
 
 /* Returns the expected seconds until a run ends, if each random interruption restarts the run from
- * the beginning: (e^(rate x T) - 1) / rate. */
+ * the beginning: (e^(rate x T) - 1) / rate, where T is the undisturbed duration. */
 double forecast_with_rework(double seconds, double interruptions_per_hour);
 
 /* Parts that a cost does not include, because their price or rule is unknown. */

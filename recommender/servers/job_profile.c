@@ -65,7 +65,7 @@ static struct runs counted_runs(const struct runs *runs, struct run ret[PROFILE_
 	return used;
 }
 
-/* The known values of a number of the runs, in ascending order. */
+/* The values of one property in those runs where it is known, in ascending order. */
 struct values {
 	size_t n;
 	double value[PROFILE_RUNS];

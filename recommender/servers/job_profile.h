@@ -12,7 +12,7 @@
 /* Returns a profile of the next run. The duration is that of the sizing, so that an answer has only
  * one forecast. The next run is assumed to be as busy as the median of the newest successful runs.
  * The newest run with a known server type decides the type: runs on another known type do not
- * count. The caller sets `reference`, which is NULL. `s` NULL = the duration is unknown. */
+ * count. The member `reference` is NULL: the caller sets it. `s` NULL = the duration is unknown. */
 struct job_profile job_profile_of(const struct runs *runs, const struct sizing *s);
 
 /* Returns how the job uses its resources (struct job_habits), from the same runs as job_profile_of.

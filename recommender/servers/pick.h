@@ -21,7 +21,7 @@ enum exclusion {
 	EXCLUDED_INACTIVE,
 	EXCLUDED_VENDOR,
 	EXCLUDED_COMPLIANCE,
-	EXCLUDED_NAME, /* `include` lacks its name, or `exclude` has it */
+	EXCLUDED_NAME, /* its name is in `exclude`, or not among those in `include` */
 	EXCLUDED_ARCHITECTURE,
 	EXCLUDED_CPU_ALLOCATION,
 	EXCLUDED_TOO_FEW_VCPUS,
@@ -157,11 +157,12 @@ struct objective {
 	 * none. */
 	const char *without_duration;
 	/* The objective that replaces this one if the speed of the job's own server is unknown
-	 * (forecast_scales). It has the same name. NULL = none. */
+	 * (forecast_scales). Both objectives have the same name. NULL = none. */
 	const struct objective *without_speed;
 	bool by_money;          /* the key is a cost or a price */
 	enum exclusion lacking; /* the exclusion to count when the key is NaN */
-	bool by_forecast;       /* a pick with an assumed speed is unsure */
+	/* The key is from forecasts: an assumed speed makes a pick unsure. */
+	bool by_forecast;
 	/* The key is a score and no forecast, although by_forecast is true. */
 	bool by_speed;
 	bool by_benchmark; /* the objective needs pick_options.benchmark */

@@ -44,9 +44,9 @@ struct alternative {
 	struct saving saving;
 };
 
-/* Finds the best server of each kind that `o` leaves out. Fills `ret` with those that save money
- * compared with `best`, which may be the current server, largest saving first, and returns their
- * number. If `best` is NULL, `ret` gets all of them. Returns 0 if the objective is not money. */
+/* Finds the best server of each kind that `o` leaves out. Writes those that save money compared
+ * with `best` to `ret`, the largest saving first. Returns their number. `best` may be the current
+ * server. If it is NULL, all are written. Returns 0 if the objective is not money. */
 size_t saving_alternatives(const struct catalogue *c, const struct demand *d,
 	const struct pick_options *o, const struct picks *p, const struct pick *best,
 	struct arena *arena, struct alternative ret[CONDITIONS]);

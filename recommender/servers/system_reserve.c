@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#define KERNEL_SHARE     64.0  /* struct page: 64 bytes for each page of 4,096 bytes */
+#define KERNEL_SHARE     64.0  /* the kernel's struct page takes 64 of each 4,096 bytes */
 #define SYSTEM_MIB       100.0 /* a small idle Linux with its services */
 #define KUBERNETES_EVICT 100.0 /* kubelet's default memory.available threshold */
 

@@ -6,7 +6,7 @@
 #include "recommender/catalogue/catalogue.h"
 
 struct system_reserve {
-	/* Help: the rule that computes the rest, and its source. */
+	/* `help` names the rule that computes the rest, and its source. */
 	const char *name, *help;
 	double (*memory)(const struct server *s); /* MiB left for jobs; NaN = unknown */
 	double (*cpus)(const struct server *s);

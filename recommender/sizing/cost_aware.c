@@ -58,7 +58,7 @@ struct expert_ratio {
 };
 
 struct sizer {
-	const struct job_prior *prior; /* NULL = the built-in prior */
+	const struct job_prior *prior; /* expectations of a new job; NULL = the built-in ones */
 	enum risk risk;                /* level of risk of this rule */
 	/* Peaks before a lasting change are multiplied by the change (move_old). */
 	struct peaks_seen peaks_seen;
@@ -74,15 +74,16 @@ struct sizer {
 	double weight[RISK_COUNT][EXPERT_COUNT]; /* the weights sum to 1; 0 = no prediction */
 	/* Number of levels, in the order of `ascending`, whose weights and allocation are valid. */
 	size_t allocated;
-	double allocation[RISK_COUNT];               /* bytes */
-	struct expert_ratios for_cost[EXPERT_COUNT]; /* valid when `value` is not NaN */
+	double allocation[RISK_COUNT]; /* bytes */
+	/* Weighted ratios; unset where `value` is NaN. */
+	struct expert_ratios for_cost[EXPERT_COUNT];
 	bool merged;
 	size_t n_all;
 	struct expert_ratio
 		all[ATOMS_MAX]; /* for_cost of all experts, ascending; valid when `merged` */
 	/* Weights by age in runs, computed once. */
 	double ratio_fades[PEAKS_SEEN_MAX], loss_fades[PEAKS_SEEN_MAX];
-	/* Buffers of a pool. */
+	/* Memory of the pool that pool_for_cost or pool_for_chance makes. */
 	struct weighted_value atom[ATOMS_MAX], spare[ATOMS_MAX];
 	double weight_below[ATOMS_MAX + 1], product_below[ATOMS_MAX + 1];
 };
@@ -135,7 +136,8 @@ static size_t candidates_of(const struct expert_record *t, const struct expert_r
 	return n;
 }
 
-/* Computes the cheapest allocation for each price, as if this expert were the only one. */
+/* Sets s->alone: the cheapest allocation at each level of risk, as if this expert were the only
+ * one. */
 static void allocate_alone(struct sizer *s, unsigned expert)
 {
 	const struct expert_record *t = &s->record[expert];

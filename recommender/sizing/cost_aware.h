@@ -23,16 +23,18 @@
  * state of any of them is enough for cost_aware_allocations, which returns the allocations of all
  * levels. */
 extern const struct sizing_rule cost_aware_rules[RISK_COUNT];
-/* Assumed price of a failed first attempt, as a multiple of the run's peak. */
+/* Assumed price of a failed first attempt at each level of risk, as a multiple of the run's
+ * peak. */
 extern const double cost_aware_risk_price[RISK_COUNT];
 
 /* In the functions below, `state` is the state of one of cost_aware_rules. The rule must have
  * learnt at least one run. `input` is the input size of the next run in bytes; NaN = unknown. */
 
-/* Replaces the prior, the expectations of a job with few runs, that the rule's `start` got. `prior`
- * must outlive the state. */
+/* Replaces the expectations of a job with few runs that the rule's `start` got
+ * (rule_options.prior). `prior` must outlive the state. */
 void cost_aware_use_prior(void *state, const struct job_prior *prior);
 
+/* Writes the allocations for the next run at all levels of risk, in bytes. */
 void cost_aware_allocations(void *state, double input, double ret[RISK_COUNT]);
 
 /* Forecast for an allocation of the next run. */

@@ -16,7 +16,7 @@
 #include "recommender/run.h"
 
 #define PARALLEL_POINTS 200
-#define PARALLEL_ROOM   2.0 /* if threads waited: most useful cores / cores in use */
+#define PARALLEL_ROOM   2.0 /* if threads waited, at most this many times the used cores help */
 struct parallel {
 	/* Cores in use, ascending: each for 1/PARALLEL_POINTS of the time. */
 	double cores[PARALLEL_POINTS];

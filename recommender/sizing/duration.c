@@ -12,7 +12,7 @@
  * of duration / guess. */
 #define ERROR_FADES    0.933 /* weight of an error, relative to the next newer one */
 #define ERROR_EXPECTED 0.3   /* expected mean size of an error; it counts as much as one run */
-#define SAME_INPUT     0.02  /* difference of the logarithms of two inputs that count as the same */
+#define SAME_INPUT     0.02  /* inputs with logarithms that differ by less count as the same */
 #define SLOPE          0.7   /* expected exponent of the input; its variance is 1 */
 #define SLOPE_NOISE    0.1   /* expected sum of squared errors of POWER; counts as two runs */
 #define SLOPE_FADES    0.977 /* weight of a run in POWER, relative to the next newer one */
@@ -203,7 +203,7 @@ static double digits(double seconds, int n, double (*round_to)(double), double a
 	int drop = (int)floor(log10(seconds)) + 1 - n; /* digits before the point to drop */
 	double unit = pow(10, abs(drop));
 
-	/* Powers of ten below 1 are not exact. */
+	/* Always use a unit of at least 1, because powers of ten below 1 are not exact. */
 	return drop > 0 ? round_to(seconds / unit + almost) * unit :
 			  round_to(seconds * unit + almost) / unit;
 }

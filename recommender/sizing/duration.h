@@ -39,12 +39,13 @@ struct duration_seen {
 	double seconds, input;
 };
 
-/* `seen`: the earlier runs, oldest first. `input`: size of the next run's input; NaN = unknown. */
+/* Forecasts the next duration from the `n` earlier runs, oldest first. `input`: size of the next
+ * run's input in bytes; NaN = unknown. */
 struct duration_forecast duration_forecast(const struct duration_seen *seen, size_t n,
 	double input);
 
-/* Forecast from successful runs, newest first. The input of a run is the announced one or, if no
- * run announced any, the bytes that it read. */
+/* Forecasts the next duration from successful runs, newest first. The input of each run is the
+ * announced one. If no run announced any, it is the number of bytes that the run read. */
 struct duration_forecast duration_forecast_of(const struct runs *used, double input);
 
 /* Returns a quantile of the duration, also with fewer runs than a range needs. `share` is above 0

@@ -8,16 +8,16 @@
 #include "recommender/sizing/rule.h"
 
 enum expert {
-	/* from the peaks alone */
+	/* These experts use only the peaks. */
 	EXPERT_MEDIAN, /* middle of the peaks */
 	EXPERT_P75,    /* weighted percentile; the weight halves every 24 runs */
 	EXPERT_P90,
 	EXPERT_LARGEST,
 	EXPERT_LARGEST_OF_5, /* largest of the newest five peaks */
 	EXPERT_LAST,
-	/* from peaks and input sizes */
+	/* These experts use peaks and input sizes. */
 	EXPERT_LINE, /* least squares, slope >= 0; at least half the smallest peak (least_peak) */
-	EXPERT_NEAREST, /* largest peak of the 3 runs with the nearest input, by ratio */
+	EXPERT_NEAREST, /* largest peak of the 3 runs with the nearest inputs */
 	EXPERT_POWER,   /* peak ~ input^a: least squares of logs; with few runs, a is near 0.7 */
 	EXPERT_SIMILAR, /* third quartile; runs with a similar input and newer runs weigh more */
 	EXPERT_SAME,    /* median of the runs with the same input +- 2 % */

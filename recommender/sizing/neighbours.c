@@ -12,7 +12,8 @@
  * requests of a job are the hardest to judge. */
 #define WHOLE_JOBS 40
 #define FIRST_RUNS 4
-/* Weight of the built-in correction of the odds (job_prior.h), in predicted failures. */
+/* The built-in correction of the odds (job_prior.h) counts as much as this many predicted
+ * failures. */
 #define ODDS_WEIGHT 4.0
 /* Bounds of the learnt correction: no history is large enough to prove a stronger one. */
 #define ODDS_LEAST 0.1

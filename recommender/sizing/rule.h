@@ -22,8 +22,8 @@ struct observation rule_observation(double peak, double input, double duration);
 #define PEAKS_SEEN_MAX 200
 
 /* Fewest measured runs that show how much a job's peaks differ. After one or two runs, the 80 %
- * range of the next peak contained 56 to 100 % of the peaks, depending on the source. From the
- * third run on, it contained 71 to 93 % (tests/bench/README.md). */
+ * range of the next peak contained 56 to 100 % of the peaks, depending on the public trace. From
+ * the third run on, it contained 71 to 93 % (tests/bench/README.md). */
 #define RUNS_FOR_SPREAD 3
 
 /* The newest PEAKS_SEEN_MAX runs that a rule has learnt, oldest first. */
@@ -91,7 +91,9 @@ double rule_doubled(double first, size_t attempt);
  * seconds. */
 struct replay_record {
 	size_t runs, failures; /* failures: sized runs whose first attempt was too small */
-	double used, wasted;   /* used: peaks. wasted: failed attempts + unused part of the last */
+	/* Used: peak x duration. Wasted: (failed attempts + unused part of the successful one) x
+	 * duration. */
+	double used, wasted;
 };
 
 /* Sizes and scores one run, then learns from it. Returns the first allocation. NaN = the rule had

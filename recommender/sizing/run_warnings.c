@@ -10,7 +10,8 @@
 #include "recommender/sizing/strategy.h"
 #include "recommender/waits.h"
 
-/* Older runs may show limits or machines that are gone. */
+/* Warnings look only at this many newest measured runs: older runs may show limits or machines that
+ * are gone. */
 #define RECENT_RUNS 10
 
 /* Two sizes differ clearly if the larger is more than this many times the smaller. Peaks of steady

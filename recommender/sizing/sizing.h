@@ -136,7 +136,7 @@ struct sizing {
 
 	/* 80 % of runs are expected to take between `duration_low` and `duration_high` seconds. NaN
 	 * = there are too few runs for a range. duration_high is never below the duration of a run
-	 * that was cut. */
+	 * that was cut (struct endings). */
 	double duration_low, duration_high;
 	/* Most runs end within this time, so it is suitable as a time limit. It is duration_high
 	 * or, if that is unknown, 1.5 times the expected duration. It is never below the duration

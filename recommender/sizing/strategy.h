@@ -92,7 +92,7 @@ double run_needs_killed_at(const struct run *r);
 
 /* Settings of a strategy. */
 struct sizing_method {
-	const char *because;            /* formula for memory, in words */
+	const char *because;            /* end of the sentence "The request is ..." */
 	const struct sizing_rule *rule; /* NULL = auto, at the risk in the options */
 	double cpu_share;     /* share of the time for which the CPU suffices; 0 = use cpu_for */
 	bool cpu_fades;       /* as in the VPA: older runs weigh less, and 15 % is added */
@@ -120,13 +120,13 @@ void sizing_memory(struct sizing *s, const struct sizing_method *m, const struct
 	const struct runs *used, const struct sizing_options *options, struct arena *arena);
 void sizing_gpus(struct sizing *s, const struct sizing_method *m, const struct runs *runs,
 	const struct runs *used, const struct sizing_options *options, struct arena *arena);
-/* Explains resources.gpu. `runs`: "3 successful runs". */
+/* Adds a sentence about s->resources.gpu. `runs` is its subject: "3 successful runs". */
 void sizing_explain_gpus(struct sizing *s, const char *runs, struct arena *arena);
 void sizing_disk(struct sizing *s, const struct sizing_method *m, const struct runs *runs,
 	const struct runs *used, const struct sizing_options *options, struct arena *arena);
 void sizing_cpu(struct sizing *s, const struct sizing_method *m, const struct runs *used,
 	const struct sizing_options *options, struct arena *arena);
-/* Reads s->endings, because a run that was cut gives a lower bound. */
+/* Reads s->endings, because the duration of a run that was ended from outside is a lower bound. */
 void sizing_duration(struct sizing *s, const struct runs *used,
 	const struct sizing_options *options, struct arena *arena);
 
