@@ -80,7 +80,7 @@ struct run {
 	 * that other runs use too; NULL = unknown. */
 	const char *network_source;
 	enum architecture architecture; /* architecture of the run's programs */
-	const char *cpu_level; /* lowest CPU level of its programs, "x86-64-v3"; NULL = unknown */
+	const char *cpu_level; /* level that its executable states: "x86-64-v3"; NULL = none */
 	/* The run's server, in the vendor's names; NULL = unknown. */
 	const char *vendor_id, *instance_type, *region, *zone, *allocation;
 	/* `system`: the batch or workflow system that named the run ("metaflow", ...), or "rules"
@@ -145,9 +145,10 @@ enum architecture runs_architecture(const struct runs *runs);
 
 /* Derived columns are rates of measured columns, such as cpu_cores = cpu_seconds / duration (see
  * the table in stats.c). `stats` contains the derived columns beside the measured columns. The mean
- * of a derived column is total growth / total time. Its sum is unknown. An interval shorter than
- * half the median interval is joined to the next interval, or at the end of the run to the interval
- * before it, because the rate over a few milliseconds would be a false peak. */
+ * of a derived column is total growth / total time. Its sum is unknown. The rate over a few
+ * milliseconds would be a false peak. An interval shorter than half the median interval is
+ * therefore joined to the next interval. At the end of the run, it is joined to the interval before
+ * it. */
 
 /* A series from the history: `n` samples in order of time. values[column][i]: NaN = unknown. */
 struct series {

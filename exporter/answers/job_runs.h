@@ -62,9 +62,9 @@ int job_runs_of(struct history *h, const char *job_name, size_t limit, bool open
 int job_runs_to_size(struct history *h, const char *job_name, size_t measured, struct arena *arena,
 	struct runs *ret, struct err *e);
 
-/* Replies "unknown_job". The reply proposes the jobs that have this name in another namespace or
- * cluster or, if there are none, the jobs with the most similar names. Returns 0, or a negative
- * errno. */
+/* Replies "unknown_job". The reply proposes the jobs with this name in another namespace or
+ * cluster. If there are none, it proposes the jobs with the most similar names. Returns 0, or a
+ * negative errno. */
 int answer_unknown_job(struct reply *reply, struct history *h, const char *job_name,
 	struct arena *arena, struct err *e);
 
@@ -108,11 +108,11 @@ struct span {
 	double from, to; /* seconds since 1970 UTC; NaN = no bound */
 };
 
-/* Opens the history and finds the run that the parameters select. Reads the run and its
- * statistics into `arena`. For an active run, the statistics include all samples until now.
- * Returns 1 and fills `h` and `ret`. Returns 0 with an error in `reply` when the run does not
- * exist, when the client may not see it, or when neither a run nor a job is given. Returns a
- * negative errno when the history cannot be read. The caller always closes `*h`. */
+/* Opens the history and finds the run that the parameters select. Reads the run and its statistics
+ * into `arena`. For an active run, the statistics include all samples until now. Returns 1 and
+ * fills `h` and `ret`. Returns 0 with an error in `reply` in three cases: the run does not exist,
+ * the client may not see it, or the parameters name neither a run nor a job. Returns a negative
+ * errno when the history cannot be read. The caller always closes `*h`. */
 int answer_find_run(struct app *app, const struct arguments *a, struct history **h,
 	struct arena *arena, const struct run **ret, struct reply *reply, struct err *e);
 /* Like answer_find_run, but the query `q` selects the run. */

@@ -34,8 +34,9 @@
  * 503 if there is none. */
 #define NEIGHBOURHOOD_BYTES ((size_t)6 << 20)
 
-/* The summary stays valid as long as no run ends. After a run has ended, it stays in use until it
- * is this many seconds old, or until the number of ended runs has grown by a tenth. */
+/* The summary stays valid as long as no run ends. After a run has ended, the jobs are read again as
+ * soon as the summary is this many seconds old, or the number of ended runs has grown by a
+ * tenth. */
 #define NEIGHBOURHOOD_SECONDS 600.0
 
 /* Cache of the summaries of all namespaces, in a server. Any thread may use it. */

@@ -26,9 +26,9 @@ struct sizing_result {
 };
 
 /* Sizes the next run of the job that the argument `job_name` names, with the SIZING_PARAMETERS in
- * `a`. Returns 1 and a new reference in *ret. Returns 0 with an error in `reply` when the job does
- * not exist, when it has no usable run, or when a parameter is given that the strategy does not
- * use. Returns a negative errno when the history cannot be read. Any thread. */
+ * `a`. Returns 1 and a new reference in *ret. Returns 0 with an error in `reply` in three cases:
+ * the job does not exist, it has no usable run, or the strategy does not use one of the given
+ * parameters. Returns a negative errno when the history cannot be read. Any thread. */
 int sizing_of_job(struct app *app, const struct arguments *a, struct sizing_result **ret,
 	struct reply *reply, struct err *e);
 /* Like sizing_of_job, but with the default of each parameter. Zero `neighbours` before the call. It

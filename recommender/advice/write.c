@@ -129,9 +129,9 @@ static void memory_numbers(const struct sizing *s, uint64_t n[ADVICE_NUMBERS])
 	spark_numbers(n);
 }
 
-/* If a job does not fill its only GPU, other jobs can share it. The job then requests the larger of
- * two shares, that of the computing power and that of the memory, because jobs on one GPU share
- * both. */
+/* If a job does not fill its only GPU, other jobs can share it. The job then requests a share of
+ * the GPU: the larger of the share of the computing power and the share of the memory that it
+ * needs. */
 static void gpu_numbers(const struct sizing *s, double gpu_memory, uint64_t n[ADVICE_NUMBERS])
 {
 	double held = s->demand.vram_bytes / (gpu_memory > 0 ? gpu_memory : GPU_MEMORY_ASSUMED);

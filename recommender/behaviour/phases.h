@@ -1,6 +1,6 @@
-/* The phases of a run are its parts with different usage of resources ("loads for 12 minutes on one
- * core with 40 GiB, then trains for three hours on a GPU"). Also decides whether separate steps for
- * the phases save resources. Pure functions. */
+/* The phases of a run are its parts with different usage of resources. Example: it loads for 12
+ * minutes on one core with 40 GiB, then trains for three hours on a GPU. This code also decides
+ * whether separate steps for the phases save resources. Pure functions. */
 #ifndef RECOMMENDER_BEHAVIOUR_PHASES_H
 #define RECOMMENDER_BEHAVIOUR_PHASES_H
 
@@ -32,8 +32,8 @@ void phases_copy(struct phases *p, struct arena *arena);
 
 /* A split of a job into steps. A split is proposed when all of these conditions are true:
  * - Every part takes at least a minute, and at least a tenth of the run.
- * - Between two parts, at least three of the newest five runs have a boundary of phases at the same
- *   share of the run (within 5 %).
+ * - At least three of the newest five runs change their phase at the same share of the run (within
+ *   5 %).
  * - Reserving each part's demand costs at most 80 % of reserving the whole run's demand. The cost
  *   is (cores + GiB / 8 + 25 x GPUs) x time. */
 struct split {

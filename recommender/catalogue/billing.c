@@ -56,9 +56,9 @@ struct billing billing_of(const struct vendor *v, const struct server *s)
 
 /* Returns the billed seconds if `minimum` holds for each last hour of the clock (per_clock_hour):
  * the mean over all moments of an hour at which the run can start. A run that stays in one hour of
- * the clock is billed at least the minimum. For a run that crosses the hour, the time in its last
- * hour is assumed to be uniformly distributed, from 0 to an hour or to the length of the run,
- * whichever is shorter. */
+ * the clock is billed at least the minimum. For a run that crosses the hour, every time in its last
+ * hour is assumed to be equally likely. That time is at most an hour, and at most the length of the
+ * run. */
 static double with_clock_hours(double minimum, double seconds)
 {
 	double part = fmin(seconds, minimum);

@@ -2,8 +2,8 @@
  * cost. Private to recommender/.
  *
  * Let a be the allocation and y the peak. A run that fits costs its unused part, a - y. A run that
- * fails costs the failed attempt a, the unused part of the second attempt, and the price of the
- * failure, which is `failure` times y, plus `fixed` (struct failure_prices). */
+ * fails costs three amounts: the failed attempt a, the unused part of the second attempt, and the
+ * price of the failure. That price is failure x y + fixed (struct failure_prices). */
 #ifndef RECOMMENDER_SIZING_COST_POOL_H
 #define RECOMMENDER_SIZING_COST_POOL_H
 

@@ -8,8 +8,8 @@
 #include "recommender/sizing/cpu.h"
 
 /* The constants below were chosen on all jobs of four public traces: none was kept for a test. With
- * them, at most 2 % of the runs of each trace are slowed down, and at most 2.5 % of the runs of
- * either half of its jobs (bench_cpu, --half). */
+ * them, at most 2 % of the runs of each trace are slowed down. If each half of its jobs is taken
+ * alone, it is at most 2.5 % (bench_cpu, --half). */
 #define SLOWED_PRICE 105.0 /* price of a slowed run: as much as this many cores */
 /* Expected spread of the needs, before any run was seen: the mean distance of their logarithms from
  * the median. It counts as SPREAD_RUNS runs. */

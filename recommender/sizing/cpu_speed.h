@@ -1,11 +1,14 @@
 /* Cores that keep the next run of a job from being slowed down. Private to recommender/.
  *
  * If runs come in random order, the next run needs more cores than all n earlier runs with a
- * probability of 1 / (n + 1). It needs more than c cores, where c is above the largest earlier
- * need, with a probability of (largest / c)^(1 / spread) / (n + 1). `spread` says how widely the
- * earlier needs spread. A slowed run counts as a fixed cost, and the cores with the lowest expected
- * cost are chosen. A job of few cores therefore gets room for a run that needs much more. A job of
- * many cores gets little room.
+ * probability of 1 / (n + 1). Let c be above the largest earlier need. The probability that the
+ * next run needs more than c cores is assumed to be
+ *
+ * 	(largest earlier need / c)^(1 / spread) / (n + 1)
+ *
+ * where `spread` says how widely the earlier needs differ. A slowed run counts as a fixed cost, and
+ * the cores with the lowest expected cost are chosen. A job of few cores therefore gets room for a
+ * run that needs much more. A job of many cores gets little room.
  *
  * Only the runs since the last fall of the need (since_fall) count, and at most the newest 20. A
  * job that never used more than one core gets no more than one. */

@@ -48,9 +48,10 @@ static void count_failed(struct endings *e, const struct run *r, const struct ev
 	}
 }
 
-/* Three or more failed runs count as stopped by a time limit if they lasted equally long, and
- * longer than every successful run, even if their exit codes do not show it. An error of the job
- * that ends all runs at the same point would end them earlier than a successful run ends. */
+/* Exit codes do not always show that a time limit stopped a run. Three or more failed runs also
+ * count as stopped by one if they lasted equally long, and longer than every successful run. An
+ * error of the job that ends all runs at the same point would end them earlier than a successful
+ * run ends. */
 #define SAME_DURATION      1.02
 #define SAME_DURATION_RUNS 3
 
@@ -88,10 +89,10 @@ static int most_frequent_first(const void *a, const void *b)
 	return (left->runs < right->runs) - (left->runs > right->runs);
 }
 
-/* Returns the smallest limit under which one of the newest LIMITS_SEEN runs succeeded, but only if
- * two or more of these runs ended under smaller limits with the outcome failed or unknown. Returns
- * NaN otherwise. A program that sizes itself by its limit fails in this way when the limit is too
- * small: nothing kills it. */
+/* A program that sizes itself by its limit fails when the limit is too small, but nothing kills it.
+ * This function finds a limit below which runs failed in this way. It looks at the newest
+ * LIMITS_SEEN runs, and returns the smallest limit under which one of them succeeded. Returns NaN
+ * if fewer than two of them failed, or ended in an unknown way, under smaller limits. */
 #define LIMITS_SEEN 20
 static double limit_before_failures(const struct runs *runs)
 {

@@ -2,9 +2,9 @@
  * executors, caches, databases. Their peaks say nothing about their need: each larger limit is
  * followed by a larger peak.
  *
- * Such a job is called a follower: it follows its limit. A job is no follower if one of its newest
- * 20 runs failed at its limit or was killed for memory, or if its announced inputs differ by more
- * than 2 %. */
+ * Such a job is called a follower: it follows its limit. A job does not count as a follower in two
+ * cases: one of its newest 20 runs failed at its limit or was killed for memory, or its announced
+ * inputs differ by more than 2 %. */
 #ifndef RECOMMENDER_SIZING_FOLLOWER_H
 #define RECOMMENDER_SIZING_FOLLOWER_H
 

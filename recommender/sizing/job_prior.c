@@ -29,9 +29,9 @@ static const struct ratio_prior typical[] = {
 
 /* After few runs, the chances of failure that follow from the ratios alone are too low: the chosen
  * allocation is the one that looks best by these ratios. These factors correct the odds of a
- * failure. With the factors, bench_judge --alone states chances of 10.0, 6.1, 4.8 and 2.6 % at the
- * four stages, and 8.8, 5.8, 4.6 and 2.7 % of the runs failed (risk balanced, the same five
- * traces). */
+ * failure. The effect, measured with bench_judge --alone (risk balanced, the same five traces): at
+ * the four stages, the stated chances are 10.0, 6.1, 4.8 and 2.6 %, and 8.8, 5.8, 4.6 and 2.7 % of
+ * the runs failed. */
 const double job_prior_usual_odds[JOB_STAGES] = {1.0, 1.15, 1.25, 1.1};
 
 /* Up to this number of runs, the full factor corrects the odds. With more runs, the factor comes

@@ -41,10 +41,11 @@ double rule_peaks_largest(const struct peaks_seen *p, size_t newest);
  * same runs with their measured peaks. In `p`, the caller has multiplied the peaks before an
  * earlier lasting change by that change.
  *
- * A change is lasting when the newest five peaks are all above, or all below, all earlier peaks by
- * more than 10 %, in `p` or in `measured`. At least 8 earlier peaks are needed. With 15 or more
- * earlier peaks and no known input, one of the earlier peaks may be as low as the newest five. If
- * inputs are known, those of the newest runs must be within the range of the earlier inputs. */
+ * A change is lasting when the newest five peaks are all more than 10 % above all earlier peaks, or
+ * all more than 10 % below them. This must be true in `p` or in `measured`. At least 8 earlier
+ * peaks are needed. With 15 or more earlier peaks and no known input, one of the earlier peaks may
+ * be as low as the newest five. If inputs are known, those of the newest runs must be within the
+ * range of the earlier inputs. */
 #define PEAKS_CHANGE_RUNS 5
 double rule_peaks_change(const struct peaks_seen *p, const struct peaks_seen *measured);
 

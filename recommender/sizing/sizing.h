@@ -65,11 +65,11 @@ struct endings {
 	/* Largest lower bound of the need of a run that was killed or met its limit (struct
 	 * evidence, `at_least`), bytes; NaN = there is no such run. */
 	double limit_killed;
-	/* died_at: lower bound of the memory request, bytes. It is the largest of: `at_least` of a
-	 * run that was killed or met its memory limit, the peak of a run that was cut, and the
-	 * limit below which runs failed (limit_before_failures). cut_seconds: longest duration of a
-	 * cut run, a lower bound of the time limit, seconds. A run no longer counts once enough
-	 * later runs have succeeded (endings.c). NaN = no run counts. */
+	/* died_at: lower bound of the memory request, bytes. It is the largest of three values:
+	 * evidence.at_least of a run that was killed or met its memory limit, the peak of a cut
+	 * run, and the limit below which runs failed (limit_before_failures). cut_seconds: longest
+	 * duration of a cut run, in seconds; a lower bound of the time limit. When enough later
+	 * runs have succeeded, a run no longer counts (endings.c). NaN = no run counts. */
 	double died_at, cut_seconds;
 };
 

@@ -36,8 +36,8 @@ double run_needs_memory(const struct run *r);
 double run_needs_tmpfs(const struct run *r);
 bool run_needs_tmpfs_known(const struct run *r);
 
-/* Adds sentences to `s`: how the memory peaks of the runs in `used` were measured, and how large
- * the largest process, the control groups and the files in tmpfs were. */
+/* Adds sentences to `s` about the memory of the runs in `used`: how their peaks were measured, and
+ * how large their largest process, control groups and files in tmpfs were. */
 void sizing_explain_source(struct sizing *s, const struct runs *used, struct arena *arena);
 
 /* Returns MiB, rounded up to 128, 256, 512, 1024, 2048, then whole GiB. 0 = `bytes` is unknown. */
