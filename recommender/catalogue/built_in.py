@@ -62,7 +62,7 @@ CONTINENT = {country: continent for continent, countries in CONTINENTS.items() f
 MORE_REGIONS = [{"vendor_id": "azure", "region_id": "swedensouth", "api_reference": "swedensouth", "country_id": "SE",
                  "city": "Staffanstorp"}]
 
-# Cities or areas that the table of regions does not name, as the vendors name them; and countries that are wrong in
+# Places of regions, as the vendors name them: the table of regions lacks these. COUNTRY has the regions whose country is wrong in
 # that table.
 AREAS = {
     "aws": {"ap-southeast-5": "Malaysia", "ap-southeast-6": "Auckland", "ap-southeast-7": "Bangkok",
@@ -77,29 +77,33 @@ AREAS = {
 }
 COUNTRY = {("azure", "brazilsoutheast"): "BR", ("azure", "mexicocentral"): "MX"}
 
-# Corrections of the table. Axion is Google's Arm processor (cloud.google.com/compute/docs/arm-on-compute).
+# The server table names another architecture for these families of Google. Axion is Google's Arm processor
+# (cloud.google.com/compute/docs/arm-on-compute).
 ARM = {("gcp", "c4a"), ("gcp", "n4a")}
-# AWS, "T1 micro instances": a small amount of CPU that bursts for a while; the table of servers calls it dedicated.
+# The server table calls these CPUs dedicated. AWS says ("T1 micro instances") that they burst for a while above a small amount.
 BURSTABLE = {("aws", "t1")}
-# The table names the older of two architectures that these types run: 32 and 64 bits (AWS, DescribeInstanceTypes).
+# For types that run 32-bit and 64-bit programs, the server table names the older architecture (AWS, DescribeInstanceTypes).
 OLDER_NAME = {"i386": "x86_64"}
-# Minima of these vendors are not prices of a whole server: GCP's leave out the GPUs (a2-megagpu-16g: 8.80 of 55.74).
+# Lowest prices of these vendors are not used, because they are not prices of a whole server: GCP's leave out the GPUs
+# (a2-megagpu-16g: 8.80 of 55.74).
 DOUBTFUL_MINIMA = {"gcp"}
-# In these families of Azure, about half of the prices by region are those with Windows: in eastus 0.152 for B4als_v2, which
-# Azure's price API has for 0.133 with Linux; 0.195 for D2ads_v5, which is 0.103 in eastus2, and 2 * 0.046 for the licence. All
-# sizes of a family cost the same multiple of their lowest prices, which are with Linux. A licence adds 12 % or more.
+# In these families of Azure, about half of the prices by region include a Windows licence. Two examples: B4als_v2 is 0.152 in
+# eastus, but 0.133 with Linux in Azure's price API. D2ads_v5 is 0.195, but 0.103 in eastus2, and 2 * 0.046 is the licence.
+# Such prices can be recognised. The lowest price of a size is with Linux, and in a region all sizes of a family cost the same
+# multiple of it. A licence adds 12 % or more: a size whose multiple exceeds the smallest one by MORE_THAN_LINUX has Windows.
 WINDOWS_TOO = {"Basv2", "Bsv2", "DADSv5", "DASv5", "EADSv5", "EASv5"}
 MORE_THAN_LINUX = 1.05
-# All sizes of this family have prices with Windows: in the other 56 regions the family costs as much as DASv4, but here
-# 1.94 times as much.
+# In this region, the prices of all sizes of the family include Windows: in 56 other regions the family costs as much as DASv4, but
+# here 1.94 times as much.
 ALL_WINDOWS = {("DASv5", "malaysiawest")}
-# A price below this share of the type's median over all regions is not believed: F4ams_v6 is 0.0449 in newzealandnorth and
+# A price below this share of the type's median over all regions is left out as wrong: F4ams_v6 is 0.0449 in newzealandnorth and
 # 0.231 to 0.5 in the other regions. The lowest ratio that another list confirms is 0.58 (D2as_v5 in centralindia).
 BELIEVED_FROM = 0.4
-# Hetzner's CPX and CCX cost two to four times as much as a year before. They are right: Hetzner raised the prices of new orders on
-# 2026-06-15, and another list (gist.github.com/derhuerst/4ef9a832e031bf82d6e640e2dd6b2d24) has CPX12 for 13.67 EUR a month with
-# 19 % VAT on 2026-07-22, which is 0.0184 EUR an hour, as here. All prices of Hetzner come from one answer of its API.
-# Another list has another price for these types: 6.38 instead of 5.50.
+# Hetzner's CPX and CCX cost two to four times as much as a year before. These prices are right: Hetzner raised the prices of
+# new orders on 2026-06-15, and another list (gist.github.com/derhuerst/4ef9a832e031bf82d6e640e2dd6b2d24) has CPX12 for 13.67
+# EUR a month with 19 % VAT on 2026-07-22, which is 0.0184 EUR an hour, as here. All prices of Hetzner come from one answer of
+# its API.
+# Types that are left out, because another list has another price for them: 6.38, not 5.50.
 DOUBTFUL = {("azure", "Standard_NC144ds_xl_RTXPRO6000BSE_v6")}
 
 NOT_FOR_SALE = {"ecs.poc-test"}
@@ -141,7 +145,7 @@ def server_of(row):
         "memory_amount": number(row["memory_mib"]),
         "gpu_count": number(row["gpu_count"] or "0"),
         "gpu_model": row["gpu_model"] if gpus else "",
-        # A part of a GPU has no more than that part of its memory.
+        # A server with a part of a GPU has at most the same part of its memory, so the smaller number counts.
         "gpu_memory_min": "%.12g" % min(gpu_memory) if len(gpu_memory) == 2 else "",
         "gpu_memory_total": "%.12g" % gpu_memory[1] if len(gpu_memory) == 2 else "",
         "storage_size": number(row["storage_gb"]),
@@ -170,8 +174,8 @@ def servers_of(path, left_out):
 
 
 def regions_of(path):
-    """The columns of each region. Hetzner's names are those of data centres: fsn1-dc14 is in the location fsn1, by which
-    a server is ordered."""
+    """Returns the columns of each region. Hetzner's names are those of data centres, but a server is ordered by location:
+    fsn1-dc14 is in the location fsn1."""
     regions = []
     with opened(path) as lines:
         for row in list(csv.DictReader(lines)) + MORE_REGIONS:
@@ -187,7 +191,7 @@ def regions_of(path):
 
 
 def windows_of(rows, servers):
-    """Returns the (vendor, api_reference, region) of prices that are with Windows."""
+    """Returns the (vendor, api_reference, region) of prices that include a Windows licence."""
     minimum = {row["api_reference"]: float(row["price"]) for row in rows
                if row["vendor_id"] == "azure" and row["region"] == "*"}
     multiples = defaultdict(dict)
@@ -215,7 +219,7 @@ def without_too_low(columns, left_out):
 
 
 def prices_of(path, servers, regions, left_out):
-    """Prices in units by column (vendor, region_id, allocation, currency, estimated), then by api_reference."""
+    """Returns prices in units of UNIT: by column (vendor, region_id, allocation, currency, estimated), then by api_reference."""
     ids = {(region["vendor_id"], name): region["region_id"] for region in regions
            for name in {region["api_reference"], region["aliases"], region["region_id"]} if name}
     with opened(path) as lines:
@@ -258,7 +262,7 @@ def unsigned(value):
 
 
 def expected(before, reference):
-    """Returns the expected price after the server `before`, which is (its price, its reference price or None)."""
+    """Returns the expected price of the server after `before`, which is (its price, its reference price or None)."""
     price, base = before
     return int(price * reference / base + 0.5) if reference and base else price
 
@@ -400,7 +404,7 @@ def print_list(reader):
 
 
 def print_digest(reader):
-    """Counts and a checksum over each price, in the order of the catalogue in memory."""
+    """Prints counts and a checksum over each price, in the order of the catalogue in memory."""
     _, _, _, regions, servers, prices = read(reader)
     place = {("", ""): 0}
     for i, region in enumerate(regions):

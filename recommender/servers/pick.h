@@ -163,7 +163,8 @@ struct objective {
 	enum exclusion lacking; /* the exclusion to count when the key is NaN */
 	/* The key is from forecasts: an assumed speed makes a pick unsure. */
 	bool by_forecast;
-	/* The key is a score and no forecast, although by_forecast is true. */
+	/* The key is a score. by_forecast is true only because prices are compared by the cost of a
+	 * run. */
 	bool by_speed;
 	bool by_benchmark; /* the objective needs pick_options.benchmark */
 	const char *unit;  /* unit of the key in words: "per hour", ... */

@@ -78,8 +78,8 @@ struct endings {
 #define ATTEMPTS_TOLD 4  /* attempts in memory_attempts, including the first */
 
 /* Purpose of the number of cores. speed: enough cores that the next run takes at most 10 % longer
- * than with unlimited cores. About 2 % of runs may take longer. cost: the number with which a run
- * costs least, although it takes longer. */
+ * than with unlimited cores. About 2 % of runs may take longer. cost: the number of cores with
+ * which a run costs least. The run then takes longer. */
 enum cpu_for { CPU_FOR_SPEED, CPU_FOR_COST, CPU_FOR_COUNT };
 const char *sizing_cpu_for_name(enum cpu_for c); /* "speed", "cost" */
 bool sizing_cpu_for_parse(const char *name, enum cpu_for *ret);

@@ -70,8 +70,7 @@ const char *wording_request(char out[WORDING_MAX], const struct sizing *s);
 
 /* Writes "5 successful runs" or "1 successful run". */
 const char *wording_runs(char out[WORDING_MAX], size_t n);
-/* Writes "5 runs" if killed runs can be among them. Otherwise writes the same text as
- * wording_runs. */
+/* Writes "5 runs" if killed runs may be among the `n` runs, else "5 successful runs". */
 const char *wording_sized_runs(char out[WORDING_MAX], const struct sizing *s, size_t n);
 
 /* Peaks of a run. NaN = unknown. */
