@@ -58,6 +58,6 @@ struct job_neighbours {
  * job_neighbours_done drops the reference. */
 int job_neighbours_find(struct app *app, struct history *h, const char *job_name,
 	struct job_neighbours *ret, struct err *e);
-void job_neighbours_done(struct job_neighbours *n); /* for AUTO */
+void job_neighbours_done(struct job_neighbours *n); /* cleanup function for AUTO */
 
 #endif

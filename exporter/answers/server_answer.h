@@ -49,7 +49,7 @@ int server_answer_catalogue(struct app *app, struct catalogue_use *ret, struct r
  * drops. */
 int server_answer(struct app *app, const struct arguments *a, const struct server_question *q,
 	struct arena *arena, struct server_answer *ret, struct reply *r);
-void server_answer_done(struct server_answer *s); /* for AUTO; zeroed memory does nothing */
+void server_answer_done(struct server_answer *s); /* cleanup for AUTO; ignores a zeroed struct */
 
 /* Adds the keys of the answer to the object `o`. `details`: also the keys that few clients read. */
 void server_answer_put(json_t *o, const struct server_answer *s, bool details);

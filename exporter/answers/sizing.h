@@ -36,6 +36,7 @@ int sizing_of_job(struct app *app, const struct arguments *a, struct sizing_resu
  * The caller drops them with job_neighbours_done, even after an error. */
 int sizing_by_default(struct app *app, const char *job_name, struct job_neighbours *neighbours,
 	struct sizing_result **ret, struct reply *reply, struct err *e);
-void sizing_result_done(struct sizing_result **s); /* for AUTO; drops the reference */
+/* Cleanup function for AUTO; drops the reference. */
+void sizing_result_done(struct sizing_result **s);
 
 #endif

@@ -31,7 +31,8 @@ bool catalogue_cache_aside(struct catalogue_cache *cache, struct err *ret);
 struct cache_origin {
 	char source[256]; /* URL or path */
 	char hash[128];   /* hash of the Keeper's database; "" = unknown */
-	char source_text[CATALOGUE_SOURCE_TEXT_MAX]; /* see catalogue_source_text; "" = defaults */
+	/* Settings of the fetch (catalogue_source_text); "" = none. */
+	char source_text[CATALOGUE_SOURCE_TEXT_MAX];
 	struct wall at; /* time of the fetch, or of the last catalogue_cache_confirm */
 };
 

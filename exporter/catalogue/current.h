@@ -32,8 +32,8 @@ struct current_catalogue_config {
 /* Age and health of the catalogue, for answers. */
 struct current_catalogue_state {
 	double fetched_at; /* seconds since 1970 UTC; NaN = not fetched */
-	/* Age since fetched_at or, if that is NaN, since the date of the catalogue; at least 0. NaN
-	 * = unknown, also when that time is more than a day in the future. */
+	/* Time since fetched_at or, if that is NaN, since the date of the catalogue; at least 0.
+	 * NaN = that time or date is unknown, or is more than a day in the future. */
 	double age_seconds;
 	bool stale;
 	char problem[ERR_TEXT_MAX]; /* why the last refresh failed; "" = it succeeded */

@@ -17,6 +17,7 @@ int catalogue_use_begin(struct app *app, struct catalogue_use *ret, struct err *
 /* Like catalogue_use_begin, but for programs that need the catalogue only once: the catalogue does
  * not stay in memory afterwards, and the call does not start the thread that fetches catalogues. */
 int catalogue_use_once(struct app *app, struct catalogue_use *ret, struct err *e);
-void catalogue_use_done(struct catalogue_use *u); /* for AUTO; zeroed memory is allowed */
+/* Cleanup function for AUTO; ignores a zeroed struct. */
+void catalogue_use_done(struct catalogue_use *u);
 
 #endif

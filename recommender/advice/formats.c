@@ -66,8 +66,9 @@ const struct advice_format advice_formats[] = {
 			"Metaflow replaces a smaller @resources by the defaults of @kubernetes and "
 			"@batch (1 CPU, 4096 MB). Remove an older @resources of the step: Metaflow "
 			"takes the larger value",
-		/* Metaflow 2.19.39: step_init() of plugins/kubernetes/kubernetes_decorator.py, and
-		 * compute_resource_attributes() of plugins/aws/aws_utils.py for AWS Batch. */
+		/* Source of how Metaflow combines the values of two decorators (version 2.19.39):
+		 * step_init() in plugins/kubernetes/kubernetes_decorator.py and, for AWS Batch,
+		 * compute_resource_attributes() in plugins/aws/aws_utils.py. */
 		.layout = LAYOUT(NULL,
 			{"# @resources(memory=", "", ") has no effect below 4096 MB. ",
 				PIECES({"", MEMORY_MB}), .when = IF_METAFLOW_DEFAULTS_WIN},
@@ -178,7 +179,8 @@ const struct advice_format advice_formats[] = {
 		.help = "The decorator @task(requests=, limits=) of flytekit. It has the CPU limit that "
 			"does not slow the job down, because Flyte takes the request as the limit "
 			"where no limit is set",
-		/* flyteplugins, AdjustOrDefaultResource() in flytek8s/container_helper.go. */
+		/* Source of how Flyte combines requests and limits: AdjustOrDefaultResource() in
+		 * flytek8s/container_helper.go of flyteplugins. */
 		.layout = LAYOUT(
 			NULL,
 			{"@task(requests=Resources(", ", ", ")",

@@ -18,7 +18,7 @@ struct string_table {
 	struct arena *arena; /* owns the texts; the caller owns the arena */
 	struct string_entry *slot;
 	size_t n, room; /* room: number of slots, a power of two or 0 */
-	size_t bytes;   /* size of the texts */
+	size_t bytes;   /* bytes of all texts */
 };
 
 /* Finds or adds the entry of a text. The pointer to the entry is valid only until the next call,

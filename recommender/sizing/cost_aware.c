@@ -71,7 +71,7 @@ struct sizer {
 	double input;
 	double value[EXPERT_COUNT];              /* bytes; NaN = no prediction */
 	double alone[EXPERT_COUNT][RISK_COUNT];  /* allocation if this were the only expert */
-	double weight[RISK_COUNT][EXPERT_COUNT]; /* the weights sum to 1; 0 = no prediction */
+	double weight[RISK_COUNT][EXPERT_COUNT]; /* sums to 1 at each level; 0 = no prediction */
 	/* Number of levels, in the order of `ascending`, whose weights and allocation are valid. */
 	size_t allocated;
 	double allocation[RISK_COUNT]; /* bytes */

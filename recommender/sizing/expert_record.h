@@ -19,8 +19,8 @@ struct expert_trial {
 	double ratio, value;     /* peak / prediction; prediction in bytes */
 	bool at_least;           /* the run was killed: its ratio is above `ratio` */
 	double stake;            /* duration of the run in seconds; 1 if unknown */
-	double loss[PRICES_MAX]; /* cost of the run if this expert alone sized it, per price */
-	uint64_t run;            /* number of the run */
+	double loss[PRICES_MAX]; /* cost if this expert alone sized the run, for each price */
+	uint64_t run;            /* number of the run in the order of learning */
 };
 
 struct expert_record {
@@ -44,7 +44,7 @@ enum ratio_purpose {
 #define PRIOR_ATOMS 24
 struct ratio_prior {
 	struct weighted_value at[PRIOR_ATOMS]; /* ascending; the weights sum to 1 */
-	double deviation; /* weighted mean of |value - 1|, with at most RATIO_OFF_MAX for each */
+	double deviation; /* weighted mean of min(|value - 1|, RATIO_OFF_MAX) */
 };
 #define USUAL_DEVIATION 0.2 /* about the deviation of the built-in ratios */
 #define RATIO_OFF_MAX   1.0

@@ -107,7 +107,8 @@ static struct ratio_prior quantiles_of(const struct ratio_sample *sample)
 	return p;
 }
 
-/* Returns the weighted mean distance of the ratios from 1, with at most RATIO_OFF_MAX for each. */
+/* Returns the weighted mean distance of the ratios from 1. A distance counts at most
+ * RATIO_OFF_MAX. */
 static double deviation_of(const struct ratio_sample sample[JOB_STAGES])
 {
 	double sum = 0, weight = 0;

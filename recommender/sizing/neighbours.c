@@ -141,8 +141,8 @@ void neighbours_finish(struct neighbours *n)
 			i < WHOLE_JOBS ? NEIGHBOUR_RUNS_MAX : FIRST_RUNS, tally);
 	drop_runs(n);
 	for (size_t stage = 0; stage < JOB_STAGES; stage++) {
-		/* Correction that was learnt for the previous stage: the best first guess for this
-		 * stage. */
+		/* (Learnt correction) / (built-in correction) at the previous stage: the best first
+		 * guess for this stage. */
 		double learnt =
 			stage ? n->prior.odds[stage - 1] / job_prior_usual_odds[stage - 1] : 1;
 		double odds =

@@ -35,7 +35,7 @@ enum risk { RISK_BALANCED, RISK_ECONOMY, RISK_SAFE, RISK_COUNT };
 const char *sizing_risk_name(enum risk r); /* "balanced", "economy", "safe" */
 bool sizing_risk_parse(const char *name, enum risk *ret);
 
-/* Results of a rule on the job's past runs, as if it had sized each run from the earlier runs. */
+/* How well a rule would have sized the job's past runs, each from the runs before it. */
 struct hindsight {
 	size_t runs, failures; /* sized runs; runs whose first attempt was too small */
 	/* Wasted memory x time, divided by used memory x time. Wasted are the unused memory of an
@@ -113,7 +113,7 @@ struct sizing {
 	size_t not_measured, uncertain_cpu;
 	uint64_t samples;
 	double first, last; /* started_at of the oldest and newest of these `runs` */
-	double input_bytes; /* announced input of the next run; NaN = none, or it is not used */
+	double input_bytes; /* announced input of the next run, bytes; NaN = none, or unused */
 	enum confidence confidence;
 
 	/* Limits for target systems that accept a limit in addition to a request. A limit is never
@@ -126,7 +126,8 @@ struct sizing {
 	double gpu_usage;
 
 	double cpu_cores_for_speed; /* cores for CPU_FOR_SPEED, even if the request is for cost */
-	double cpu_slowdown;        /* past runs: duration with resources.cpu / measured duration */
+	/* Duration of past runs with resources.cpu cores / measured one. */
+	double cpu_slowdown;
 	/* Expected duration with 1, 2, 4, ... cores up to the first power of two that the job
 	 * cannot fill, and with the requested cores; ascending. seconds: NaN = unknown. */
 	size_t n_at_cores;
