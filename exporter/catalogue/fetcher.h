@@ -32,8 +32,8 @@ struct fetcher_state {
 int fetcher_start(struct fetcher **ret, const struct fetcher_options *options, struct err *e);
 void fetcher_stop(struct fetcher *f); /* ends within seconds; NULL does nothing */
 
-/* Returns the newest catalogue if it could not be written to the cache. Returns NULL otherwise. The
- * caller owns one reference and drops it with catalogue_free. Any thread. */
+/* Returns the newest catalogue if it could not be written to the cache, else NULL. The caller drops
+ * the returned reference with catalogue_free. Any thread. */
 struct catalogue *fetcher_catalogue(struct fetcher *f);
 void fetcher_state(struct fetcher *f, struct fetcher_state *ret); /* any thread */
 

@@ -40,8 +40,8 @@ struct price_row {
 	bool estimated;
 };
 
-/* One row of a source: a server, and the vendor, region and price in the same row. Only `server`
- * has the vendor_id, region_id and server_id of all four. */
+/* One row of a source, which describes a server, its vendor, a region and a price. The ids
+ * vendor_id, region_id and server_id of all four parts are in `server`. */
 struct field_row {
 	struct server server;
 	struct vendor vendor;

@@ -93,7 +93,7 @@ enum topic {
 	TOPIC_MEMORY_MORE, /* sources of the numbers, and hindsight */
 	TOPIC_CPU,
 	TOPIC_DURATION,
-	TOPIC_DURATION_MORE, /* with other numbers of cores */
+	TOPIC_DURATION_MORE, /* durations with other numbers of cores */
 	TOPIC_GPU,
 	TOPIC_DISK,
 	TOPIC_WAITS,

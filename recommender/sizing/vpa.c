@@ -10,7 +10,7 @@
 #define BUCKETS      1024
 #define FIRST_BUCKET 1e7 /* width of the first bucket of the histogram, bytes */
 #define GROWTH       0.05
-#define HALF_LIFE    24.0 /* half-life of a weight in runs; the VPA: 24 hours, 1 sample a day */
+#define HALF_LIFE    24.0 /* half-life of a weight, in runs; in the VPA it is 24 hours */
 
 struct vpa {
 	struct rule_options options;
