@@ -1,7 +1,7 @@
-/* The clock that decides which data is old enough to be deleted. If the wall clock jumped ahead (a
- * wrong NTP answer, a manual change), all data would seem old at once. This clock therefore follows
- * a jump ahead only after the wall clock has run steadily for a day. Until then, this clock
- * continues from the old time. This clock follows a jump back at once.
+/* The clock that decides which data is old enough to be deleted. With the wall clock, all data
+ * would seem old at once after a jump ahead (a wrong NTP answer, a manual change). This clock
+ * therefore follows a jump ahead only after the wall clock has run steadily for a day. Until then,
+ * this clock continues from the time before the jump. It follows a jump back at once.
  *
  * After a reboot, only the wall clock shows how long the machine was off. A gap of up to a day is
  * accepted at once. A longer gap is treated as a jump ahead. */
@@ -10,7 +10,8 @@
 
 #include "collectors/base/clock.h"
 
-/* A difference below this is not a jump: slewing and late calls cause such differences. */
+/* Between two calls, the wall clock and the monotonic clock may differ by less than this without a
+ * jump: slewing of the wall clock and delayed calls cause such differences. */
 #define AGE_CLOCK_JUMP_SECONDS 3600.0
 /* After a jump ahead, the new time is accepted when the wall clock has run steadily for this many
  * seconds. After a reboot, a gap of up to this many seconds is accepted at once. */
@@ -23,14 +24,15 @@ struct age_clock_reading {
 
 /* State between two calls. The history file stores it for the next process. */
 struct age_clock {
-	struct age_clock_reading agreed;     /* the last accepted reading */
-	struct age_clock_reading doubted;    /* reading after a jump; not accepted yet */
+	struct age_clock_reading agreed; /* the last reading that was accepted */
+	/* first reading after a jump that is not accepted yet */
+	struct age_clock_reading doubted;
 	char boot_id[AGE_CLOCK_BOOT_ID_MAX]; /* the boot in which `mono` was read; "" = unknown */
 };
 #define AGE_CLOCK_INIT ((struct age_clock){.agreed = {NAN, NAN}, .doubted = {NAN, NAN}})
 
-/* Returns seconds since 1970 UTC. The first reading is accepted as it is. An empty `boot_id` is
- * treated as a reboot. */
+/* Returns the time of this clock in seconds since 1970 UTC. The first reading is accepted without a
+ * check. An empty `boot_id` is treated as a reboot. */
 double age_clock_read(struct age_clock *c, struct now now, const char *boot_id);
 
 #endif

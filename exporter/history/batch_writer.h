@@ -12,11 +12,13 @@ enum upkeep { UPKEEP_NONE, UPKEEP_ORPHANS, UPKEEP_LIMITS };
 
 struct batch_writer {
 	const struct historian_config *config;
-	/* Called while another process has locked the file; see history_wait_while. */
+	/* Called while another process has locked the file. Returns false to stop waiting for the
+	 * lock; see history_wait_while. */
 	bool (*patient)(void *context, double stuck_seconds);
 	void *patient_context;
 	struct history *history; /* NULL = not open */
-	/* begin events of open runs, to be written again into a fresh file */
+	/* copies of the begin events of open runs; written again when the file was replaced by a
+	 * fresh one */
 	struct event_queue open;
 	bool begin_again;   /* true = write the events in `open` before all others */
 	enum upkeep upkeep; /* next step of upkeep */
@@ -36,13 +38,13 @@ struct batch_written {
 	double disk_seconds;       /* `seconds` without the wait for the lock of the file */
 };
 
-/* Writes the batch in one transaction. After success the batch is empty; after a failure it is
- * unchanged. */
+/* Writes all events of `batch` in one transaction. After success, `batch` is empty. After a
+ * failure, `batch` is unchanged. */
 int batch_writer_write(struct batch_writer *w, struct event_queue *batch, struct batch_written *ret,
 	struct err *e);
 
-/* Calls `function` once in a transaction. Commits when `function` returns 0 or more. If the file
- * fails, calls batch_writer_recover. */
+/* Calls `function` once in a transaction. Commits when `function` returns 0 or more, and rolls back
+ * when it returns a negative errno. If the file itself fails, also calls batch_writer_recover. */
 int batch_writer_do(struct batch_writer *w,
 	int (*function)(struct history *history, void *context, struct err *e), void *context,
 	struct err *e);
@@ -51,7 +53,8 @@ int batch_writer_do(struct batch_writer *w,
  * UPKEEP_NONE when nothing is left to do. */
 int batch_writer_upkeep(struct batch_writer *w, struct err *e);
 
-/* Reads the whole file, at most once a minute. Returns -EBADMSG when the file is corrupt. */
+/* Checks the whole file for damage. Returns -EBADMSG when the file is corrupt. Does nothing and
+ * returns 0 if the last check is less than a minute ago. */
 int batch_writer_check(struct batch_writer *w, struct err *e);
 
 /* Call it after a failure. Depending on the error, closes the file, sets it aside, or leaves it
@@ -61,8 +64,8 @@ bool batch_writer_recover(struct batch_writer *w, const struct err *e);
 /* Call it after a success. Logs that an earlier failure is over. */
 void batch_writer_note_success(struct batch_writer *w);
 
-/* Returns seconds of CLOCK_MONOTONIC. Condition variables from thread_cond_init use the same
- * clock. */
+/* Returns the time of CLOCK_MONOTONIC in seconds. Condition variables from thread_cond_init use
+ * this clock, too. */
 double batch_writer_clock(void);
 
 #endif

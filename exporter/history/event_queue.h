@@ -1,5 +1,6 @@
-/* A bounded queue of events for the historian, in order. An event is the start of a run, a sample
- * of a run, the finish of a run, or the page of a server.
+/* A bounded first-in-first-out queue of events that the historian is to write. An event is the
+ * start of a run, a sample of a run, the finish of a run, or the page of a server (struct
+ * history_page).
  *
  * When there are too many samples, the oldest sample is merged into the next sample of its run. The
  * merged sample covers both intervals, so the totals of the run stay right. If no sample can be
@@ -22,8 +23,8 @@ struct event {
 		struct run_finish finish;
 		struct history_page page;
 	};
-	/* The texts and values to which the members point are stored after this struct, in the same
-	 * allocation. */
+	/* The texts and numbers to which these members point lie after this struct, in the same
+	 * allocation. One free() therefore frees all of them. */
 };
 
 struct event *event_queue_new_begin(const struct run_begin *b);
@@ -36,7 +37,8 @@ struct event_queue {
 	size_t n, samples;             /* `n` counts all events, `samples` only samples */
 	size_t max_samples, max_runs;  /* limits of samples and of other events; 0 = no limit */
 	const struct columns *columns; /* columns of a sample; needed when max_samples is set */
-	/* Number of samples that were merged or dropped, and of other events that were dropped. */
+	/* samples_dropped: number of samples that were merged into another sample or dropped.
+	 * runs_dropped: number of other events that were dropped. */
 	uint64_t samples_dropped, runs_dropped;
 	uint64_t samples_lost; /* number of samples that were dropped without a merge */
 };
@@ -46,7 +48,8 @@ void event_queue_push(struct event_queue *r, struct event *take);
 struct event *event_queue_pop(struct event_queue *r);
 /* Moves at most the `n` oldest events of `from` to the end of `to`. */
 void event_queue_move(struct event_queue *to, struct event_queue *from, size_t n);
-/* Moves all events of `from` to the front of `r`. */
+/* Moves all events of `from` to the front of `r`, so that they are popped before the events that
+ * `r` already has. */
 void event_queue_put_back(struct event_queue *r, struct event_queue *from);
 void event_queue_done(struct event_queue *r);
 

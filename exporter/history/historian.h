@@ -1,10 +1,12 @@
 /* The thread that writes the history. Other threads pass events through a bounded queue and never
  * wait for the disk. While the disk is slow, full or locked, events wait and are retried. When too
- * many samples wait, the oldest samples of each run are merged (event_queue.h), counted and logged.
- * Begins, finishes and pages have a separate bound, above which the oldest is dropped.
+ * many samples wait, the oldest samples of a run are merged (event_queue.h). Merged samples are
+ * counted and logged. The other events (begins and finishes of runs, pages of servers) have a
+ * separate limit. Above it, the oldest of them is dropped.
  *
  * The thread handles and logs failures. It sets a corrupt file aside and starts a fresh one. If the
- * file was deleted or replaced, the thread opens the file again and repeats the open runs in it. */
+ * file was deleted or replaced, the thread opens the path again and writes the starts of the open
+ * runs into the new file. */
 #ifndef EXPORTER_HISTORY_HISTORIAN_H
 #define EXPORTER_HISTORY_HISTORIAN_H
 
@@ -12,19 +14,20 @@
 
 #include "exporter/history/history.h"
 
-/* Maximum number of samples that wait for the disk. One run at one sample a second needs over an
- * hour to reach it. */
+/* Maximum number of samples that wait for the disk. One run with one sample a second reaches it
+ * after more than an hour. */
 #define HISTORIAN_QUEUE_SAMPLES 4096
 /* Maximum number of other events that wait: begins and finishes of runs, and pages of servers. */
 #define HISTORIAN_QUEUE_RUNS 8192
 
-/* Upkeep enforces limits, and closes open runs whose exporter is gone. It runs at the start, then
- * every HISTORIAN_UPKEEP_SECONDS, and at the end. It runs every second while the file is near its
- * limit. The upkeep at the end is needed because the wrapper of a short job may end before the
- * first interval is over. */
+/* Upkeep enforces limits, and closes open runs whose exporter is gone. It runs at the start, every
+ * HISTORIAN_UPKEEP_SECONDS, and at the end. While the file is nearly as large as its limit, it runs
+ * every second. The upkeep at the end is needed for the wrapper of a short job, which may end
+ * before the first HISTORIAN_UPKEEP_SECONDS are over. */
 #define HISTORIAN_UPKEEP_SECONDS 60
-/* An open run of another or unknown PID namespace is marked as interrupted when it has had no
- * sample for this many seconds, and for three of its intervals. */
+/* Whether the exporter of a run still lives cannot be checked if the run is of another or an
+ * unknown PID namespace. Such an open run is marked as interrupted when it has had no sample for
+ * this many seconds and for three of its sample intervals. */
 #define HISTORIAN_STALE_SECONDS 600
 /* historian_stop retries failed writes for this many seconds. */
 #define HISTORIAN_STOP_SECONDS 5
@@ -40,52 +43,57 @@ struct historian_config {
 	struct run_root here; /* boot id and PID namespace of this machine */
 	bool (*alive)(void *context, pid_t pid, uint64_t start_ticks);
 	void *alive_context;
-	double stop_seconds, leave_seconds; /* 0 = the two defaults above */
-	double last_upkeep_seconds;         /* 0 = the default of 0.5 s */
-	bool upkeep_waits;                  /* true = no upkeep before historian_upkeep is called */
-	bool hasty;                         /* see historian_start and historian_settle */
+	/* 0 = HISTORIAN_STOP_SECONDS and HISTORIAN_LEAVE_SECONDS */
+	double stop_seconds, leave_seconds;
+	double last_upkeep_seconds; /* 0 = the default of 0.5 s */
+	bool upkeep_waits;          /* true = no upkeep before historian_upkeep is called */
+	bool hasty;                 /* see historian_start and historian_settle */
 };
 
-/* Starts the thread, which opens the file. Waits until the file is open, so that a bad path is
- * reported here. Without `hasty`, a full disk is no error: the thread tries again until there is
- * room. If another machine or another program serves the disk, and it does not answer for
- * HISTORIAN_HANG_SECONDS, the function returns 0 as well, and historian_is_opening is true.
+/* Starts the thread, which opens the file. Waits until the file is open, so that this function can
+ * report a bad path. Without `hasty`, a full disk is no error: the thread tries again until there
+ * is room. Another machine or another program may serve the disk (NFS, FUSE). If such a disk does
+ * not answer for HISTORIAN_HANG_SECONDS, the function returns 0, too, and historian_is_opening then
+ * returns true.
  *
- * `hasty` is for a job that waits for this function. The function then waits at most
- * HISTORIAN_OPEN_SECONDS. It returns 0 also while the disk does not answer, or while another
- * process has locked the file. The events then wait until the thread can open the file. A full disk
- * is an error. */
+ * Set `hasty` when a job waits for this function. The function then waits at most
+ * HISTORIAN_OPEN_SECONDS. If the disk has not answered by then, or if another process has locked
+ * the file, the function still returns 0: the events wait in memory until the thread can open the
+ * file. A full disk is an error. */
 #define HISTORIAN_OPEN_SECONDS 0.2
 int historian_start(struct historian **ret, const struct historian_config *c, struct err *e);
 
-/* Any thread may call these functions. Arguments are copied. For each run, call historian_run_begin
- * before historian_samples and historian_run_finish. */
+/* Each of these four functions queues events and returns at once. Any thread may call them.
+ * Arguments are copied. For each run, call historian_run_begin before historian_samples and
+ * historian_run_finish. */
 void historian_run_begin(struct historian *h, const struct run_begin *b);
 void historian_samples(struct historian *h, const struct sample *samples, size_t n);
 void historian_run_finish(struct historian *h, const struct run_finish *f);
 void historian_page(struct historian *h, const struct history_page *p);
 
 /* Waits until all events that were queued before this call are committed or dropped. Waits at most
- * timeout_seconds. Returns false after a timeout. Writes are retried at once, even after a
- * failure. */
+ * timeout_seconds. Returns false after a timeout. If earlier writes failed, the thread retries at
+ * once instead of pausing first. */
 bool historian_flush(struct historian *h, double timeout_seconds);
 
-/* Like historian_flush, but for the end of the program. A signal of signals_end ends the wait
- * early; all threads must block these signals. After a failed wait the historian has given up:
- * later flushes do not wait, and historian_stop does not retry a failed write.
+/* Like historian_flush, but for the end of the program. If one of the signals of signals_end
+ * (SIGTERM, ...) arrives, the wait ends early. All threads must block these signals. After a failed
+ * wait the historian has given up: later flushes do not wait, and historian_stop does not retry a
+ * failed write.
  *
- * `hasty` is for a program whose exit a user or a script waits for. The function then waits only
- * while the disk works. It gives up in these cases:
- * - HISTORIAN_GRACE_SECONDS have passed since the call and since the first error.
+ * historian_config.hasty is for a program whose exit a user or a script waits for. The function
+ * then waits only while the disk works. It gives up in these cases:
+ * - Writes fail, and HISTORIAN_GRACE_SECONDS have passed since the call and since the first
+ *   failure.
  * - Another process has locked the file, and has written nothing for HISTORIAN_GRACE_SECONDS.
- * - A write has used no CPU time for HISTORIAN_HANG_SECONDS. If the file could not be opened so
- *   far, or if another machine serves its file system, the limit is HISTORIAN_GRACE_SECONDS: a
- *   local disk that stalls usually works again, but a server may be gone.
+ * - A write has used no CPU time for HISTORIAN_HANG_SECONDS: a local disk that stalls usually works
+ *   again. The limit is only HISTORIAN_GRACE_SECONDS if the file could not be opened so far, or if
+ *   another machine serves its file system, because that machine may be gone.
  *
  * In the last two cases, the wait is at least twice as long as the slowest write so far.
  *
- * Without `hasty`, the function gives up early only if the historian is loose (historian_is_loose) and
- * its thread has used no CPU time for HISTORIAN_SERVER_SECONDS.
+ * Without `hasty`, the function gives up early only if the historian is loose (historian_is_loose)
+ * and its thread has used no CPU time for HISTORIAN_SERVER_SECONDS.
  *
  * After a historian that is `hasty` or loose has given up, end the program with
  * loose_threads_leave. */
@@ -96,29 +104,31 @@ bool historian_settle(struct historian *h, double timeout_seconds);
 
 bool historian_gave_up(struct historian *h);
 
-/* Returns true when threads that read or write the history are to be loose ones (loose_thread.h):
- * another machine or another program serves the disk. On a disk of this machine, calls return in the
- * end, and the kernel has one process to account for. `h` may be NULL. Any thread. */
+/* Returns true when threads that read or write the history must be loose threads (loose_thread.h),
+ * because another machine or another program serves the disk and may never answer. On a disk of
+ * this machine every call returns in the end. Usual threads are better there, because the kernel
+ * then accounts for one process only. `h` may be NULL. Any thread. */
 bool historian_is_loose(const struct historian *h);
 
-/* Returns true while the first attempt to open the file has not returned. The disk may not answer, so
- * only loose threads may use the file. `h` may be NULL. Any thread. */
+/* Returns true while the first attempt to open the file has not returned. Only loose threads may
+ * use the file then, because the disk may never answer. `h` may be NULL. Any thread. */
 bool historian_is_opening(struct historian *h);
 
-/* Makes the historian give up, as after a failed wait. Call it when the disk does not answer a
- * read. */
+/* Makes the historian give up, as after a failed historian_settle. Call it when the disk does not
+ * answer a read. */
 void historian_give_up(struct historian *h);
 
-/* Returns how many seconds a thread may wait for the disk without using CPU time, before the disk
- * counts as dead: HISTORIAN_GRACE_SECONDS, HISTORIAN_SERVER_SECONDS or HISTORIAN_HANG_SECONDS. */
+/* Returns after how many seconds the disk counts as dead, if a thread waits for the disk and uses
+ * no CPU time meanwhile. The result is HISTORIAN_GRACE_SECONDS, HISTORIAN_SERVER_SECONDS or
+ * HISTORIAN_HANG_SECONDS. */
 double historian_patience(struct historian *h);
 
-/* Fills `e` with the reason why events still wait and are not on disk. */
+/* Fills `e` with the reason why events are not on disk yet. */
 void historian_why(struct historian *h, struct err *e);
 
 /* Calls `function` once on the historian's thread, in a separate transaction, and waits for the
  * result. Returns 0 after the commit, otherwise the error of `function` or of the disk. Any thread
- * except the historian's may call it. */
+ * except the historian's may call historian_do. */
 int historian_do(struct historian *h,
 	int (*function)(struct history *history, void *context, struct err *e), void *context,
 	struct err *e);
@@ -130,23 +140,25 @@ int historian_do_within(struct historian *h,
 	int (*function)(struct history *history, void *context, struct err *e), void *context,
 	double seconds, struct err *e);
 
-/* Starts the first upkeep if `upkeep_waits` is set. Upkeep closes open runs that nobody continues.
- * The server must therefore call this function only after it has taken over the open runs that it
- * continues. An earlier upkeep could mark a run as interrupted although the run ends normally while
- * the server starts. */
+/* Starts the first upkeep if historian_config.upkeep_waits is set. Upkeep marks open runs as
+ * interrupted if no exporter continues them. The server must therefore first take over the open
+ * runs that it continues, and then call this function. */
 void historian_upkeep(struct historian *h);
 
 /* Call it when a read failed with -EBADMSG. The historian checks the file, and sets it aside when
  * it is corrupt. Any thread may call it. */
 void historian_suspect(struct historian *h);
 
-/* Returns 0 while runs of other exporters may be added (history_run_add). Returns -EDQUOT while the
- * file exceeds limits.max_bytes by more than 1/HISTORIAN_FULL_PARTS. The -wal file counts as part
- * of the file. The file seldom gets so large, because upkeep removes old runs as soon as the file
- * has come within 1/HISTORIAN_FULL_PARTS of the limit. Returns -ENOSPC while the disk is full.
- * Returns -ETIMEDOUT when the thread has waited for the disk for HISTORIAN_HANG_SECONDS, counted
- * from the first call that finds it waiting. `e` gives the reason without the path, because any
- * client may read it. Any thread. */
+/* Tells whether runs of other exporters may be added (history_run_add). Returns:
+ * - 0: they may be added.
+ * - -EDQUOT: the file, with its -wal file, is larger than limits.max_bytes by more than
+ *   1/HISTORIAN_FULL_PARTS of it. This is rare, because upkeep removes old runs as soon as the file
+ *   has come within 1/HISTORIAN_FULL_PARTS of the limit.
+ * - -ENOSPC: the disk is full.
+ * - -ETIMEDOUT: the historian's thread has waited for the disk for HISTORIAN_HANG_SECONDS, counted
+ *   from the first call of this function that found it waiting.
+ *
+ * `e` gives the reason without the path of the file, because any client may read it. Any thread. */
 #define HISTORIAN_FULL_PARTS 32
 int historian_takes_runs(struct historian *h, struct err *e);
 
@@ -163,9 +175,9 @@ struct historian_health historian_health(struct historian *h);
  * how many events were lost. Failed writes are not retried after stop_seconds. `h` may be NULL.
  *
  * Returns -ETIMEDOUT when the thread has not ended after leave_seconds. If the historian has given
- * up before (historian_settle), returns -ETIMEDOUT after stop_seconds already. With `hasty`,
- * returns -ETIMEDOUT as early as historian_settle gives up. The thread then still waits for the
- * disk, and nothing is freed. The caller must call historian_stop again, or end the program by
+ * up before (historian_settle), it does so after stop_seconds. With `hasty`, it does so as early as
+ * historian_settle would give up. After -ETIMEDOUT, the thread still waits for the disk and nothing
+ * is freed. The caller must call historian_stop again, or end the program by
  * loose_threads_leave. */
 int historian_stop(struct historian *h);
 

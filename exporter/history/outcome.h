@@ -7,9 +7,12 @@
 #include "exporter/history/history.h"
 
 /* A run succeeded when its root process exited with 0, even if one of its other processes was
- * killed. Any other run is oom_killed in two cases. Either the kernel killed a process for lack of
- * memory in a control group that has only this run. Or the kernel did so in the nearest group that
- * counts such kills, or on the machine, and one of these signs shows that it was in this run:
+ * killed. Any other run is oom_killed in two cases:
+ * - The kernel killed a process for lack of memory in a control group that has only this run.
+ * - The kernel killed a process for lack of memory in a larger group or on the machine, and one of
+ *   the signs below shows that the process was in this run.
+ *
+ * The signs:
  * - The root process ended by SIGKILL.
  * - The root process exited with 137 (128 + SIGKILL, as a shell reports a killed child).
  * - A process of the run ended by SIGKILL. */
@@ -21,13 +24,14 @@ struct ending_facts {
 
 enum outcome outcome_of(const struct ending_facts *f, const struct account_note *note);
 
-/* Returns OUTCOME_OOM_KILLED if `reported` is OUTCOME_FAILED and the kernel killed the run because
- * memory was short. Otherwise returns `reported`. */
+/* Corrects the outcome that a client reported for a run. Returns OUTCOME_OOM_KILLED if `reported`
+ * is OUTCOME_FAILED and the kernel killed the run because memory was short. Otherwise returns
+ * `reported`. */
 enum outcome outcome_as_reported(enum outcome reported, double exit_code,
 	const struct account_note *note);
 
-/* Fills `finish` from `note`: sources, missing CPU time and outcome. Fills the exit status only
- * when `finish` has none. */
+/* Copies the sources of the measurements, the missing CPU time and the outcome from `note` to
+ * `finish`. Copies the exit status only if `finish` has none. */
 void outcome_note(struct run_finish *finish, const struct account_note *note);
 
 #endif

@@ -1,13 +1,13 @@
-/* Packs the statistics of a run into one blob. A forwarded run takes about 300 bytes. Schema 13 and
- * older had one row for each column, which took 4,000 bytes.
+/* Packs the statistics of a run into one blob. The blob of a forwarded run has about 300 bytes.
+ * Schema 13 and older stored one database row for each column of a run, about 4,000 bytes in total.
  *
  * A form is the list of the columns and statistics that a blob has, in their order. The file keeps
  * each form once (the table stats_form), because most runs have the same form. In the file, a form
  * is a text: the column names in ascending order, each followed by ':' and its set of statistics
  * (recommender/kept_statistics.h) as a number, separated by ';'.
  *
- * A blob begins with 4 bits for each statistic of the form (enum packed_code), two to a byte, the
- * lower half first. The numbers follow in the same order. */
+ * A blob begins with a code of 4 bits for each statistic of the form (enum packed_code). A byte
+ * contains two codes, the first in its lower half. The numbers follow in the same order. */
 #ifndef EXPORTER_HISTORY_PACKED_STATS_H
 #define EXPORTER_HISTORY_PACKED_STATS_H
 
@@ -33,19 +33,21 @@ void stats_form_write(struct buf *out, const struct stats_form *f);
 /* Returns the form with all statistics of these columns. */
 struct stats_form stats_form_of_all(const struct column_stats *stats, size_t n,
 	struct arena *arena);
-/* Returns the form of runs that another exporter recorded. It has the columns and statistics of
- * kept_columns (recommender/kept_statistics.h). */
+/* Returns the form in which runs that another exporter recorded are stored. It has the columns and
+ * statistics of kept_columns (recommender/kept_statistics.h). */
 struct stats_form stats_form_of_kept(void);
 
-/* Appends the blob. `stats` is sorted by column; columns that the form lacks are left out. If
- * `exact` is true, all numbers are exact. Otherwise, only counts, totals (sum) and maxima are
- * exact. The other numbers are rounded towards zero to 24 binary digits, by at most 1.2e-7 of the
- * value. They keep their order, and equal neighbours stay equal. */
+/* Appends the blob to `out`. `stats` must be sorted by column; columns that the form lacks are left
+ * out. If `exact` is true, all numbers are stored exactly. Otherwise only counts, totals (sum) and
+ * maxima are stored exactly. The other numbers are rounded towards zero to 24 binary digits, that
+ * is, by at most 1.2e-7 of the value. Rounding does not change which of two numbers is larger,
+ * except that they may become equal. */
 void packed_stats_write(struct buf *out, const struct stats_form *f,
 	const struct column_stats *stats, size_t n, bool exact);
 
-/* Reads a blob. The statistics that the form does not have are NaN. Leaves out columns with n = 0.
- * The array is in `arena`; the names are those of the form. Returns -EBADMSG for a damaged blob. */
+/* Reads a blob. Statistics that the form does not have become NaN. Columns without values (n = 0)
+ * are left out. `*ret` is in `arena`; its column names are those of `f`, so `f` must live as long.
+ * Returns -EBADMSG for a damaged blob. */
 int packed_stats_read(const struct stats_form *f, const void *blob, size_t size,
 	struct arena *arena, struct column_stats **ret, size_t *ret_n);
 

@@ -4,8 +4,9 @@
 
 struct app;
 
-/* Makes the historian check the file when `code` is -EBADMSG, and set it aside when it is corrupt.
- * Any thread may call it. */
+/* Call it with the error of a failed read. If `code` is -EBADMSG, the historian checks the file of
+ * the history, and sets it aside when it is corrupt. Does nothing for other codes. Any thread may
+ * call it. */
 void history_read_failed(struct app *app, int code);
 
 #endif

@@ -1,20 +1,21 @@
-/* Ensures that only one server of a machine and PID namespace records into a history. Two such
- * servers would record each run twice. Wrappers, and servers of other machines or PID namespaces,
- * may record into the same file. */
+/* Ensures that at most one server of each machine and PID namespace records into a history file.
+ * Two servers that see the same processes would record each run twice. Wrappers, and servers of
+ * other machines or PID namespaces, may record into the same file. */
 #ifndef EXPORTER_HISTORY_SERVER_LOCK_H
 #define EXPORTER_HISTORY_SERVER_LOCK_H
 
 #include "exporter/history/history.h"
 
 /* Locks the history for this server. Call it while the history is open for writing. `*ret` becomes
- * a descriptor or -1. The lock ends when this descriptor is closed or the process ends. -EBUSY:
- * another server has the lock; the caller must then close `*ret`, too.
+ * a descriptor, or -1 if nothing was locked. The lock ends when this descriptor is closed or the
+ * process ends. -EBUSY: another server has the lock; the caller must close `*ret` in this case,
+ * too.
  *
  * Close `*ret` only after all handles of the history in this process. Closing any descriptor of the
  * file releases SQLite's locks (F_SETLK in fcntl(2)).
  *
- * Always succeeds for ":memory:" and on file systems without locks. If another file replaces the
- * history, the new file is not locked. */
+ * For ":memory:" and on file systems without locks, nothing is locked and the result is 0. If
+ * another file replaces the history later, the new file is not locked. */
 int server_lock(int *ret, const char *path, const struct run_root *here, struct err *e);
 
 #endif

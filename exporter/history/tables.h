@@ -14,13 +14,18 @@
 #include "exporter/history/packed_stats.h"
 #include "exporter/history/sql.h"
 
-/* Values of the column sample.kind. A row is a measured sample, or one of the three rows of a
- * thinned bucket. The three rows have the same time and duration. */
+/* Values of the column sample.kind. A row of the table `sample` is a measured sample, or one of the
+ * three rows into which old samples were merged (a thinned bucket). The three rows of a bucket have
+ * the same time and duration. */
 enum sample_kind {
 	SAMPLE_MEASURED,
-	SAMPLE_MEAN,    /* the mean, the sum of a growth, or the maximum of a high-water mark */
-	SAMPLE_LOWEST,  /* lowest value; of a growth, the lowest rate * duration of the bucket */
-	SAMPLE_HIGHEST, /* highest value; of a growth, the highest rate * duration of the bucket */
+	/* the mean of a value, the sum of a counter's growth, or the maximum of a high-water
+	 * mark */
+	SAMPLE_MEAN,
+	/* lowest value; for a counter's growth: lowest rate * duration of the bucket */
+	SAMPLE_LOWEST,
+	/* highest value; for a counter's growth: highest rate * duration of the bucket */
+	SAMPLE_HIGHEST,
 };
 #define ROWS_OF_BUCKET 3
 
@@ -30,10 +35,11 @@ enum sample_kind {
 struct history_column { /* a column in the file */
 	const char *name;
 	enum metric_fold fold;
-	bool absent; /* the program asks for the column, but the file lacks it */
+	bool absent; /* true = the program asked for the column, but the file lacks it */
 };
 
-/* X(name): the texts of a run that many runs share (circumstances.c). */
+/* X(name): a text about a run. Many runs have the same texts, so that the file stores each
+ * combination only once (circumstances.c). */
 /* clang-format off */
 #define CIRCUMSTANCES(X) \
 X(vendor) X(instance_type) X(region) X(zone) X(allocation) X(system) X(labels) X(architecture) X(cpu_level) \
@@ -46,12 +52,13 @@ enum circumstance { CIRCUMSTANCES(CIRCUMSTANCE_ID) CIRCUMSTANCES_COUNT };
 #define CIRCUMSTANCE_NAME(name) ", " #name
 #define CIRCUMSTANCE_IS(name) " AND " #name " IS ?"
 #define CIRCUMSTANCE_NULL(name) ", " #name " = NULL"
-/* A run that an older version wrote has these texts in its own row until it is rewritten
- * (history_pack_run). */
+/* A run that an older version of the program wrote has these texts in its own row `r` until it is
+ * rewritten (history_pack_run). `c` is the row of the table circumstances. */
 #define CIRCUMSTANCE_TEXT(name) ", coalesce(c." #name ", r." #name ")"
 
-/* The columns that are known when a run begins, and those that are known when it has ended. put_begin and
- * put_end (write.c) bind them in this order. */
+/* BEGIN_COLUMNS: the columns of the table `run` that are known when a run begins. END_COLUMNS:
+ * those that are known when it has ended. put_begin and put_end (write.c) bind the columns in this
+ * order. */
 #define BEGIN_COLUMNS "job, run_id, host, started_at, interval_seconds, pid, start_ticks, reaper_pid, reaper_start_ticks," \
   " pid_namespace, boot_id, requested_cpu_cores, requested_memory_bytes, memory_limit_bytes, input_bytes, attempt," \
   " owner_pid, owner_start_ticks, system_run, minutes_until, hours_until"
@@ -68,20 +75,22 @@ enum circumstance { CIRCUMSTANCES(CIRCUMSTANCE_ID) CIRCUMSTANCES_COUNT };
 /* The number of open runs of a job j. */
 #define OPEN_RUNS_OF_JOB "(SELECT count(*) FROM run o INDEXED BY run_open WHERE o.job = j.id AND o.outcome = 'running')"
 
-/* Selects a column that the index run_by_job contains, from the newest successful run of a job
- * j. */
+/* Selects a column of the newest successful run of a job j. The index run_by_job must contain the
+ * column, so that no row of `run` is read. */
 #define NEWEST_SUCCESS(column) "(SELECT n." column " FROM run n INDEXED BY run_by_job WHERE n.job = j.id" \
   " AND n.outcome = 'succeeded' ORDER BY n.started_at DESC, n.id DESC LIMIT 1)"
 
-/* The number that one row of job_outcome adds to the result of history_activity. An outcome other
- * than `interrupted` counts twice, so that the result also grows when `interrupted` is
+/* history_activity returns the sum of this number over all rows of job_outcome. Outcomes other than
+ * `interrupted` count twice, so that the sum also grows when the outcome `interrupted` of a run is
  * corrected. */
 #define OUTCOME_ACTIVITY "CASE outcome WHEN 'interrupted' THEN runs ELSE 2 * runs END"
 
-/* Is true when the run was sent to all receivers of the set `bits` (enum history_receiver). */
+/* An SQL condition: true when the run was sent to all receivers of the set `bits` (enum
+ * history_receiver). */
 #define SENT(bits) "(((" bits " & 1) = 0 OR forwarded_at IS NOT NULL) AND ((" bits " & 2) = 0 OR written_at IS NOT NULL))"
 
-/* Finds, counts and marks the runs that were not sent yet to a receiver. */
+/* Three statements for one receiver: list the runs that were not sent to it yet, count them, and
+ * mark a run as sent. `mark` is the column with the time at which the run was sent. */
 #define SEND_STATEMENTS(X, name, mark) \
 X(NOT_##name, "SELECT run_id FROM run WHERE " mark " IS NULL AND outcome <> 'running' ORDER BY ended_at, id LIMIT ?") \
 X(COUNT_NOT_##name, "SELECT count(*) FROM run WHERE " mark " IS NULL AND outcome <> 'running'") \
@@ -111,7 +120,8 @@ X(PACK_RUN, "UPDATE run SET circumstances = ?, stats_form = ?, stats = ?, memory
   " WHERE id = ?") \
 X(TAKE_OVER, "UPDATE run SET owner_pid = ?, owner_start_ticks = ? WHERE run_id = ? AND outcome = 'running'") \
 X(IS_OF_JOB, "SELECT 1 FROM job WHERE id = ? AND name = ?") \
-/* Reads the ids of the jobs ?1 and ?2. Reads no row if a run of the job ?1 is open or not of the system ?3. */ \
+/* Reads the ids of the jobs with the names ?1 and ?2. Reads no row if a run of job ?1 is open or
+ * comes from another system than ?3. */ \
 X(FORMER_JOB, "SELECT f.id, j.id FROM job f, job j WHERE f.name = ?1 AND j.name = ?2 AND NOT EXISTS(SELECT 1 FROM run r" \
   " LEFT JOIN circumstances c ON c.id = r.circumstances WHERE r.job = f.id AND (r.outcome = 'running'" \
   " OR coalesce(c.system, r.system) IS NOT ?3))") \
@@ -142,8 +152,9 @@ X(LOSE_RUNS, "UPDATE forgotten SET runs = runs + ?") \
 X(LOSSES, "SELECT jobs, runs FROM forgotten") \
 X(DROP_SAMPLES, "DELETE FROM sample WHERE id BETWEEN ?1 AND coalesce(" \
   "(SELECT id FROM sample WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT 1 OFFSET ?3), ?2)") \
-/* The number of the last sample is used as the row count only below a million, because a damaged
- * file may contain any number. */ \
+/* Reads an upper limit for the number of a run's samples: the number of its last sample, which is
+ * fast. From a million on, the rows are counted instead, because a damaged file may contain any
+ * number. */ \
 X(ROWS_AT_MOST, "SELECT CASE WHEN minutes_until > r.id << 32 OR EXISTS" \
   " (SELECT 1 FROM sample s WHERE s.id BETWEEN (r.id << 32) + 1000000 AND (r.id << 32) | 4294967295)" \
   " THEN (SELECT count(*) FROM sample s WHERE s.id BETWEEN r.id << 32 AND (r.id << 32) | 4294967295)" \
@@ -156,7 +167,7 @@ X(OPEN_RUNS, "SELECT r.id, r.run_id, j.name, r.started_at, r.interval_seconds, r
   " r.reaper_start_ticks, r.pid_namespace, r.boot_id, r.owner_pid, r.owner_start_ticks" \
   " FROM run r INDEXED BY run_open JOIN job j ON j.id = r.job WHERE r.outcome = 'running' ORDER BY r.id") \
 X(STATS, "SELECT \"column\", n, mean, min, max, p50, p95, p99, sum FROM run_stat WHERE run = ? ORDER BY \"column\"") \
-/* The index has all columns, so no row of run is read. */ \
+/* The index contains all columns that are read here, so no row of the table run is read. */ \
 X(JOB_MARK, "SELECT count(*), total(outcome = 'running'), total(outcome = 'succeeded'), total(outcome = 'interrupted')," \
   " total(id), total(duration_seconds) FROM run INDEXED BY run_by_job WHERE job = (SELECT id FROM job WHERE name = ?) AND started_at >= ?") \
 X(JOBS, "SELECT j.id, j.name, j.runs, j.last_started_at, j.last_outcome," OPEN_RUNS_OF_JOB "," NEWEST_ENDED("ended_at", "j.id") \
@@ -164,12 +175,12 @@ X(JOBS, "SELECT j.id, j.name, j.runs, j.last_started_at, j.last_outcome," OPEN_R
 X(COUNT_JOBS, "SELECT count(*) FROM job") \
 X(NAMES_NEAR, "SELECT name FROM (SELECT name FROM job WHERE name < ?1 ORDER BY name DESC LIMIT ?2)" \
   " UNION ALL SELECT name FROM (SELECT name FROM job WHERE name > ?1 ORDER BY name LIMIT ?2)") \
-/* Finds the job with the key ?1, and jobs whose keys continue ?1 with U+001F. Two rows are enough
- * to see whether there are several. */ \
+/* Finds the job with the key ?1, and jobs whose keys begin with ?1 followed by U+001F. Two rows are
+ * enough to see whether there is more than one such job. */ \
 X(KEYS_LIKE, "SELECT name FROM job WHERE name >= ?1 AND name < ?1 || char(32) ORDER BY name LIMIT 2") \
 X(JOB_HEADS, "SELECT j.id, j.name, j.runs," OPEN_RUNS_OF_JOB ", j.last_started_at, j.last_outcome, j.last_requests FROM job j ORDER BY j.id") \
-/* The index has all columns that the next three statements read. Only the peaks of runs of older
- * files are read from run_stat. */ \
+/* The index contains all columns that the next three statements read. Only the peaks of runs that
+ * were written with an older schema are read from run_stat. */ \
 X(HEADS_FAILURES, "SELECT j.id, (SELECT total(outcome IN ('failed', 'oom_killed')) FROM (SELECT n.outcome FROM run n" \
   " INDEXED BY run_by_job WHERE n.job = j.id AND n.outcome <> 'running' ORDER BY n.started_at DESC, n.id DESC LIMIT 12))" \
   " FROM job j ORDER BY j.id") \
@@ -190,8 +201,8 @@ X(RECENT_JOBS, "SELECT l.job, (SELECT j.name FROM job j WHERE j.id = l.job), coa
   " (SELECT n.job, n.id, n.started_at FROM run n WHERE n.outcome <> 'running' ORDER BY n.started_at DESC, n.id DESC LIMIT ?) w" \
   " GROUP BY w.job ORDER BY last DESC, w.job LIMIT ?) l JOIN run r ON r.id = l.id LEFT JOIN circumstances c ON c.id = r.circumstances" \
   " ORDER BY l.last DESC, l.job") \
-/* The index has all columns that are read here. Only the peaks of runs of older files are read from
- * run_stat. */ \
+/* The index contains all columns that are read here. Only the peaks of runs that were written with
+ * an older schema are read from run_stat. */ \
 X(MEMORY_RUNS, "SELECT r.outcome, r.duration_seconds, r.memory_limit_bytes, r.input_bytes, coalesce(r.memory_peak_bytes," \
   " (SELECT p.max FROM run_stat p WHERE p.run = r.id AND p.\"column\" = 'memory_peak_bytes'))" \
   " FROM run r INDEXED BY run_by_job WHERE r.job = ? AND r.outcome IN ('succeeded', 'oom_killed') AND r.not_measured IS NULL" \
@@ -251,11 +262,11 @@ struct history {
 	struct sql_file file;
 	char *path;
 	bool memory;
-	const struct columns *columns; /* the columns that this version of the program writes */
+	const struct columns *columns; /* the columns that this program writes */
 	size_t n_columns;              /* number of columns in the file */
 	struct history_column *column;
 	struct arena names;
-	sqlite3_stmt *statement[STATEMENT_COUNT]; /* prepared at first use */
+	sqlite3_stmt *statement[STATEMENT_COUNT]; /* each is prepared at its first use */
 	/* the statement that inserts a sample with all of `columns` */
 	sqlite3_stmt *add_sample;
 	struct known_form *form; /* forms of the file that were read so far */
@@ -263,37 +274,40 @@ struct history {
 	struct arena forms;
 	struct arena adding; /* for history_run_add, which is called for many runs */
 	int64_t kept_form;   /* id of the form stats_form_of_kept; 0 = not known yet */
-	/* Progress of the two passes that remove samples (drop_oldest_samples in prune.c).
-	 * `older_samples` skips the newest run of each job. `newest_samples` does not. */
+	/* Progress of the two passes over all runs that remove samples (drop_oldest_samples in
+	 * prune.c). `older_samples` skips the newest ended run of each job. `newest_samples` does
+	 * not. */
 	struct sample_pass {
 		int64_t next; /* id of the run from which the pass goes on */
 		bool any;     /* true = the pass has removed samples */
 	} older_samples, newest_samples;
-	/* start of the newest run that this handle removed because of the size of the file, seconds
-	 * since 1970; 0 = none */
+	/* Of the runs that this handle removed because of the size of the file: the start of the
+	 * newest, in seconds since 1970 UTC. 0 = none was removed. */
 	double no_room_until;
 	bool (*over)(void);     /* see history_give_up_when */
 	uint64_t not_plausible; /* number of runs with impossible numbers in this transaction */
 	struct {
-		/* see history_wait_while; `began`: the wait began; `wrote`: the -wal file last
-		 * changed */
+		/* `patient`: see history_wait_while. `began`: time at which the wait began.
+		 * `wrote`: time at which the -wal file last changed. */
 		bool (*patient)(void *context, double stuck_seconds);
 		void *context;
 		struct mono began, wrote;
 		struct stat wal; /* the -wal file as it was at the time `wrote` */
 	} lock_wait;
-	unsigned lost_pages; /* value of history_lost_pages() when the file was opened */
-	bool large_cache;    /* history_run_add has enlarged the cache of pages */
-	int64_t wal_pages; /* size of the -wal file that is copied into the database; 0 = the setup's */
+	unsigned lost_pages; /* result of history_lost_pages() when the file was opened */
+	bool large_cache;    /* true = history_run_add has enlarged SQLite's page cache */
+	/* SQLite copies the -wal file into the database when it has this many pages; 0 = not set
+	 * yet */
+	int64_t wal_pages;
 };
 
 /* ---- tables.c ---- */
-/* Forgets the forms of statistics that were read. After a rollback, one of them may not be in the
- * file. */
+/* Forgets the forms of statistics that were read or added. Call it after a rollback, because a form
+ * that was added in the transaction is not in the file any more. */
 void history_forget_forms(struct history *h);
 struct sql sql_use(struct history *h, enum history_statement id, struct err *e);
 
-/* Runs a statement with these integer parameters and ignores its rows. */
+/* Runs a statement with the `n` integer parameters `values`, and ignores its rows. */
 int sql_use_run(struct history *h, enum history_statement id, const int64_t *values, size_t n,
 	struct err *e);
 enum outcome sql_outcome(struct sql *q); /* reads the next column */
@@ -308,13 +322,16 @@ uint64_t history_wal_bytes(const struct history *h); /* bytes of the -wal file *
 /* ---- intact.c ---- */
 /* Does the same as stat(2) for the file `h->path` + `suffix`. */
 int history_stat(const struct history *h, const char *suffix, struct stat *ret);
-/* Lets this program continue when another program truncates a -shm file. */
+/* Call it once. Another program may truncate the -shm file that SQLite has mapped. This program
+ * then continues instead of being killed by SIGBUS. */
 void history_survive_lost_pages(void);
-unsigned history_lost_pages(void); /* changes when a -shm file was truncated */
-/* Compares the files with what SQLite wrote into them. The caller has begun a write transaction.
- * Returns -EBADMSG when another program truncated or overwrote a file. Returns -ESTALE when the
- * -wal file was deleted or replaced. The caller must then copy the -wal file, which SQLite still
- * has open, into the database (history_checkpoint). This completes the database. */
+/* the result changes each time a truncated -shm file was noticed */
+unsigned history_lost_pages(void);
+/* Checks that the files still contain the bytes that SQLite wrote. Call it within a write
+ * transaction. Returns -EBADMSG when another program truncated or overwrote a file. Returns -ESTALE
+ * when the -wal file was deleted or replaced. The caller must then call history_checkpoint: SQLite
+ * still has the deleted -wal file open, and copies the missing changes from it into the
+ * database. */
 int history_check_intact(const struct history *h, struct err *e);
 
 /* A read transaction. Several reads in it see the same state of the file. If the caller has already
@@ -339,23 +356,24 @@ const struct history_column *history_find_column(const struct history *h, const 
 void history_add_name(struct buf *b, const char *name); /* quotes the name */
 
 /* ---- write.c ---- */
-/* Copies facts of the newest run of a job to the job, if a run that started at `started_at` is not
- * older. Call it after such a run was added, changed or removed. */
+/* Call it after a run that started at `started_at` was added, changed or removed. If the job has no
+ * newer run, copies facts of its newest run to the row of the job again. */
 int history_set_last_run(struct history *h, int64_t job, double started_at, struct err *e);
 
 /* ---- circumstances.c ---- */
 struct circumstances {
 	const char *text[CIRCUMSTANCES_COUNT]; /* NULL = unknown */
 };
-/* Finds or adds the row with these texts, and counts one more run that refers to it. */
+/* Finds or adds the row of the table circumstances with these texts, and increments its count of
+ * runs. Sets `*ret` to the id of the row. */
 int circumstances_hold(struct history *h, const struct circumstances *c, int64_t *ret,
 	struct err *e);
-/* Counts one run less for this row. Removes the row if no run refers to it any more. Does nothing
- * for id 0. */
+/* Decrements the count of runs of the row `id`. Removes the row if no run refers to it any more.
+ * Does nothing for id 0. */
 int circumstances_release(struct history *h, int64_t id, struct err *e);
 int circumstances_of_run(struct history *h, int64_t run, struct arena *arena,
 	struct circumstances *ret, struct err *e);
-/* Replaces each text of `c` that is not NULL in `newer`. */
+/* Copies each text of `newer` that is not NULL to `c`. */
 void circumstances_merge(struct circumstances *c, const struct circumstances *newer);
 
 /* ---- stored_stats.c ---- */
@@ -365,33 +383,35 @@ struct packed_run {
 	int64_t form;
 	const void *stats;
 	size_t size;
-	/* a copy of the largest value of this column, for the index run_by_job */
+	/* the maximum of the column memory_peak_bytes; the index run_by_job has a copy of it */
 	double memory_peak_bytes;
 };
-/* Packs the statistics into `arena`. Adds the form to the file. If `own` is true, this exporter
- * measured the run, and all statistics stay exact. Otherwise only the statistics of kept_columns
- * are kept, and some are rounded. */
+/* Packs the statistics into `arena`, and adds their form to the file if it is new. `own`: true =
+ * this exporter measured the run, so all statistics are kept exactly; false = another exporter
+ * measured it, so only the statistics of kept_columns are kept, and some of them are rounded. */
 int history_pack_stats(struct history *h, const struct column_stats *stats, size_t n, bool own,
 	struct arena *arena, struct packed_run *ret, struct err *e);
-/* Reads the statistics of a run. `like` is a run that was read before, or NULL. `ret` shares the
- * column names that both runs have, so `like` must live as long as `ret`. */
+/* Reads the statistics of a run into `ret`. `like` is a run that was read before, or NULL. To save
+ * memory, `ret` points to the column names of `like` where both runs have the column, so `like`
+ * must live as long as `ret`. */
 int history_unpack_stats(struct history *h, int64_t run, const struct packed_run *packed,
 	const struct run *like, struct arena *arena, struct run *ret, struct err *e);
 /* Binds the parameters of circumstances, stats_form, stats and memory_peak_bytes. */
 void sql_put_packed_run(struct sql *q, int64_t circumstances, const struct packed_run *packed);
 /* Reads the columns stats_form and stats. */
 struct packed_run sql_packed_run(struct sql *q, struct arena *arena);
-/* Rewrites a run of schema 13 or older. */
+/* Rewrites a run that was written with schema 13 or older: packs its statistics, and moves its
+ * texts to the table circumstances. */
 int history_pack_run(struct history *h, int64_t run, struct err *e);
 
 /* ---- series.c ---- */
-/* Computes statistics from the samples into `arena`. Reads in passes, so that memory stays
- * bounded. */
+/* Computes the statistics of a run from its samples. The result is in `arena`. Reads the samples
+ * several times, for some columns at a time, so that the memory that is used has a bound. */
 int history_stats(struct history *h, int64_t run, struct arena *arena, struct column_stats **ret,
 	size_t *ret_n, struct err *e);
 
 struct sample_count {
-	uint64_t samples; /* number of measured samples, including those that were thinned */
+	uint64_t samples; /* number of measured samples; samples that were thinned still count */
 	double duration;
 };
 int history_count(struct history *h, int64_t run, struct sample_count *ret, struct err *e);
@@ -409,14 +429,16 @@ int history_find(struct history *h, const char *run_id, struct found_run *ret,
 int history_last_sample(struct history *h, int64_t run, int64_t *id, double *at, struct err *e);
 
 /* ---- shared_settings.c ---- */
-/* Agrees with the other exporters of the file on the limits. Stores the settings of `l` in the
- * file. Replaces the limits that the user did not set (l->defaults) by those that a server has
- * stored. On return, `l` contains the limits to enforce (see struct history_limits). */
+/* Makes this exporter enforce the same limits as the other exporters that use the file. Stores the
+ * settings of `l` in the file. Replaces the limits that the user did not set (l->defaults) by those
+ * that a server has stored. On return, `l` contains the limits to enforce (see struct
+ * history_limits). */
 int history_agree(struct history *h, struct history_limits *l, double now, struct err *e);
 
 /* ---- downsample.c ---- */
-/* history_thin and history_thin_open do one step. They return 1 when there may be more to do, and 0
- * when there was nothing to do. */
+/* history_thin and history_thin_open merge old samples into buckets of a minute. A call does one
+ * step. It returns 1 when there may be more to do, and 0 when there was nothing to do. history_thin
+ * merges samples that are older than full_rate_seconds. */
 int history_thin(struct history *h, double full_rate_seconds, double now, struct err *e);
 /* Thins the samples of open runs, except the newest `keep` samples of each run. */
 int history_thin_open(struct history *h, int64_t keep, struct err *e);
