@@ -1,6 +1,6 @@
 /* The objects that all parts of the running program share. main() sets the pointers before it
- * starts threads, and they do not change afterwards. Query commands (recommend, stats, ...) fill
- * only `columns`, `history_path` and `options`. */
+ * starts threads, and they do not change afterwards. Commands that only query the history
+ * (recommend, stats, ...) set only `columns`, `history_path` and `options`. */
 #ifndef EXPORTER_CORE_APP_H
 #define EXPORTER_CORE_APP_H
 
@@ -24,11 +24,11 @@ struct progress;
 
 struct app {
 	const struct options *options;
-	const struct identity *self; /* NULL = do not search for runs */
+	const struct identity *self; /* NULL = this process does not search for runs */
 	struct columns columns;
 	const char *history_path;
-	/* The reason why runs are recorded only in memory. Code 0 = runs are recorded in the
-	 * history. */
+	/* Error because of which runs are recorded only in memory. Code 0 = runs are recorded in
+	 * the history file. */
 	struct err not_in_history;
 	struct sampler *sampler;               /* may be NULL */
 	struct historian *historian;           /* may be NULL */
@@ -41,15 +41,17 @@ struct app {
 	/* Number of listening sockets that systemd passed to this process
 	 * (exporter/lifecycle/systemd.h). */
 	size_t n_sockets;
-	/* The time when the program last began to follow a run, in ns of CLOCK_BOOTTIME; 0 = it has
-	 * followed no run yet. Any thread. */
+	/* Time at which the program last began to follow a run, in ns of CLOCK_BOOTTIME; 0 = it has
+	 * not followed any run yet. Any thread. */
 	_Atomic int64_t run_begun_ns;
 	bool refreshes_catalogue; /* this process may fetch the catalogue in the background */
 	/* Only exporter/catalogue/in_use.c uses the members below. */
 	pthread_mutex_t catalogue_lock; /* guards the creation of current_catalogue */
 	struct current_catalogue *current_catalogue;
 	char *cache_path;
-	char home[100]; /* "VENDOR~REGION" of this server; CATALOGUE_HOME_MAX bytes */
+	/* "VENDOR~REGION" of the cloud server on which this program runs; at most
+	 * CATALOGUE_HOME_MAX bytes */
+	char home[100];
 };
 
 #define APP_INIT ((struct app){.catalogue_lock = PTHREAD_MUTEX_INITIALIZER})

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* Counts one answered request in rightsize_http_requests_total. `handler` is the path of the route.
- * It must be a static text, and there may be at most 64 different handlers. */
+/* Counts one answered request in the metric rightsize_http_requests_total. `handler` is the path of
+ * the route that answered. It must be a static text. At most 64 different handlers are possible. */
 void counters_http_add(const char *handler, int status);
 
 /* Calls `each` for every pair of handler and status with a count above 0. */
@@ -13,8 +13,8 @@ void counters_http_each(void (*each)(void *context, const char *handler, const c
 				uint64_t n),
 	void *context);
 
-/* Adds `n` to the count of runs that had an impossible number. The history drops all numbers of
- * such a run. */
+/* Adds `n` to the count of runs of which a measured number is impossible (recommender/plausible.h).
+ * The history drops all numbers of such a run. */
 void counters_not_plausible_add(uint64_t n);
 uint64_t counters_not_plausible(void);
 
@@ -22,9 +22,10 @@ uint64_t counters_not_plausible(void);
 enum found_problem {
 	/* Runs that were ignored because there were more jobs than --jobs.max. */
 	FOUND_TOO_MANY_JOBS,
-	FOUND_NOT_FOLLOWED,    /* runs that were ignored for another reason */
-	FOUND_UNREADABLE,      /* processes whose environment may not be read */
-	FOUND_PATTERN_GAVE_UP, /* patterns of rules that exceeded the step limit */
+	FOUND_NOT_FOLLOWED, /* runs that were ignored for another reason */
+	FOUND_UNREADABLE,   /* processes whose environment may not be read */
+	/* patterns of --jobs.rules that were given up because they took too many steps */
+	FOUND_PATTERN_GAVE_UP,
 	FOUND_PROBLEMS,
 };
 

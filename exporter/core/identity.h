@@ -1,5 +1,6 @@
-/* Identity of this process: its boot and its pid namespace. The history stores the identity and the
- * pids of each run, so that another exporter can check whether the run still runs. */
+/* The identity of this process: the boot and the PID namespace in which it runs. The history stores
+ * the boot, the PID namespace and the PIDs of each run, so that another exporter can check whether
+ * the run still runs. */
 #ifndef EXPORTER_CORE_IDENTITY_H
 #define EXPORTER_CORE_IDENTITY_H
 
@@ -20,9 +21,9 @@ struct run_root {
 	char boot_id[40];       /* /proc/sys/kernel/random/boot_id, "" = unknown */
 };
 
-/* The server that a run runs on. A member is NULL if it is unknown. The server is recorded at the
- * start and again at the end of a run. If the two records differ, the record from the end is
- * used. */
+/* The cloud server on which a run runs. A member is NULL if it is unknown. The server is recorded
+ * at the start and again at the end of a run. A member that is known at the end replaces the member
+ * from the start. */
 struct run_server {
 	const char *vendor_id, *instance_type, *region, *zone, *allocation;
 };
@@ -37,12 +38,13 @@ struct identity {
 
 void identity_read(struct identity *ret);
 
-/* Returns the start time of a process in our PID namespace, in clock ticks since the boot (field 22
- * of /proc/PID/stat). 0 = no such process, or /proc belongs to another PID namespace. */
+/* Returns the start time of a process in the PID namespace of this program, in clock ticks since
+ * the boot (field 22 of /proc/PID/stat). 0 = there is no such process, or /proc shows another PID
+ * namespace. */
 uint64_t identity_start_ticks(pid_t pid);
 
-/* Returns true while the process with this start time exists. If /proc belongs to another PID
- * namespace, any process with this pid counts. The function can be used as
+/* Returns true while the process `pid` exists and has this start time. If /proc shows another PID
+ * namespace, the start time is not checked. `context` is not used: it makes the function fit
  * historian_config.alive. */
 bool identity_is_alive(void *context, pid_t pid, uint64_t start_ticks);
 

@@ -1,7 +1,7 @@
 /* Writes JSON for HTTP and for the command line. An unknown value becomes null. A number is written
- * with the fewest digits from which the same double can be read back. Times are RFC 3339 in UTC. A
- * value that fits into JSON_LINE bytes is written on one line, and numbers and texts share lines.
- * These functions never return NULL. */
+ * with the fewest digits from which the same double can be read back. Times are RFC 3339 in UTC. An
+ * object or array that fits into JSON_LINE bytes is written on one line. In a longer one, several
+ * numbers and texts share a line. These functions never return NULL. */
 #ifndef EXPORTER_CORE_JSON_H
 #define EXPORTER_CORE_JSON_H
 
@@ -14,9 +14,9 @@
 
 json_t *json_num(double v); /* NaN and infinity become null; whole numbers get no point */
 
-/* Each function rounds a number that has a certain unit, because more digits are noise. If two
- * roundings are named, the finer one is used. json_money is for prices, costs and savings.
- * json_ratio is for shares, percentages, factors and mean counts. */
+/* Each function rounds a number of a certain unit, because further digits are noise. If the comment
+ * names two roundings, the finer one is used for each number. json_money is for prices, costs and
+ * savings. json_ratio is for shares, percentages, factors and mean counts. */
 json_t *json_bytes(double v);   /* to whole bytes */
 json_t *json_seconds(double v); /* to milliseconds, or to 4 significant digits */
 json_t *json_cores(double v);   /* to thousandths, or to 3 significant digits */
@@ -34,8 +34,8 @@ json_t *json_time(double unix_seconds); /* "2026-11-21T08:45:12.123Z"; NaN becom
 double json_number(const json_t *v);
 double json_number_of(const json_t *object, const char *key);
 
-/* Returns true when `v` is a number from `least` to `most`. An integer is also compared with `most`
- * as an integer, because a double cannot hold every integer above 2^53. */
+/* Returns true when `v` is a number with `least` <= v <= `most`. A JSON integer is also compared
+ * with `most` as an integer, because a double cannot represent every integer above 2^53. */
 bool json_is_in_range(const json_t *v, double least, double most);
 
 /* json_put adds `take` to an object, json_push adds it to an array. The object or array then owns
@@ -43,9 +43,9 @@ bool json_is_in_range(const json_t *v, double least, double most);
 void json_put(json_t *object, const char *key, json_t *take);
 void json_push(json_t *array, json_t *take);
 
-/* Adds job_name, namespace and cluster to the object. Leaves out namespace and cluster if the job
- * has none. `key` is the key of the job (collectors/base/job_key.h). If `key` is NULL, adds only
- * job_name, with the value null. */
+/* Adds the keys job_name, namespace and cluster to the object. Namespace and cluster are left out
+ * if the job has none. `key` is the key of the job (collectors/base/job_key.h). If `key` is NULL,
+ * adds only job_name, with the value null. */
 void json_put_job(json_t *object, const char *key);
 
 /* Writes the document and a newline. */
@@ -55,7 +55,7 @@ struct reply; /* exporter/api/route.h */
 
 /* Makes `take` the body of the reply and frees it. Always returns 0. */
 int reply_json(struct reply *r, int status, json_t *take);
-/* Returns {"code": code, "message": message}, the error of an answer. */
+/* Returns {"code": code, "message": message}, the form of an error in all answers. */
 json_t *reply_error_json(const char *code, const char *message);
 
 #endif

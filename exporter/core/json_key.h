@@ -1,7 +1,7 @@
-/* A table of the keys of a JSON object: the body of a POST request, or the top level of an answer.
- * exporter/api/json_body.h and exporter/forward/run_message.h read bodies by these tables. The
- * manual and /openapi.json (exporter/api/openapi.h) are made from the same tables. A table is
- * constant and ends with name NULL. */
+/* Tables that list the keys of a JSON object: of the body of a POST request, or of the top level of
+ * an answer. exporter/api/json_body.h and exporter/forward/run_message.h read bodies by these
+ * tables. The manual and /openapi.json (exporter/api/openapi.h) are made from the same tables. A
+ * table is a constant array of struct json_key that ends with a `name` of NULL. */
 #ifndef EXPORTER_CORE_JSON_KEY_H
 #define EXPORTER_CORE_JSON_KEY_H
 
@@ -10,7 +10,8 @@
 
 #include "collectors/base/buf.h"
 
-/* The comment after each kind begins with the type of the member at `offset`. */
+/* The type of a key's value. Each comment first names the C type of the member at json_key.offset
+ * that receives the value. */
 enum json_key_kind {
 	KEY_TEXT,   /* const char *: UTF-8 without control characters, least..most bytes */
 	KEY_WHOLE,  /* double without a fraction, least..most */
@@ -19,7 +20,7 @@ enum json_key_kind {
 	KEY_CORES,  /* double, least..most: a number of CPUs, or a text such as "500m" */
 	KEY_BYTES,  /* double, least..most: whole bytes, or a text such as "4Gi" */
 	KEY_FLAG,   /* bool */
-	KEY_CHOICE, /* const char *: a word of `choice` in the same case */
+	KEY_CHOICE, /* const char *: one of the words of `choice`, in exactly this case */
 	KEY_OBJECT, /* json_t *, borrowed */
 	KEY_LIST,   /* only of answers: an array */
 	KEY_TIME,   /* only of answers: a time as RFC 3339 in UTC */
@@ -27,18 +28,19 @@ enum json_key_kind {
 };
 
 struct json_key {
-	/* KEY_ANY = every name without a row of its own; if no row has KEY_ANY, such a name is an
-	 * error */
+	/* Name of the key. KEY_ANY = all names that the table does not list. Without an entry
+	 * KEY_ANY, such a name is an error. */
 	const char *name;
 	enum json_key_kind kind;
-	/* In a body: the key must be there, and must not be null. In an answer: the key is always
-	 * there. */
+	/* In a body: the key must be present, and its value must not be null. In an answer: the key
+	 * is always present. */
 	bool required;
 	double least, most;
 	/* Offset of the member that gets the value. If the key is absent or null, the member is
 	 * unchanged. */
 	size_t offset;
-	const char *unit;                /* in the plural, such as "seconds"; NULL = no unit */
+	/* unit of the value in the plural, such as "seconds"; NULL = no unit */
+	const char *unit;
 	const char *(*choice)(size_t i); /* returns the i-th accepted word; NULL past the last */
 	const struct json_key *members;  /* keys of the object; NULL = not described */
 	const char *help;                /* one sentence without a full stop */
@@ -49,7 +51,7 @@ struct json_key {
 /* Appends a description of the accepted values: "a whole number from 1 to 9". */
 void json_key_accepts(const struct json_key *k, struct buf *out);
 
-/* The keys that json_put_job puts beside job_name. */
+/* The entries of a table for the keys that json_put_job adds besides job_name. */
 /* clang-format off */
 #define JOB_PLACE_KEYS \
 	{"namespace", KEY_TEXT, .help = "Namespace of the job, if it has one"}, \

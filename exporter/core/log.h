@@ -1,8 +1,8 @@
-/* Writes log lines to stderr, each with a single write. Only a line of more than PIPE_BUF bytes is
- * written to a pipe in several writes. The format is logfmt (ts=... level=... msg="..." key=value)
- * or JSON. Any thread may log. Libraries do not log; they return errors, and the main loops log
- * them. Never log a secret, an argv or an environment value. When stderr blocks, lines are dropped,
- * and a later line reports how many. */
+/* Writes log lines to stderr. A line is written by one write(2), so that lines of several programs
+ * do not mix; only for a pipe, a line of more than PIPE_BUF bytes is split. The format is logfmt
+ * (ts=... level=... msg="..." key=value) or JSON. Any thread may log. Library functions do not log:
+ * they return errors, and the main loops log them. Never log a secret, an argv or an environment
+ * value. While stderr blocks, lines are dropped, and a later line tells how many. */
 #ifndef EXPORTER_CORE_LOG_H
 #define EXPORTER_CORE_LOG_H
 
@@ -18,23 +18,24 @@ void log_setup(const char *level, const char *format);
  * "address", a, NULL). A pair with a NULL value is left out. */
 void log_line(enum log_level level, const char *message, ...) __attribute__((sentinel));
 
-/* After log_hold, lines wait until log_release writes them. log_first writes an INFO line ahead of
- * the waiting lines, so that a person who starts the server first reads the URL of its page. An
- * error, or more than 64 KiB of waiting lines, ends the wait early. With --log.level=debug no line
- * waits. The caller of log_hold must call log_release even if the start hangs. */
+/* A person who starts the server should first read the URL of its page. After log_hold, lines wait
+ * in memory until log_release writes them. log_first writes an INFO line before the waiting lines.
+ * If an error is logged, or if more than 64 KiB of lines wait, they are written at once. With
+ * --log.level=debug, lines do not wait. Whoever calls log_hold must ensure that log_release is
+ * called even if the start of the program hangs. */
 void log_hold(void);
 void log_release(void);
 void log_first(const char *message, ...) __attribute__((sentinel));
 
-/* Writes `text` to stderr. If nothing could be written for `patience_ms` (-1 = no limit), drops the
- * remaining bytes of `text` and returns false. The limit is needed because the program that reads
- * stderr may be stopped, or may wait until this process exits. */
+/* Writes `text` to stderr. If nothing could be written for `patience_ms` milliseconds (-1 = no
+ * limit), drops the rest of `text` and returns false. The limit is needed because the program that
+ * reads the pipe may be stopped, or may wait for the end of this process. */
 bool log_write(const char *text, size_t len, int patience_ms);
 
-/* Limits a warning that would otherwise repeat at every tick. log_complaint_due counts a failure.
- * It returns true for the 1st, 10th, 100th, ... failure in a row. log_complaint_over must be called
- * after a success. It sets the count to 0. It returns true if there was a failure before, so that
- * the caller can log the success. */
+/* Limits a warning that would otherwise be logged again and again. Call log_complaint_due after
+ * each failure: it returns true for the 1st, 10th, 100th, ... failure in a row, which the caller
+ * then logs. Call log_complaint_over after each success: it sets the count to 0, and returns true
+ * if the count was above 0, so that the caller can log that the failures are over. */
 struct complaint {
 	unsigned long times;
 };

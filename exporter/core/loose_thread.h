@@ -1,14 +1,16 @@
 /* A loose thread is a thread that the end of the program does not wait for.
  *
- * A thread that waits for a dead NFS or FUSE server cannot be killed, and the kernel reports the
- * end of a process only after the end of its last thread. Whoever waits for the process would wait
- * for the server, too. A loose thread is therefore a separate process for the kernel: clone(2)
- * without CLONE_THREAD. It shares memory and open files with the program, so that locks, condition
- * variables and POSIX record locks work as between threads. Use a loose thread only where a call
- * may never return, because it differs from a usual thread: exit(3) and _exit(2) end only the loose
- * thread, so it cannot end the program. getpid(2) and /proc/self show the loose thread. A limit
- * that prlimit(2) changes later changes only for the thread that calls it. The CPU time of a loose
- * thread is not in the CPU time of the program. */
+ * A thread that waits for a dead NFS or FUSE server cannot be killed. The kernel reports the end of
+ * a process only after its last thread has ended, so a program that waits for the process would
+ * wait for the dead server, too. A loose thread is therefore a separate process for the kernel:
+ * clone(2) without CLONE_THREAD. It shares memory and open files with the program, so that locks,
+ * condition variables and POSIX record locks work as between threads.
+ *
+ * Use a loose thread only for a call that may never return. It differs from a usual thread:
+ * - exit(3) and _exit(2) end only the loose thread, so it cannot end the program.
+ * - getpid(2) and /proc/self give the PID and the files of the loose thread, not of the program.
+ * - prlimit(2) changes a limit only for the thread that calls it.
+ * - Its CPU time is not part of the CPU time of the program. */
 #ifndef EXPORTER_CORE_LOOSE_THREAD_H
 #define EXPORTER_CORE_LOOSE_THREAD_H
 
@@ -21,15 +23,16 @@
 
 #include "collectors/base/err.h"
 
-/* With ThreadSanitizer all threads are usual ones, because it hangs in a process that shares its
- * memory. */
+/* With ThreadSanitizer, loose_thread_start starts usual threads, because ThreadSanitizer hangs in a
+ * process that shares its memory with another. */
 #ifdef __has_feature
 #define LOOSE_THREADS (!__has_feature(thread_sanitizer))
 #else
 #define LOOSE_THREADS 1
 #endif
 
-/* Flags of clone(2) for a loose thread. The filter of system calls allows exactly these. */
+/* Flags of clone(2) for a loose thread. The filter of system calls (exporter/lifecycle/seccomp.c)
+ * allows exactly these flags. */
 #define LOOSE_THREAD_FLAGS (CLONE_VM | CLONE_FILES | CLONE_FS)
 
 struct loose_thread {
@@ -56,9 +59,9 @@ int64_t loose_thread_cpu_ns(const struct loose_thread *t);
 void loose_thread_join(struct loose_thread *t);
 
 /* Ends the program by _exit(2) while loose threads still run. Closes pipes, sockets and terminals
- * first: a loose thread that hangs holds them open, and whoever reads from them would wait for
- * their end. Does not close files, because closing a file may hang. Call it on a thread that is not
- * loose. */
+ * first: a loose thread that hangs would keep them open, and programs that read from them would
+ * wait for end of file. Does not close files, because closing a file may hang. Call it on a thread
+ * that is not loose. */
 _Noreturn void loose_threads_leave(int exit_code);
 
 #endif

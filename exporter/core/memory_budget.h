@@ -1,6 +1,7 @@
-/* Bounds on the memory that clients can make the program use. The bounds are computed from the
- * memory limit, which is read once when the program starts. The limit is the smallest of RLIMIT_AS,
- * RLIMIT_DATA and the limits of our control group and its visible parents.
+/* Bounds on the memory that clients can make the program use. They are computed from the memory
+ * limit, which is read once when the program starts. The memory limit is the smallest of RLIMIT_AS,
+ * RLIMIT_DATA and the memory limits of the program's control group and of those parents of it that
+ * are visible.
  *
  * The bounds keep the program alive. A failed malloc aborts the program (collectors/base/mem.h),
  * and the kernel kills the program when its control group exceeds its limit. SECURITY.md lists the
@@ -15,10 +16,11 @@
 #include "collectors/base/buf.h"
 #include "exporter/options/options.h"
 
-/* X(field, maximum, parts, unit, name in the log) declares one bound. The bound is `heap` / `parts`
- * / `unit`, but at most `maximum`. `heap` is the number of bytes that malloc may allocate. Requests
- * are refused when an answer would exceed `heap`. The memory between `heap` and the memory limit is
- * for code, stacks, sockets and fragmentation. */
+/* X(field, maximum, parts, unit, name in the log) declares one bound: `heap` / `parts` / `unit`,
+ * but at most `maximum`. `heap` is the number of bytes that malloc may allocate; the rest of the
+ * memory limit is for code, stacks, sockets and fragmentation. `unit` is the number of bytes that
+ * one of the counted things takes; 1 if bytes are counted. A request is refused if its answer would
+ * exceed `heap`. */
 /* clang-format off */
 #define MEMORY_BUDGETS(X) \
 X(answer, (size_t)64 << 20, 5, 1, "an answer") /* maximum size of the body of one answer, in bytes */ \
@@ -33,7 +35,7 @@ X(connections, 65536, 1, (size_t)240 << 10, "connections") /* number of open con
 /* clang-format on */
 
 struct memory_budget {
-	uint64_t limit; /* bytes; 0 = no limit, and each bound is its maximum */
+	uint64_t limit; /* memory limit in bytes; 0 = no limit, so each bound is its maximum */
 	size_t heap;    /* bytes that malloc may allocate; SIZE_MAX = no limit */
 	size_t socket;  /* bytes of each of a socket's two buffers; 0 = the kernel's default */
 #define MEMORY_BUDGET_FIELD(field, most, parts, unit, log_name) size_t field;
@@ -46,9 +48,9 @@ struct memory_budget memory_budget_of(uint64_t limit);
 /* Reads the limits, sets the bounds and logs them. Call it once, before threads start. */
 void memory_budget_begin(const struct options *o);
 
-/* Raises the soft limit of open files. It is usually 1024, for programs that use select(2), which
- * this program does not use. Do not call this function in a process that starts jobs, because jobs
- * inherit the limit. */
+/* Raises the soft limit of open files, as far as the hard limit allows. The soft limit is usually
+ * 1024 for the sake of programs that use select(2); this program does not. Do not call this
+ * function in a process that starts jobs, because jobs inherit the limit. */
 void memory_budget_descriptors(void);
 
 /* Returns the current bounds. Before memory_budget_begin, the bounds have their maximum values. Any
@@ -56,22 +58,22 @@ void memory_budget_descriptors(void);
 const struct memory_budget *memory_budget(void);
 void memory_budget_set(uint64_t limit); /* for tests: sets the limit */
 
-/* Returns true when `more` bytes do not fit into the heap bound (struct memory_budget) any more.
+/* Returns true when malloc could not allocate `more` bytes without exceeding memory_budget.heap.
  * Any thread. */
 bool memory_budget_is_short(size_t more);
 
 /* Gives free heap back to the kernel. Call it after a large answer. */
 void memory_budget_tidy(void);
 
-/* A thread calls memory_budget_begin_answer before it makes an answer, and memory_budget_end_answer
- * after it has made the answer. In between, the thread calls memory_budget_is_over to check the
- * memory.
+/* Checks of the memory while a thread makes an answer. The thread calls memory_budget_begin_answer
+ * before, and memory_budget_end_answer after it. In between, it calls memory_budget_is_over. If
+ * that returns true, memory is short, and the thread must abandon the answer. From then on,
+ * memory_budget_is_over returns true until memory_budget_end_answer.
  *
- * If memory_budget_is_over finds that memory is short, the thread must abandon the answer.
- * memory_budget_is_over then keeps returning true until the answer ends. A thread that cannot get
- * the memory for a step calls memory_budget_give_up, which has the same effect.
- * memory_budget_gave_up and memory_budget_end_answer return the result of the last check and do not
- * check again. When no answer is being made, the functions that return something return false. */
+ * A thread that finds in another way that memory is short calls memory_budget_give_up, with the
+ * same effect. memory_budget_gave_up and memory_budget_end_answer return true if the answer must be
+ * abandoned. They do not check the memory again. Between two answers, all these functions return
+ * false. */
 void memory_budget_begin_answer(void);
 bool memory_budget_is_over(void);
 void memory_budget_give_up(void); /* does nothing when no answer is being made */

@@ -11,8 +11,8 @@ struct progress {
 	atomic_uint_least64_t done, total; /* 0 = the total is unknown */
 };
 
-/* Notes that `done` of `total` are ready. `unit` is a constant. Does nothing when `p` is NULL, as in
- * a server. Any thread; another thread may read the members meanwhile. */
+/* Notes that `done` of `total` units are ready. `unit` is a static text. Does nothing when `p` is
+ * NULL, as in a server. Any thread; another thread may read `*p` meanwhile. */
 void progress_note(struct progress *p, const char *unit, uint64_t done, uint64_t total);
 
 #endif

@@ -6,9 +6,9 @@
 /* Returns a random number in 0 <= number < 1. Never blocks. Any thread. */
 double random_share(void);
 
-/* Returns the seconds to wait after `failures` failures in a row: a random time between the half
- * and the whole of a delay that begins with `first` and doubles with each failure, up to
- * `longest`. Any thread. */
+/* Returns how many seconds to wait before the next attempt, after `failures` failures in a row. The
+ * delay is `first` after the first failure and doubles with each further one, up to `longest`. The
+ * result is random, between half the delay and the whole delay. Any thread. */
 double retry_delay(unsigned failures, double first, double longest);
 
 #endif

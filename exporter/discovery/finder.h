@@ -1,17 +1,20 @@
-/* Finds runs on this machine that have no wrapper. The finder checks each new process once and
- * begins a run at the highest process that names a job. It records the run and ends it when the
- * run's last process is gone. Sampler thread only.
+/* Finds the runs on this machine that no wrapper started. The job that a process names comes from
+ * its environment, for example, or from a rule of --jobs.rules (collectors/naming/recognise.h,
+ * job_rules.h). The finder checks each new process once. A run begins at the first process of a
+ * process tree that names a job, and contains its descendants. The finder records the run, and ends
+ * it when its last process is gone. Sampler thread only.
  *
  * The run to which a process belongs:
  *
  * - A process that names no job belongs to the run of its ancestors.
  * - A process that names the same run as one of its ancestors belongs to that run, even if the
- *   processes between them do not. If a system gives its runs numbers, all processes that name
- *   the same run belong to it, even without a common ancestor.
- * - A process that names another job than its ancestors begins a run inside their run. The
- *   usage of the inner run counts for both runs.
- * - A worker that changes its title with each task has one run per title. The run begins when
- *   the exporter first sees the title, and ends when the title changes.
+ *   processes between the two belong to another run. If a batch or workflow system gives its runs
+ *   numbers, all processes that name the same number belong to one run, even without a common
+ *   ancestor.
+ * - A process that names another job than its ancestors begins a run inside their run. The usage of
+ *   the inner run counts for the outer run, too.
+ * - A worker that changes its title with each task has one run per title. The run begins when the
+ *   exporter first sees the title, and ends when the title changes.
  * - A wrapper (rightsize-exporter run) records the command that it starts. A job name in the
  *   wrapper's environment therefore begins no second run. */
 #ifndef EXPORTER_DISCOVERY_FINDER_H
@@ -36,21 +39,25 @@ void finder_rules(struct finder *f, struct job_rules *take);
 /* Starts to follow new runs. Call it before the collectors read the runs. */
 void finder_look(struct finder *f, const struct host *host);
 
-/* Records which runs began or ended in this snapshot. */
+/* Call it after the collectors have read the runs. Records in the history which runs began or ended
+ * in this snapshot. */
 void finder_settle(struct finder *f, const struct host *host, const struct snapshot *s);
 
-/* ---- announcements by clients; host->now must be current, and a tick must follow ---- */
+/* ---- runs that clients announce over HTTP or end; host->now must be current, and a tick must
+ * follow each call ---- */
 
 struct announcement {
 	pid_t pid;
-	/* true = declares the process `pid` as a helper (finder_declare_helper) and begins no run;
-	 * all other members are ignored */
+	/* true = the process `pid` is a helper (finder_declare_helper): no run begins, and the
+	 * members below are ignored */
 	bool helper;
-	bool from_now; /* the run begins now, and not with its process; a later exporter does not
-			* continue it */
+	/* true = the run begins now, and not when its process began; an exporter that starts later
+	 * does not continue the run */
+	bool from_now;
 	char job[JOB_KEY_MAX];          /* collectors/base/job_key.h */
-	double cpu_cores, memory_bytes; /* requested; NaN = unknown */
-	double input_bytes, attempt;    /* input size and number of the attempt; NaN = unknown */
+	double cpu_cores, memory_bytes; /* requested CPU and memory; NaN = unknown */
+	/* size of the job's input; number of the attempt; NaN = unknown */
+	double input_bytes, attempt;
 	size_t n_labels;
 	struct job_label label[JOB_LABELS_MAX];
 };
@@ -60,18 +67,18 @@ struct announced_run {
 	bool known; /* true = the run was announced before */
 };
 
-/* Begins a run at a process, even if the process names another job. Announcing the same job at the
- * same process again has no effect. -ESRCH: no such process, or a thread. -EEXIST: another exporter
- * records the run. -EDQUOT: too many job names. Other errors: see jobs_follow. */
+/* Begins a run at the process a->pid, even if the process names another job. If the same job was
+ * announced at this process before, nothing changes. -ESRCH: no such process, or a thread. -EEXIST:
+ * another exporter records the run. -EDQUOT: too many job names. Other errors: see jobs_follow. */
 int finder_announce(struct finder *f, const struct host *host, const struct announcement *a,
 	struct announced_run *ret, struct err *e);
 
-/* Declares a process as a helper: it and its descendants are left out of the runs that they are in.
- * -ESRCH: no such process, or a thread. -ENOSPC: too many helpers. */
+/* Declares a process as a helper: it and its descendants no longer count for the runs to which they
+ * belong. -ESRCH: no such process, or a thread. -ENOSPC: too many helpers. */
 int finder_declare_helper(struct finder *f, const struct host *host, pid_t pid, struct err *e);
 
-/* Ends a run with the given outcome. `reason`: struct run.end_reason; NULL or "" = unknown. Also
- * ends a run that an earlier exporter left open. -ENOENT: this exporter has no open run with
+/* Ends a run with this outcome. `reason` is stored as run.end_reason; NULL or "" = unknown. The run
+ * may also be one that an earlier exporter left open. -ENOENT: this exporter has no open run with
  * this id. */
 int finder_finish(struct finder *f, const struct host *host, const char *run_id,
 	enum outcome outcome, double exit_code, const char *reason);

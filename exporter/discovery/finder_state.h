@@ -19,18 +19,19 @@ struct named_process {
 	struct recognised is;
 	char job[JOB_KEY_MAX];
 	bool from_now;    /* the run begins in the middle of its process's life */
-	size_t processes; /* number of processes in the process book that belong to this run */
+	size_t processes; /* number of processes in `finder.book` that belong to this run */
 	bool begun;       /* true = the start of the run is recorded in the history */
-	/* True while this finder follows the run. False = the run has ended, was refused, or is
-	 * followed by its wrapper. */
+	/* true = this finder follows the run; false = the run has ended, was refused, or is
+	 * followed by its wrapper */
 	bool open;
 	char run_id[RUN_ID_MAX];
 	struct run_root root;
 	struct wall started_at;
-	/* If a pod of this Kubernetes node named the run: the UID of that pod; otherwise "". */
+	/* UID of the pod of this Kubernetes node that named the run; "" = no pod named it */
 	char pod[POD_UID_MAX];
-	const struct left_open_run *left_open; /* the run that this run continues; NULL = none */
-	/* reported by a client; OUTCOME_RUNNING = not reported */
+	/* the run of an earlier exporter that this run continues; NULL = none */
+	const struct left_open_run *left_open;
+	/* outcome and exit code that a client reported; OUTCOME_RUNNING = none was reported */
 	enum outcome reported_outcome;
 	double reported_exit_code;
 	char reported_reason[RUN_REASON_MAX]; /* reason that a client reported; "" = none */
@@ -45,11 +46,12 @@ struct finder {
 	struct named_process **named;
 	struct facts_reader *reader;
 	struct job_rules *rules; /* rules of --jobs.rules; NULL = none */
-	const struct host *host; /* the host that the caller of the current call passed */
+	const struct host *host; /* argument `host` of the function that was called from outside */
 	struct complaint not_followed, patterns_given_up;
 	bool refused_logged;
 	struct name_quota quota;
-	struct machine machine; /* owns the texts about the server while a record is written */
+	/* the server on which this program runs; owns the texts while a record is written */
+	struct machine machine;
 	struct recognised *pod; /* the run to which all processes of this pod belong; NULL = none */
 	struct buf pod_text;    /* the pod's labels and variables; they name the pod's run */
 	struct node_pods *node_pods; /* pods of this machine, if it is a Kubernetes node */
@@ -59,33 +61,34 @@ struct finder {
 struct process_finding {
 	struct recognised is;
 	bool exporter;
-	char pod[POD_UID_MAX]; /* UID of the pod of a Kubernetes node that names it; "" = none */
+	/* UID of the pod of this Kubernetes node that names the job; "" = none */
+	char pod[POD_UID_MAX];
 };
 
-/* Finds the job that a process names. Returns false when the process names no job, is a helper
- * or cannot be read, and when its command line has not changed since the last check. In the last
- * case `p->program` does not change either. A worker that changes its title is checked at every
- * tick. */
+/* Finds the job that a process names. Returns false when the process names no job, is a helper or
+ * cannot be read. A worker that changes its title is checked at every tick: if its command line is
+ * the same as at the last check, the function returns false and p->program stays. */
 bool identify_process(struct finder *f, struct booked_process *p, struct process_finding *ret);
 
-/* If the container that `r` names has an open run now, copies that run to `r`. Another process of
- * the container may have begun the run after `r` was filled. */
+/* If the container that `r` names now has an open run, copies the name and the facts of that run to
+ * `r`. It may be that another process of the container began the run after `r` was filled. */
 void identify_again(const struct finder *f, struct recognised *r);
 
 /* Finds the job of this pod if --jobs.pod is given. Logs a warning when options contradict each
  * other. */
 void identify_pod(struct finder *f);
 
-/* Returns true for a variable of a process that names the process's pod. */
+/* Returns true for an environment variable of a process that tells its pod. */
 bool identify_reads(struct slice variable);
 
 /* Returns the program's name from its command line, without directories. */
 struct slice identify_program(struct slice command_line);
 
-/* Copies a number from `other` to `r` where the number is unknown in `r`. */
+/* Copies each number (requests, input size, attempt) from `other` to `r` that is unknown in `r`. */
 void identify_fill_numbers(struct recognised *r, const struct recognised *other);
 
-/* Sets numbers of `r` to NaN that the options of the command "run" would not accept. */
+/* Sets those numbers of `r` to NaN that the command "run" would not accept as values of its
+ * options. */
 void identify_bound_numbers(struct recognised *r);
 
 /* ---- record_found.c ---- */
@@ -99,8 +102,8 @@ char *record_labels_text(const struct recognised *r);
 /* Ends a followed run at the next reading, even if its processes still run. */
 void finder_conclude(const struct host *h, const struct named_process *n);
 
-/* Starts to follow run `n` at a process. The caller fills n->is first. The finder owns `n` from
- * then on, even if it returns an error, and does not try the same run again. Errors: see
+/* Starts to follow run `n` at a process. The caller has filled n->is. From then on the finder owns
+ * `n`. Even after an error it keeps `n`, so that it does not try the same run again. Errors: see
  * finder_announce. */
 int finder_begin(struct finder *f, pid_t pid, uint64_t start_ticks, struct named_process *n,
 	struct err *e);

@@ -1,7 +1,7 @@
 /* Runs that an earlier exporter left open because their jobs were still running when it ended. They
  * are read from the history once, when the exporter starts. A run is identified by the boot, the
- * PID namespace, the PID and the start time of its root process. Only one thread at a time may use
- * these functions. */
+ * PID namespace, the PID and the start time of its root process. The functions do not lock: only
+ * one thread at a time may call them. */
 #ifndef EXPORTER_DISCOVERY_LEFT_OPEN_H
 #define EXPORTER_DISCOVERY_LEFT_OPEN_H
 
@@ -16,7 +16,8 @@ struct left_open_run {
 	double started_at;
 	double recorded_seconds; /* time covered by the run's samples */
 	struct run_root root;
-	double total[RUN_N_METRICS]; /* counters up to the last sample; 0 when unknown */
+	/* values of the run's counters at its last sample; 0 = unknown */
+	double total[RUN_N_METRICS];
 	/* true = another exporter, which still runs, records this run */
 	bool recorded_elsewhere;
 	bool continued; /* this exporter continues the run; left_open_find skips it */
@@ -27,16 +28,17 @@ struct left_open_run {
 struct left_open *left_open_read(struct app *app);
 void left_open_free(struct left_open *a);
 
-/* Finds the open run of a job whose root is the process `pid`, or returns NULL. If job_name is
- * NULL, finds a run of any job, except a run that another living exporter records. */
+/* Finds the open run of the job whose root process has this `pid` and start time. Returns NULL if
+ * there is none. If job_name is NULL, finds a run of any job, except a run that another exporter
+ * still records. */
 const struct left_open_run *left_open_find(const struct left_open *a, const char *job_name,
 	pid_t pid, uint64_t start_ticks);
 
 /* Finds the open run with this id, or returns NULL. */
 const struct left_open_run *left_open_find_id(const struct left_open *a, const char *run_id);
 
-/* Marks a run as continued. If the same job begins again at the same process, the next run is then
- * a new run. */
+/* Marks a run as continued, so that left_open_find does not find it again. A later run of the same
+ * job at the same process is then a new run. */
 void left_open_continue(struct left_open *a, const struct left_open_run *r);
 
 #endif

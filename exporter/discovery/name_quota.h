@@ -1,16 +1,16 @@
 /* Limits the number of different job names, because a job name that changes with each run would
- * flood Prometheus. At most `max` names have a place, and only the runs of these names are
- * followed. If the last run of a name began more than JOB_NAME_REST_SECONDS ago, another name may
- * take its place.
+ * make too many time series in Prometheus. There are `max` places. Only runs of names that have a
+ * place are followed. If the last run of a name began more than JOB_NAME_REST_SECONDS ago, another
+ * name may take its place.
  *
  * One user with many names must not lock out other users. A place is idle when its name has no
  * active run. When all places are taken, a new name takes an idle place from the user with the most
- * places. Afterwards that user must have at least as many places as the user of the new
- * name.
+ * places. It does so only if that user then still has at least as many places as the user of the
+ * new name.
  *
  * A name that lost its place is remembered for a day. When its next run begins, it takes an idle
  * place of its own user, or else of any user. While all places are taken and `max` names without a
- * place are remembered, new names get no place. This stops a user who invents new names all the
+ * place are remembered, new names get no place. This stops a user whose jobs have a new name each
  * time. */
 #ifndef EXPORTER_DISCOVERY_NAME_QUOTA_H
 #define EXPORTER_DISCOVERY_NAME_QUOTA_H
@@ -26,7 +26,7 @@
 
 struct quota_name {
 	char name[JOB_KEY_MAX];
-	uint64_t user;    /* user of the process whose run got the place */
+	uint64_t user;    /* user whose run got the place for this name */
 	struct mono used; /* when the last run of this name began */
 	size_t runs;      /* number of active runs of this name */
 	size_t held;      /* number of places of `user`; 0 = this name has no place */
@@ -37,9 +37,10 @@ struct name_quota {
 	struct quota_name *name;
 };
 
-/* Counts a new run of this job by this user. For an unknown user, always pass the same number.
- * Returns false when there are too many job names. If it returns true, the caller must call
- * name_quota_ended later, even if the run could not be followed. */
+/* Call it when a run of the job `name` begins. Returns true if the name has or gets a place. The
+ * caller must then call name_quota_ended when the run ends, or if it could not be followed. Returns
+ * false when there are too many job names. `user` is the user of the run; for an unknown user,
+ * always pass the same number. */
 bool name_quota_admit(struct name_quota *j, const char *name, uint64_t user, struct mono now);
 void name_quota_ended(struct name_quota *j, const char *name);
 void name_quota_done(struct name_quota *j);

@@ -16,22 +16,23 @@
 
 #define POD_INFO_MAX ((size_t)256 * 1024)
 
-/* Appends the lines of a labels or annotations file as KEY=VALUE, each ended by NUL. Skips
- * malformed lines. */
+/* Converts the lines of a file `labels` or `annotations` to KEY=VALUE strings, each ended by NUL,
+ * and appends them to `out`. Skips malformed lines. */
 void pod_info_parse(struct slice text, struct buf *out);
 
 /* Returns 0 when `folder` has labels or annotations that can be read. Otherwise returns a negative
  * errno and fills `e`. */
 int pod_info_check(const char *folder, struct err *e);
 
-/* Writes the namespace of a job that this program itself begins: --jobs.namespace, or else, with
- * --jobs.pod-namespace, that of the pod in which this program runs (POD_NAMESPACE); "" = none. No other
- * thread may change the environment during the call. */
+/* Finds the namespace for jobs that this program itself begins. It is the value of
+ * --jobs.namespace. If this is not given, --jobs.pod-namespace selects the namespace of the pod in
+ * which this program runs (POD_NAMESPACE). Otherwise it is "". No other thread may change the
+ * environment during the call. */
 void pod_job_space(const struct options *o, char ret[static JOB_SPACE_MAX]);
 
-/* Finds the job of the pod, without its namespace. Fills `text` with the KEY=VALUE strings (struct
- * process_text); the caller calls buf_done for it. -ENOENT: the pod has no name, and `e` lists
- * the ways to name it. */
+/* Finds the job of the pod, but not its namespace. `folder` is --jobs.pod-info; NULL = not given.
+ * Fills `text` with the KEY=VALUE strings of all sources (struct process_text); the caller calls
+ * buf_done for it. -ENOENT: no source names a job, and `e` lists the ways to name it. */
 int pod_recognise(const char *folder, struct buf *text, struct recognised *ret, struct err *e);
 
 #endif

@@ -1,6 +1,6 @@
-/* The open connections of all listening addresses. When the limit is reached, a new connection is
- * accepted, and the connection that has been idle longest is closed. Thousands of idle or slow
- * clients therefore cannot keep a scraper out. If all connections are busy, the connection with the
+/* The open connections of all listening addresses. A new connection is accepted even when the limit
+ * of connections is reached. The connection that has been idle longest is then closed, so thousands
+ * of idle clients cannot keep a scraper out. If no connection is idle, the connection with the
  * oldest request is closed, because its client probably does not read the answer. Any thread may
  * call these functions. */
 #ifndef EXPORTER_HTTP_CONNECTIONS_H
@@ -15,7 +15,8 @@ struct connection {
 	TAILQ_ENTRY(connection) link;
 	struct connections *connections;
 	int fd;
-	/* `shut_down`: the connection is in no list and connections.n does not count it */
+	/* busy: see connections_set_busy. shut_down: the connection was closed by this file, is in
+	 * no list, and is not counted in connections.n. */
 	bool busy, shut_down;
 };
 
@@ -32,12 +33,14 @@ struct connections {
 void connections_init(struct connections *c, size_t max);
 void connections_done(struct connections *c); /* call it when no connection is left */
 
-/* The caller owns `fd` and closes it after connections_leave. */
+/* Adds a new connection with the socket `fd`. The caller owns `fd` and closes it after
+ * connections_leave. */
 void connections_enter(struct connections *c, struct connection *one, int fd);
-/* A connection is busy from a complete request to the end of the answer. */
+/* Call it with true when a request is complete, and with false when its answer was sent. In
+ * between, the connection is busy; otherwise it is idle. */
 void connections_set_busy(struct connection *one, bool busy);
-/* Frees memory: shuts down the connection with the oldest request, unless that connection is
- * `requesting`. */
+/* Call it when unsent answers use too much memory. Shuts down the connection with the oldest
+ * request, to free its answer, unless that is the connection `requesting`. */
 void connections_relieve(struct connection *requesting);
 void connections_leave(struct connection *one);
 

@@ -1,15 +1,16 @@
-/* Applies the web configuration (web_access.h) to a request. Only http.c uses this file. */
+/* Decides by the web configuration (web_access.h) whether a request is answered. Only http.c uses
+ * this file. */
 #ifndef EXPORTER_HTTP_ENTRY_H
 #define EXPORTER_HTTP_ENTRY_H
 
 #include "exporter/http/exchange.h"
 
-/* Returns the decision about the request. If http_entry_wait has already led to a decision, returns
- * that decision. WEB_WAIT = the password must be checked first: call http_entry_wait. */
+/* Returns the decision about the request. WEB_WAIT = the password must be checked first: call
+ * http_entry_wait. After that check, returns its result. */
 enum web_entry http_entry(struct web_access *web, struct web_version *v, struct exchange *x);
 
-/* Suspends the connection for the password check. Call http_entry again when the connection is
- * resumed. */
+/* Suspends the connection while another thread checks the password. Call http_entry again when the
+ * connection is resumed. */
 void http_entry_wait(struct web_access *web, struct web_version *v, struct exchange *x);
 
 /* Fills the answer for a refused request, that is, for every `entry` except WEB_ENTER and

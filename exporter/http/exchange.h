@@ -1,4 +1,5 @@
-/* A connection and a request of libmicrohttpd. Only http.c and entry.c use this file. */
+/* The state of one connection (struct visit) and of one request on it (struct exchange), for
+ * libmicrohttpd. Only http.c and entry.c use this file. */
 #ifndef EXPORTER_HTTP_EXCHANGE_H
 #define EXPORTER_HTTP_EXCHANGE_H
 
@@ -23,21 +24,23 @@ struct exchange {
 	struct site *site;
 	struct MHD_Connection *connection;
 	char *target;
-	/* entry_requested: the rate limit has counted the request */
+	/* headers_seen: libmicrohttpd has called on_request for the headers. entry_requested: the
+	 * rate limit has counted the request. */
 	bool headers_seen, entry_requested;
 	bool decided; /* `entry` is final */
 	enum web_entry entry;
 	uint64_t scraped;
 	bool reads_body, keeps_body;
-	/* true = the request has a token, so it needs no user of --web.config.file */
+	/* true = the request has a valid token, so it needs no name and password of
+	 * --web.config.file */
 	bool by_token;
-	char space[JOB_SPACE_MAX]; /* see site_token_space; "" = none */
+	char space[JOB_SPACE_MAX]; /* namespace that site_token_space found; "" = none */
 	/* true = `body` was dropped, because the bodies of all requests together were too large */
 	bool body_dropped;
 	struct buf body;
 	uint64_t received; /* bytes of the body read so far */
-	/* `slow_queue` is NULL after slow_queue_leave. `answer` is valid while `answered` is
-	 * true. */
+	/* slow_queue: the queue that makes the answer; NULL = none, or slow_queue_leave was called.
+	 * `answer` is valid while `answered` is true. */
 	struct slow_queue *slow_queue;
 	struct slow_task slow_task;
 	struct http_request request;
@@ -48,8 +51,8 @@ struct exchange {
 
 struct visit *exchange_visit(struct MHD_Connection *connection);
 
-/* `uri` is the undecoded target. libmicrohttpd's later callbacks get a target that is decoded and
- * cut at %00. */
+/* `uri` is the target of the request before decoding. It is copied, because later callbacks of
+ * libmicrohttpd get only a target that is decoded and cut off at %00. */
 struct exchange *exchange_new(struct site *site, const char *uri,
 	struct MHD_Connection *connection);
 void exchange_free(struct exchange *x);
@@ -57,22 +60,23 @@ void exchange_free(struct exchange *x);
 struct http_request exchange_request(const struct exchange *x, const char *method);
 
 /* Appends a piece of the body if keeps_body is true. If the bodies of all requests together exceed
- * their memory limit (exporter/core/memory_budget.h), drops this body and sets body_dropped. */
+ * their memory limit (memory_budget.changes), drops this body and sets body_dropped. */
 void exchange_keep(struct exchange *x, const char *data, size_t len);
 
-/* Returns true for ambiguous headers (exporter/http/framing.h). `version` is a text such as
- * MHD_HTTP_VERSION_1_1. */
+/* Returns true when a proxy could read the request differently (exporter/http/framing.h). `version`
+ * is the HTTP version, such as MHD_HTTP_VERSION_1_1. */
 bool exchange_is_ambiguous(const struct exchange *x, const char *version);
 
 /* Returns Content-Length in bytes; 0 = absent or not a number. */
 uint64_t exchange_length(const struct exchange *x);
 
-/* Suspends the connection until the queue's thread has answered the request. That thread sets
- * x->answered and resumes the connection. libmicrohttpd then calls on_request again. If the queue
- * is full, the answer is 503. */
+/* Suspends the connection and lets the thread of the queue `q` make the answer. That thread then
+ * sets x->answered and resumes the connection, and libmicrohttpd calls on_request again. If the
+ * queue is full, the answer is 503. */
 void exchange_answer_later(struct exchange *x, struct slow_queue *q, const struct http_request *r);
 
-/* Call it when x->answered is true. The caller then owns the body and the stream of the answer. */
+/* Returns the answer that the queue's thread made. Call it when x->answered is true. The caller
+ * then owns the body and the stream of the answer. */
 const struct http_answer *exchange_take_answer(struct exchange *x);
 
 #endif

@@ -1,5 +1,6 @@
-/* Detects requests whose end, host or client is ambiguous. A proxy may read the headers differently
- * and treat a part of the body as the next request of another client (request smuggling). */
+/* Detects requests whose headers do not tell clearly where the request ends, which host it is for,
+ * or which client sent it. A proxy in front of this server may read such headers differently, and
+ * may treat a part of the body as the next request of another client (request smuggling). */
 #ifndef EXPORTER_HTTP_FRAMING_H
 #define EXPORTER_HTTP_FRAMING_H
 
@@ -8,12 +9,12 @@
 
 #define FRAMING_SINGLE 7 /* number of headers that may occur only once */
 
-struct framing { /* all zero at first; then call framing_add for each header */
+struct framing { /* set all members to 0, then call framing_add for each header */
 	unsigned times[FRAMING_SINGLE];
 	bool odd;
 };
 
-/* Counts one header. `value` is NULL for a name without a colon. */
+/* Adds one header of the request. `value` is NULL if the header line has no colon. */
 void framing_add(struct framing *f, const char *name, const char *value);
 
 /* Returns true when the request is ambiguous. `target` and `version` are the undecoded parts of the

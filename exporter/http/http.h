@@ -10,9 +10,10 @@
 
 struct http;
 
-/* Serves on all addresses (exporter/http/listen.h) and logs them. If one address fails, serves on
- * no address, and `e` names the failed address. Serves on HTTP_DEFAULT_ADDRESS when there are no
- * addresses and no sockets from systemd. `app` must outlive the server. */
+/* Starts to serve on all `addresses` (exporter/http/listen.h) and on the sockets that systemd
+ * passed, and logs them. Without addresses and sockets, serves on HTTP_DEFAULT_ADDRESS. If one
+ * address fails, serves on none, and `e` names the failed address. `app` must outlive the
+ * server. */
 int http_start(struct http **ret, struct app *app, const struct text_list *addresses,
 	struct err *e);
 
@@ -21,8 +22,8 @@ int http_start(struct http **ret, struct app *app, const struct text_list *addre
 const char *http_address(const struct http *h, size_t i);
 
 /* Returns the URL of the page for a browser on this machine, such as "http://127.0.0.1:9877/".
- * `*address` receives the served address that it leads to. Returns NULL when only Unix sockets are
- * served. Both texts live as long as `h`. */
+ * `*address` receives the served address to which the URL leads. Returns NULL when only Unix
+ * sockets are served. Both texts live as long as `h`. */
 const char *http_page_url(const struct http *h, const char **address);
 
 /* http_stop waits at most this long for an answer from the history, because the disk may hang. */
@@ -30,10 +31,10 @@ const char *http_page_url(const struct http *h, const char **address);
 
 /* Closes all connections, joins the threads and frees `h`. NULL does nothing.
  *
- * If an answer still reads the history after HTTP_LEAVE_SECONDS, logs an error and returns
- * -ETIMEDOUT. The answer still uses `app`, so the caller must end the program by _exit(2). For
- * streams and other readers of the disk, http_stop itself has no time limit: the exit deadline
- * (exporter/lifecycle/exit_deadline.h) ends the program if it waits for them too long. */
+ * If a thread still reads the history for an answer after HTTP_LEAVE_SECONDS, logs an error and
+ * returns -ETIMEDOUT. That thread still uses `app`, so the caller must end the program by _exit(2).
+ * http_stop waits without a time limit for event streams and for other reads from the disk. If it
+ * waits too long, the exit deadline (exporter/lifecycle/exit_deadline.h) ends the program. */
 int http_stop(struct http *h);
 
 #endif

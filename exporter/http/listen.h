@@ -11,7 +11,8 @@
 /* The first descriptor that systemd passes to a service (sd_listen_fds(3)). */
 #define LISTEN_FIRST_GIVEN 3
 
-/* Opens a non-blocking, close-on-exec socket. `bound` receives the address with the real port. */
+/* Opens a listening socket for `address`. The socket is non-blocking and close-on-exec. `bound`
+ * receives the address with the port that the kernel chose. */
 int listen_open(int *ret, const char *address, char bound[LISTEN_TEXT_MAX], struct err *e);
 
 /* Prepares a socket that systemd passed. `bound` receives the address of the socket, or "unix:PATH"

@@ -8,16 +8,17 @@
 
 #include "exporter/api/route.h"
 
-/* Returns the user and the process at the client's end of a Unix socket. All members are zero for
- * other sockets. */
+/* Returns the user and the process that connected to the Unix socket `fd`. For other sockets, all
+ * members are 0. */
 struct peer peer_of(int fd);
 
 /* Returns true when the client connected to a loopback address, which only this machine can
  * reach. */
 bool peer_by_loopback(int fd);
 
-/* Returns a number for an address: the whole IPv4 address, or the first half of an IPv6 address.
- * The second half is left out, because clients choose it themselves. 0 = neither IPv4 nor IPv6. */
+/* Returns a number that identifies a client: its IPv4 address, or the first half of its IPv6
+ * address. A client can choose the second half itself, so it is ignored. 0 = the address is neither
+ * IPv4 nor IPv6. */
 uint64_t peer_number(const struct sockaddr *a);
 
 #endif

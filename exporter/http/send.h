@@ -7,9 +7,8 @@
 #include "exporter/site/site.h"
 #include "exporter/http/web_access.h"
 
-/* Sends `a`, and owns the body and the stream of `a` from then on. Also sends the headers that
- * `config` lists; NULL = no configuration. The caller must close the connection when the result is
- * MHD_NO. */
+/* Sends the answer `a` with the headers that `config` lists (NULL = none). Takes over the body and
+ * the stream of `a`. The caller must close the connection when the result is MHD_NO. */
 enum MHD_Result http_send(struct MHD_Connection *connection, const struct http_answer *a,
 	const struct web_config *config);
 

@@ -1,6 +1,7 @@
-/* Answers slow requests, such as the samples of a day, one at a time on the queue's thread, so that
- * scrapes never wait. Counts the bytes of answers until the answers are sent. While slow clients
- * leave too many bytes unread, the queue refuses requests. Any thread may call these functions. */
+/* A queue with a thread that answers slow requests, such as a request for the samples of a day, one
+ * at a time. The threads of the HTTP server stay free for scrapes. The queue counts the bytes of
+ * answers that are not sent yet. While slow clients leave too many bytes unread, it refuses
+ * requests. Any thread may call these functions. */
 #ifndef EXPORTER_HTTP_SLOW_QUEUE_H
 #define EXPORTER_HTTP_SLOW_QUEUE_H
 
@@ -15,13 +16,14 @@
 /* One request. The caller owns the struct and keeps it until `run` was called. */
 struct slow_task {
 	STAILQ_ENTRY(slow_task) link;
-	/* Makes the answer. Called on the queue's thread. If `wanted` is false, the function must
-	 * refuse the request: the queue stops, or too many bytes are unsent. It must call
+	/* Makes the answer. Called on the queue's thread. If `wanted` is false, the answer must be
+	 * a refusal, because the queue stops or too many bytes are unsent. The function must call
 	 * slow_queue_weigh before other threads see the answer. */
 	void (*run)(struct slow_task *task, bool wanted);
 };
 
-/* Work of a task that reads the history. */
+/* The part of a task that reads the history. It can be run on a separate thread, because the disk
+ * may never answer. */
 struct slow_work {
 	struct worker worker;
 	/* Makes the answer on a loose thread (exporter/core/loose_thread.h). */
@@ -30,34 +32,34 @@ struct slow_work {
 	void (*drop)(struct slow_work *work);
 };
 
-/* A work that uses no CPU time for this many seconds hangs. */
+/* A slow_work that uses no CPU time for this many seconds counts as hanging. */
 #define SLOW_WORK_SECONDS 3.0
 
 struct slow_queue;
 
-/* `most` is the maximum number of tasks between slow_queue_take and slow_queue_leave. `most_bytes`
- * limits the unsent bytes of answers. As long as the limit is not reached, the next answer is made,
- * even if it then exceeds the limit. `loose`: the disk may never answer
- * (slow_queue_work). */
+/* Opens a queue and starts its thread. `most` is the maximum number of tasks between
+ * slow_queue_take and slow_queue_leave. `most_bytes` is the limit of unsent bytes: when it is
+ * reached, no further answer is made. The last answer may exceed it. `loose`: true = the disk may
+ * never answer, so tasks must use slow_queue_work. */
 int slow_queue_open(struct slow_queue **ret, bool loose, size_t most, size_t most_bytes,
 	struct err *e);
 
 /* Returns `loose` of slow_queue_open: tasks must use slow_queue_work. */
 bool slow_queue_is_loose(const struct slow_queue *q);
 
-/* Calls take->make on a loose thread while the queue's thread waits. Returns true when it has
- * returned; the caller then frees the work. Returns false when the disk does not answer for
- * SLOW_WORK_SECONDS, and at once while an earlier work still hangs. Only for the queue's
- * thread. */
+/* Calls take->make on a loose thread while the queue's thread waits. Returns true when take->make
+ * has returned; the caller then frees the work. Returns false when take->make hangs
+ * (SLOW_WORK_SECONDS), and, without calling it, while an earlier work still hangs. Call it only on
+ * the queue's thread. */
 bool slow_queue_work(struct slow_queue *q, struct slow_work *take);
 
-/* Adds a task. Returns false and does not call `run` when the queue is full or stops. */
+/* Adds a task. Returns false and never calls task->run when the queue is full or stops. */
 bool slow_queue_take(struct slow_queue *q, struct slow_task *task);
 /* Adds the bytes of an answer to the unsent bytes. */
 void slow_queue_weigh(struct slow_queue *q, size_t bytes);
 
-/* Ends a task of slow_queue_take, after its answer was sent or dropped. `bytes` is the number that
- * slow_queue_weigh got. */
+/* Call it for each task that slow_queue_take accepted, after its answer was sent or dropped.
+ * `bytes` is the number that was passed to slow_queue_weigh. */
 void slow_queue_leave(struct slow_queue *q, size_t bytes);
 
 /* Waits for the running task, and runs the waiting tasks with `wanted` false. Returns -ETIMEDOUT

@@ -1,10 +1,10 @@
 /* Decides by --web.config.file whether a request is answered. Keeps the newest valid version of the
  * file.
  *
- * Each connection and each request checks the file, and the certificates and the key that the file
- * names (one stat(2) each). A change thus applies without a signal. A change applies one second
- * after the last write, because a file that is still being written may lack its users. While the
- * file is invalid or missing, every request is refused with 500. TLS connections then use the last
+ * At each connection and request, stat(2) is called for the file and for the certificates and the
+ * key that it names. A change is thus noticed without a signal. It takes effect one second after
+ * the last write, because a file that is still being written may lack its users. While the file is
+ * invalid or missing, every request is refused with 500. TLS handshakes then still use the last
  * valid version, so that clients see the 500 and not a failed handshake.
  *
  * Any thread may call these functions. */
@@ -22,7 +22,7 @@ struct web_version; /* one valid version of the file, with a reference count */
  * allowed. An invalid file is an error, and `e` names the line. */
 int web_access_open(struct web_access **ret, const char *path, struct err *e);
 bool web_access_with_tls(const struct web_access *w);
-/* Refuses requests that wait for a password check. Call it before the sockets are closed. */
+/* Refuses all requests that wait for a password check. Call it before the sockets are closed. */
 void web_access_stop(struct web_access *w);
 /* Call it after the sockets are closed. NULL does nothing. */
 void web_access_close(struct web_access *w);
@@ -35,8 +35,8 @@ const struct web_config *web_access_config(const struct web_version *v);
  * Returns false when the session must not be used. */
 bool web_access_attach(struct web_version *v, gnutls_session_t session);
 
-/* Decides whether a request may be answered, and sets q->config. If `again` is true, the rate limit
- * has already counted the request and does not count it a second time. */
+/* Decides whether a request may be answered, and sets q->config. `again`: true = the function was
+ * called for this request before, so the rate limit does not count it a second time. */
 enum web_entry web_access_check(struct web_access *w, struct web_version *v, struct web_question *q,
 	bool again);
 

@@ -4,9 +4,9 @@
  * exporters of a machine. Opens no file and no socket.
  *
  * Two things differ from the exporter-toolkit:
- * - The server has no HTTP/2. http_server_config.http2 is read, and its rules for cipher suites
+ * - The server has no HTTP/2. If http_server_config.http2 is set, only its rules for cipher suites
  *   are checked.
- * - cipher_suites also limits TLS 1.3. */
+ * - cipher_suites also applies to TLS 1.3. */
 #ifndef EXPORTER_HTTP_WEB_CONFIG_H
 #define EXPORTER_HTTP_WEB_CONFIG_H
 
@@ -28,7 +28,8 @@ enum client_auth {
 
 enum { WEB_CIPHERS_MAX = 32, WEB_CURVES_MAX = 8, WEB_HEADERS_MAX = 5 };
 
-/* A PEM text, or the path of a PEM file. At most one of them is set. */
+/* A certificate or key: its PEM text, or the path of its PEM file. At most one of the two is
+ * set. */
 struct pem {
 	const char *text, *file;
 };
@@ -39,12 +40,16 @@ struct web_config {
 	enum client_auth client_auth;
 	size_t n_sans, n_ciphers, n_curves;
 	const char *const *sans; /* allowed names of client certificates; NULL = any name */
-	unsigned char ciphers[WEB_CIPHERS_MAX]; /* rows of web_config_ciphers; none = all */
-	unsigned char curves[WEB_CURVES_MAX];   /* rows of web_config_curves; none = all */
-	unsigned char min_version, max_version; /* rows of web_config_versions */
+	/* indices in web_config_ciphers; n_ciphers 0 = all */
+	unsigned char ciphers[WEB_CIPHERS_MAX];
+	unsigned char curves[WEB_CURVES_MAX];   /* indices in web_config_curves; n_curves 0 = all */
+	unsigned char min_version, max_version; /* indices in web_config_versions */
 	bool server_order;
-	const char *header[WEB_HEADERS_MAX]; /* index = row of web_config_headers; NULL = not set */
-	double rate_interval; /* seconds until one more request is allowed; 0 = no limit */
+	/* values of the headers in web_config_headers, in its order; NULL = not set */
+	const char *header[WEB_HEADERS_MAX];
+	/* rate limit: one more request is allowed each time this many seconds have passed; 0 = no
+	 * limit */
+	double rate_interval;
 	uint64_t rate_burst;
 	size_t n_users;
 	struct web_user {
@@ -59,20 +64,20 @@ struct web_cipher {
 	const char *name;
 	const char *key_exchange; /* "" for suites of TLS 1.3 */
 	const char *cipher, *mac;
-	bool http2; /* a suite that HTTP/2 requires below TLS 1.3; see check_http2 */
+	bool http2; /* HTTP/2 over TLS 1.2 requires one of the suites with true; see check_http2 */
 };
 extern const struct web_cipher web_config_ciphers[];
 struct web_name {
 	const char *name, *gnutls;
 };
 extern const struct web_name web_config_curves[], web_config_versions[];
-/* Indices of rows in web_config_versions. */
+/* Indices in web_config_versions. */
 enum { TLS12 = 2, TLS13 = 3 };
 extern const char *const web_config_headers[WEB_HEADERS_MAX];
 
-/* Parses `text`, the content of the file `path`. Relative file names in it start at the folder of
- * `path`. Returns -EINVAL for an invalid file. `e` names the line, the fault and the accepted
- * values, and never contains a key or a hash. */
+/* Parses `text`, the content of the file `path`. File names in it that are relative are relative to
+ * the folder of `path`. Returns -EINVAL for an invalid file. `e` names the line, the fault and the
+ * accepted values, and never contains a key or a hash. */
 int web_config_parse(struct web_config **ret, const char *path, const char *text, size_t len,
 	struct err *e);
 void web_config_free(struct web_config *c); /* NULL does nothing */

@@ -4,14 +4,14 @@
  *
  * Limits slow down guessing:
  * - One password is checked at a time.
- * - For each client address, only one password may wait for its check. In total,
- *   WEB_USERS_WAITING_MAX requests may wait.
- * - struct failure_limit limits the wrong passwords of an address.
+ * - Only one password of each client address may wait for its check, and at most
+ *   WEB_USERS_WAITING_MAX requests in total.
+ * - struct failure_limit limits how many wrong passwords an address may send.
  *
- * If a password was right only for other client addresses so far, the limits still apply. Otherwise
- * a quick answer would tell a guesser that the password is right. If a password was right for the
- * same address before, the request is allowed at once, even if wrong passwords come from this
- * address, too.
+ * A request whose name and password were right before from the same address is allowed at once,
+ * even if wrong passwords come from this address, too. If they were right before only from other
+ * addresses, the limits apply to the request: a quick answer would tell a guesser that the password
+ * is right.
  *
  * Any thread may call these functions. */
 #ifndef EXPORTER_HTTP_WEB_USERS_H
@@ -36,10 +36,11 @@ enum web_entry {
 /* Maximum number of requests that wait for the check of a password. */
 #define WEB_USERS_WAITING_MAX 32
 
-/* Starts the thread at once, because no thread may be available when the first password arrives. */
+/* Starts the thread that checks passwords. It is not started later, when the first password
+ * arrives, because starting a thread may fail then. */
 int web_users_start(struct web_users **ret, struct err *e);
-/* Frees `u`. If a check is running, the checking thread frees `u` when the check ends. Call it
- * after web_users_stop. NULL does nothing. */
+/* Call it after web_users_stop. Frees `u`, or, if a check is running, lets the checking thread free
+ * `u` after the check. NULL does nothing. */
 void web_users_free(struct web_users *u);
 
 /* Resumes all waiting requests. Later requests whose password has no cached result get
@@ -48,27 +49,28 @@ void web_users_stop(struct web_users *u);
 
 struct web_question {
 	const struct web_config *config;
-	const char *name, *password; /* NULL = the request has none, and gets WEB_UNAUTHORIZED */
-	uint64_t address;            /* identifies the client's address (peer_number) */
+	/* NULL = the request has none and is refused with WEB_UNAUTHORIZED */
+	const char *name, *password;
+	uint64_t address; /* identifies the client's address (peer_number) */
 	/* true = the request has a token, so it is allowed without a user */
 	bool trusted;
-	/* Called once when the wait is over, from another thread, perhaps before WEB_WAIT is
-	 * returned. If `resume` is NULL, only cached results are used. WEB_WAIT then means that
-	 * there is none, so the password must be checked. */
+	/* Called once after WEB_WAIT, when the check is over: from another thread, and perhaps
+	 * before WEB_WAIT is returned. If `resume` is NULL, no check is started: WEB_WAIT then
+	 * means that there is no cached result. */
 	void (*resume)(void *context);
 	void *context;
 };
 enum web_entry web_users_ask(struct web_users *u, const struct web_question *q);
 
-/* Limits wrong passwords by a token bucket for each address. A bucket has at most FAILURE_BURST
- * tokens and gains one token every FAILURE_SECONDS. A full bucket is not stored. When
- * FAILURE_ADDRESSES buckets are stored, all further addresses share one bucket. The caller
- * locks. */
+/* Limits wrong passwords with one token bucket for each client address. Each wrong password takes a
+ * token. A bucket has at most FAILURE_BURST tokens and gains one token every FAILURE_SECONDS. Full
+ * buckets are not stored. When FAILURE_ADDRESSES buckets are stored, all further addresses share
+ * one bucket. The functions do not lock; the caller does. */
 #define FAILURE_BURST     10
 #define FAILURE_SECONDS   1
 #define FAILURE_ADDRESSES 512
 
-/* All zero = no wrong passwords yet. */
+/* All members are 0 at first, when there were no wrong passwords yet. */
 struct failure_limit {
 	struct failure_bucket {
 		uint64_t address;
@@ -76,7 +78,8 @@ struct failure_limit {
 	} of_one[FAILURE_ADDRESSES], of_others;
 };
 
-/* Returns true when the bucket of the address is empty. */
+/* Returns true when the bucket of the address is empty, so that its next password must be
+ * refused. */
 bool failure_limit_reached(const struct failure_limit *l, uint64_t address, struct mono now);
 void failure_limit_count(struct failure_limit *l, uint64_t address, struct mono now);
 

@@ -1,6 +1,6 @@
-/* The collectors that are switched on and work on this machine. They are started once and read once
- * per tick. enabled_collectors_start is called before the sampler thread starts. All other
- * functions are for the sampler thread. */
+/* The collectors that are switched on and work on this machine. They are started once, and read at
+ * each tick of the sampler. Call enabled_collectors_start before the sampler thread starts, and all
+ * other functions on the sampler thread. */
 #ifndef EXPORTER_SAMPLING_ENABLED_COLLECTORS_H
 #define EXPORTER_SAMPLING_ENABLED_COLLECTORS_H
 
@@ -13,8 +13,8 @@ struct enabled_collectors;
 /* The collectors of the exporter itself, which are always on; NULL-terminated. */
 extern const struct collector *const enabled_collectors_own[];
 
-/* Starts the collectors. A collector that cannot start is left out, with a log message unless its
- * code is -ENOENT. */
+/* Starts the collectors. A collector that cannot start is left out, and that is logged, except if
+ * its error is -ENOENT, which means that the machine does not have what it measures. */
 struct enabled_collectors *enabled_collectors_start(const struct options *o, struct host *host);
 
 void enabled_collectors_watch(struct enabled_collectors *a, const struct self_sources *sources);
@@ -24,8 +24,9 @@ void enabled_collectors_stop(struct enabled_collectors *a); /* NULL does nothing
  * enabled_collectors_own. The blocks of a snapshot have the same order. */
 const struct collector *const *enabled_collectors_list(const struct enabled_collectors *a);
 
-/* Reads every active collector into its block of `s`. Failures are logged at a limited rate.
- * `kept_only`: read only values that the history keeps, and skip collectors without such values. */
+/* Reads every active collector into its block of `s`. Failures are logged, but not each time.
+ * `kept_only`: true = read only values that the history stores, and skip collectors without such
+ * values. */
 void enabled_collectors_read(struct enabled_collectors *a, const struct host *host,
 	struct snapshot *s, bool kept_only);
 

@@ -1,6 +1,7 @@
-/* The server's thread that follows runs of wrappers with the same history file. It reads the
- * history after another process wrote to it. It makes the sampler follow new runs and conclude
- * ended runs. The record of an ended run is exact, so its values replace the server's readings. */
+/* A thread of the server that shows the runs which wrappers record into the same history file. It
+ * reads the history whenever another process has written to it. It makes the sampler follow new
+ * runs and conclude ended runs. The wrapper's record of an ended run is exact, so its values
+ * replace the server's own readings. */
 #ifndef EXPORTER_SAMPLING_FOLLOWER_H
 #define EXPORTER_SAMPLING_FOLLOWER_H
 

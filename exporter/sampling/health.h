@@ -7,10 +7,12 @@
 
 struct health {
 	bool ok;
-	double age, most; /* seconds since the last tick; largest age that is healthy */
+	/* seconds since the last tick of the sampler; maximum of `age` that is healthy */
+	double age, most;
 };
 
-/* Checks the health. Before the first tick, the time since `started` counts as the age. */
+/* Checks the health. `started` is the time at which the program started: before the first tick, the
+ * time since then counts as the age. */
 struct health health_of(struct app *app, struct mono started);
 
 #endif

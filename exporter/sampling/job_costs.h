@@ -1,8 +1,8 @@
-/* The thread that computes the costs of jobs for /metrics, their recommended sizes and the
- * warnings (job_advice.h). It reads the history every 15 s, or less often where that would take
- * more than a tenth of a CPU. It computes a job again when one of its runs has begun or ended. A
- * scrape only copies the result. The thread uses the catalogue that is already in memory or on
- * disk. It never fetches a catalogue. */
+/* The thread that computes the costs of jobs for /metrics, their recommended sizes and their
+ * warnings (job_advice.h). It reads the history every 15 s, or less often if that would take more
+ * than a tenth of a CPU. It computes a job again only when one of its runs has begun or ended. A
+ * scrape only copies the results. The thread uses a catalogue of prices that is already in memory
+ * or on disk, and never fetches one. */
 #ifndef EXPORTER_SAMPLING_JOB_COSTS_H
 #define EXPORTER_SAMPLING_JOB_COSTS_H
 
@@ -17,13 +17,13 @@ struct job_costs;
 int job_costs_start(struct job_costs **ret, struct app *app, struct err *e);
 void job_costs_stop(struct job_costs *c); /* frees `c`; NULL does nothing */
 
-/* Makes the advice for one job that the thread does not look at, because it is not one of the
- * JOBS_MAX jobs of /metrics. Takes 1 to 5 ms. `catalogue` NULL = the saving is unknown.
- * ret->job_name is `job_name`. Any thread. */
+/* Computes the advice for one job now, for a job that is not one of the JOBS_MAX jobs of /metrics,
+ * so that the thread does not compute it. Takes 1 to 5 ms. If `catalogue` is NULL, the saving is
+ * unknown. ret->job_name points to `job_name`. Any thread. */
 int job_costs_advise(struct app *app, struct history *h, const struct catalogue *catalogue,
 	const char *job_name, struct job_advice *ret, struct err *e);
 
-/* For tests: job_costs_look does one round of the thread's work. */
+/* For tests: makes the state without a thread, and does one round of the thread's work. */
 struct job_costs *job_costs_new(struct app *app);
 int job_costs_look(struct job_costs *c, struct err *e);
 

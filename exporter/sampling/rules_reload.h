@@ -1,5 +1,5 @@
-/* Reads the file of --jobs.rules at the start, and again on SIGHUP or POST /-/reload. A file with a
- * mistake changes nothing, and the error message describes the mistake. */
+/* Reads the file of --jobs.rules when the program starts, and again on SIGHUP or POST /-/reload. If
+ * the file has a mistake then, the rules in use stay, and the error describes the mistake. */
 #ifndef EXPORTER_SAMPLING_RULES_RELOAD_H
 #define EXPORTER_SAMPLING_RULES_RELOAD_H
 
@@ -15,8 +15,8 @@ int rules_reload_begin(const struct options *o, struct job_rules **ret, struct e
  * Any thread except the sampler's. */
 int rules_reload_now(struct app *app, struct err *e);
 
-/* Like rules_reload_now, for SIGHUP. Logs errors. Stops waiting for the sampler when a termination
- * signal arrives. */
+/* Like rules_reload_now, but for SIGHUP: logs errors, and stops waiting for the sampler when a
+ * signal to end the program arrives. */
 void rules_reload(struct app *app);
 
 #endif

@@ -18,11 +18,11 @@ struct run_forecasts;
 int run_forecasts_start(struct run_forecasts **ret, struct app *app, struct err *e);
 void run_forecasts_stop(struct run_forecasts *o); /* NULL does nothing */
 
-/* Adds the points of collector_outlook to a snapshot with runs. Adds nothing when `o` is NULL.
- * Sampler thread only. */
+/* Adds the values of the metrics of collector_outlook to a snapshot that contains runs. Does
+ * nothing when `o` is NULL. Sampler thread only. */
 void run_forecasts_add(struct run_forecasts *o, struct snapshot *s);
 
-/* Declares the metrics; run_forecasts_add adds their points. */
+/* Only declares the metrics; run_forecasts_add adds their values. */
 extern const struct collector collector_outlook;
 
 #endif

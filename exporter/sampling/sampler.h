@@ -1,13 +1,15 @@
-/* The sampler thread follows runs, runs the collectors, publishes snapshots and passes rows to the
- * historian. No other thread uses collectors and jobs.
+/* The sampler thread follows runs, reads the collectors, publishes snapshots and passes rows
+ * (struct sample) to the historian. No other thread uses the collectors and the followed runs. The
+ * sampler works in ticks: each tick takes one snapshot.
  *
- * A tick for a history row comes every --sample.interval. It reads all runs, and the machine values
- * that the history keeps. Rows come later if they cost more than half a CPU. They also come later
- * if the wrapper's CPU time limit would otherwise be used up before the job ends (sampler_state.h).
+ * Every --sample.interval there is a tick for rows of the history. It reads all runs, and the
+ * values of the machine that the history stores. The interval is longer if such ticks would take
+ * more than half a CPU, or if they would use up the CPU time limit of a wrapper before its job ends
+ * (sampler_state.h).
  *
- * A scrape makes an extra tick without a row. That tick reads all collectors, and reads the runs
- * again only if their values are older than SAMPLER_RUNS_AGE. Reading thousands of processes twice
- * within milliseconds would double the cost. */
+ * A scrape of /metrics causes an extra tick without rows. It reads all collectors. It reads the
+ * runs again only if their values are older than SAMPLER_RUNS_AGE, because a run may have thousands
+ * of processes and reading them is expensive. */
 #ifndef EXPORTER_SAMPLING_SAMPLER_H
 #define EXPORTER_SAMPLING_SAMPLER_H
 
@@ -29,36 +31,38 @@ struct job_rules; /* exporter/discovery/job_rules.h */
  * this. */
 #define LINGER_SECONDS 300
 
-/* Starts the thread. `take` is the job rules for the finder; NULL = no rules. This function takes
- * over the rules, and frees them even if the start fails. */
+/* Starts the thread. `take` contains the rules of --jobs.rules for the finder; NULL = no rules.
+ * This function owns `take` from then on, and frees it if the start fails. */
 int sampler_start(struct sampler **ret, struct app *app, struct job_rules *take, struct err *e);
 
-/* Takes a last sample and joins the thread. Blocks while the thread works or hangs. */
+/* Makes the thread take a last sample, waits for its end without a time limit, and frees `s`. */
 void sampler_stop(struct sampler *s);
 pthread_t sampler_thread(const struct sampler *s);
 
-/* Maximum age of the runs in a scrape, in seconds. If their values are older, the scrape reads the
- * runs again. After a slow tick, the maximum is higher (SAMPLER_TICKS_APART). */
+/* Maximum age of the values of runs in a scrape, in seconds. If they are older, the scrape reads
+ * the runs again. After a slow tick the maximum is higher (SAMPLER_TICKS_APART). */
 #define SAMPLER_RUNS_AGE 1.0
 
 /* Returns a snapshot of all collectors that is at most max_age_seconds old. The caller owns one
- * reference and drops it with shared_drop(&s->shared). Any thread. The sampler ticks at once if the
- * newest snapshot is older than max_age_seconds. It also ticks at once if a run was begun, was
- * concluded or lost its root process after the newest snapshot. Concurrent callers share that tick.
- * After timeout_seconds the result is the newest snapshot of any age, or NULL before the first
- * tick.
- * If max_age_seconds is above 0, a snapshot stays valid for at least SAMPLER_TICKS_APART times the
- * duration of its tick. This limits the cost of all callers to a tenth of a CPU. */
+ * reference and drops it with shared_drop(&s->shared). Any thread.
+ *
+ * If the newest snapshot is too old, the sampler ticks at once. It does the same if, since that
+ * snapshot, a run began, was concluded or lost its root process. Callers at the same time share one
+ * tick. If the tick takes longer than timeout_seconds, the result is the newest snapshot of any
+ * age; NULL if there is none yet.
+ *
+ * If max_age_seconds is above 0, a snapshot is used for at least SAMPLER_TICKS_APART times as long
+ * as its tick took. All scrapes together thus cost at most a tenth of a CPU. */
 #define SAMPLER_TICKS_APART 10
 
 struct snapshot *sampler_scrape(struct sampler *s, double max_age_seconds, double timeout_seconds);
 
-/* Like sampler_scrape, but max_age_seconds applies only to the runs, and all other values may be
- * missing. */
+/* Like sampler_scrape, but for callers that need only the runs: max_age_seconds applies only to the
+ * values of runs, and all other values may be missing. */
 struct snapshot *sampler_runs(struct sampler *s, double max_age_seconds, double timeout_seconds);
 
-/* Records that a scraper received the snapshot of this generation. The runs that the snapshot shows
- * as ended may then be dropped. Any thread. */
+/* Call it when a scraper has received the snapshot of this generation. Runs that ended in this
+ * snapshot are then dropped from later ones. Any thread. */
 void sampler_scraped(struct sampler *s, uint64_t generation);
 
 /* Returns true when a scraper received a snapshot of this generation or a later one. Any thread. */
@@ -67,40 +71,40 @@ bool sampler_was_scraped(struct sampler *s, uint64_t generation);
 /* Returns the seconds since the last tick ended; INFINITY before the first tick. Any thread. */
 double sampler_age(struct sampler *s);
 
-/* ---- requests: each call waits until the sampler thread has done the work. Any thread except the
- * sampler's. ----
+/* ---- requests: each of these functions waits until the sampler thread has done the work. Any
+ * thread except the sampler's. ----
  *
- * The sampler thread can hang forever if a file of the kernel or of a driver does not answer.
- * `seconds` is a timeout: if the thread did nothing for `seconds`, the call returns -ECANCELED.
- * This code has no other cause. INFINITY means no timeout.
- * After one timeout, all other waiting calls with a timeout return within 0.1 s, until the thread
- * works again. The thread may still use arguments that were not copied, so the caller must keep
- * them. */
+ * The sampler thread hangs if a file of the kernel or of a driver does not answer. `seconds` is the
+ * timeout of a call: if the thread did nothing for `seconds`, the call returns -ECANCELED. This
+ * code has no other cause. INFINITY = no timeout. After -ECANCELED, the thread may still use
+ * arguments that were not copied, so the caller must keep them. Once a call has timed out, other
+ * calls with a timeout return within 0.1 s until the thread works again. */
 #define SAMPLER_PATIENCE_SECONDS 10
 #define SAMPLER_NO_ANSWER                                                                          \
 	"the sampler does not answer, perhaps because a file of the kernel or of a driver does "   \
 	"not come"
 
-/* Follows a run, and takes its first reading before the call returns. If `record` is not NULL, this
- * process writes the run's history (begin and samples) and fills `ret`, which may be NULL. If
- * `record` is NULL, another process writes the history.
- * run_id and job_name are copied. All other texts of `spec` and `record` must stay valid. */
+/* Starts to follow a run, and takes its first reading before the call returns. `record`: not NULL =
+ * this process records the run, so the beginning and the samples are written to the history, and
+ * `*ret` is filled (`ret` may be NULL); NULL = another process records the run. run_id and job_name
+ * are copied. All other texts of `spec` and `record` must stay valid. */
 int sampler_follow(struct sampler *s, const struct run_spec *spec, const struct run_begin *record,
 	double seconds, struct account_note *ret, struct err *e);
 
-/* Takes the last reading of a run and corrects it by `final` (see jobs_conclude). Writes the run's
- * last row to the history, and then writes `finish`, which may be NULL. Copies all arguments except
- * the texts in `finish`. */
+/* Ends a run: takes its last reading and replaces values of it by the exact values in `final` (see
+ * jobs_conclude). Writes the last row of the run and then `finish` to the history; `finish` NULL =
+ * the end is not written. All arguments are copied, except the texts in `finish`. */
 int sampler_conclude(struct sampler *s, const char *run_id, const double final[RUN_N_METRICS],
 	enum final_kind kind, const struct run_finish *finish, double seconds, struct err *e);
 
-/* Calls `function` on the sampler thread with the finder. Then takes a tick that records the runs
- * that `function` began or ended. `context` begins with a struct shared, to which the sampler holds
- * a reference while `function` may use it.
- * Returns true when `function` has returned; the tick after it may hang. Returns false when there
- * is no finder, when a signal in `signals` is pending, or when the thread did nothing for
- * SAMPLER_PATIENCE_SECONDS. After false, `function` will not be called later, but it may be hanging
- * now. `signals` must be blocked in all threads; NULL = no signals. */
+/* Calls `function` with the finder on the sampler thread. Then takes a tick that records the runs
+ * that `function` began or ended. `context` must begin with a struct shared: the sampler holds a
+ * reference to it for as long as `function` may use it.
+ *
+ * Returns true when `function` has returned, even if the tick after it hangs. Returns false when
+ * there is no finder, when a signal of the set `signals` arrived, or when the thread did nothing
+ * for SAMPLER_PATIENCE_SECONDS. After false, `function` is not called any more, but a call of it
+ * may be hanging. All threads must block `signals`; NULL = no signals. */
 bool sampler_find(struct sampler *s,
 	void (*function)(struct finder *f, const struct host *host, void *context), void *context,
 	const sigset_t *signals);

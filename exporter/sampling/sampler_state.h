@@ -10,29 +10,34 @@
 #include "exporter/history/sample_rows.h"
 #include "exporter/sampling/sampler.h"
 
-/* A request from another thread. Each type of request is a struct that begins with this struct. The
- * sampler's lock guards it. */
+/* A request from another thread to the sampler thread. Each kind of request is a struct that begins
+ * with this struct. sampler.lock guards the members. */
 struct sampler_request {
 	struct sampler_request *next;
 	void (*function)(struct sampler *s, struct sampler_request *r);
 	bool begun, done;
-	bool function_returned; /* sampler_find: only the tick is left, and it may hang */
-	bool is_certain;        /* the remaining work cannot hang, so no timeout applies */
-	bool abandoned;         /* the caller gave up; the sampler thread frees the request */
+	/* only for sampler_find: the caller's function has returned, and only the tick is left,
+	 * which may hang */
+	bool function_returned;
+	/* true = the rest of the work cannot hang, so the caller waits for it without a timeout */
+	bool is_certain;
+	bool abandoned; /* the caller gave up; the sampler thread frees the request */
 };
 
-/* The purpose of a tick, most urgent last. */
+/* The purpose of a tick. A later one in this list is more urgent. */
 enum tick_purpose {
 	FOR_NOTHING,
 	FOR_SCRAPE, /* read all collectors, and the runs if their values are too old */
 	FOR_ROW,    /* read the runs, and the machine values that the history keeps */
 	FOR_EVENT,  /* as FOR_ROW, after a change that a scrape should show at once */
-	FOR_END,    /* as FOR_EVENT, after a run ended; ignores the CPU time limit */
+	/* as FOR_EVENT, after a run ended; taken even if the CPU time limit is nearly used up */
+	FOR_END,
 };
 
 struct snapshot_age {
-	bool any;              /* a snapshot exists, and no later event has made it obsolete */
-	struct mono at, ended; /* time of its readings; end of its tick */
+	/* true = there is a snapshot, and no event since has made it obsolete */
+	bool any;
+	struct mono at, ended; /* time of the snapshot's readings; end of its tick */
 };
 
 struct sampler {
@@ -49,8 +54,8 @@ struct sampler {
 	uint64_t rows;       /* number of history rows since the start */
 	double cpu_limit;    /* RLIMIT_CPU in seconds; INFINITY = no limit */
 	double look_seconds; /* CPU time of the latest tick that wrote history rows */
-	bool is_rare;        /* slower sampling was logged */
-	bool said_rights;    /* missing rights were logged */
+	bool is_rare;        /* true = it was logged that samples are rarer */
+	bool said_rights;    /* true = it was logged that rights are missing (rights_note) */
 
 	int wake; /* eventfd that is written when a member below has changed */
 	pthread_t thread;
@@ -65,8 +70,8 @@ struct sampler {
 	struct snapshot_age runs, all;
 };
 
-/* Returns true when there is no snapshot, or when the snapshot is older than `max_age_seconds`. If
- * the tick of the snapshot was slow, a longer age is allowed (SAMPLER_TICKS_APART). */
+/* Returns true when there is no snapshot, or when it is older than `max_age_seconds`. A snapshot
+ * whose tick was slow may be older (SAMPLER_TICKS_APART). */
 bool sampler_is_stale(const struct snapshot_age *t, struct mono now, double max_age_seconds);
 
 /* Wakes the thread, which then checks `want` and `requests`. Any thread. */
@@ -77,28 +82,30 @@ void sampler_wake(struct sampler *s);
 /* Takes a snapshot, which stays valid until the next tick. */
 const struct snapshot *sampler_tick(struct sampler *s, enum tick_purpose purpose);
 
-/* Returns the wait until the next row, in sample intervals. INFINITY: runs are not read any more,
- * and ticks repeat the latest values. */
+/* Returns how many sample intervals to wait until the next row. INFINITY = no rows any more: the
+ * CPU time limit is nearly used up, so ticks do not read the runs and repeat their latest
+ * values. */
 double sampler_slowdown(const struct sampler *s);
 
 /* The kernel kills a process that exceeds its CPU time limit (RLIMIT_CPU). The limit of a batch job
- * also applies to the wrapper. Samples are taken only until the process has used this share of the
- * limit. Until half of the share is used, samples come at the usual interval. Afterwards they
- * become ever rarer, so that the share lasts for a job of any length. The remaining CPU time is
- * reserved for the end of the run and for the history. */
+ * also applies to the wrapper. Samples may use this share of the limit; the rest is kept for the
+ * end of the run and for writing the history. Until half of the share is used, samples come at the
+ * usual interval. After that they come more and more rarely, so that the share lasts for a job of
+ * any length. */
 #define CPU_LIMIT_SHARE 0.8
-/* Maximum number of intervals by which a row is postponed. */
+/* Maximum number of sample intervals between two rows. */
 #define CPU_LIMIT_STRETCH_MAX 1000
 
-/* Returns the number of intervals between two samples, at least 1. All arguments are CPU seconds:
- * `limit` is the limit, `used` is the use so far, and `look` is the use of the latest sample.
- * Returns INFINITY when CPU_LIMIT_SHARE of the limit is used up, or when another sample would leave
- * too little for the end of the run. */
+/* Returns how many sample intervals to wait until the next sample, at least 1. The arguments are
+ * seconds of CPU time: the limit, the time used so far, and the time that the latest sample took
+ * (`look`). Returns INFINITY when CPU_LIMIT_SHARE of the limit is used up, or when another sample
+ * would leave too little for the end of the run. */
 double cpu_limit_slowdown(double limit, double used, double look);
 
-/* Logs a warning if some processes of a job cannot be read completely. The warning names the
- * missing rights and is logged only once. The metric rightsize_job_unreadable_processes counts
- * these processes. */
+/* Logs a warning if some processes of a job cannot be read completely. The warning names the rights
+ * that this program lacks, or tells why its rights are not enough. It is logged only once:
+ * `*logged` is then set to true. The metric rightsize_job_unreadable_processes counts the
+ * processes. */
 void rights_note(bool *logged, const struct snapshot *s);
 
 /* Passes the rows of one run to the historian; run_id NULL = the rows of all runs. */

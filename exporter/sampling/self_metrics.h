@@ -1,5 +1,5 @@
 /* Metrics about the exporter itself: build information, process_*, HTTP requests, the history. This
- * collector is here, not in collectors/, because it reads the program's state. Its metrics are
+ * collector is not in the folder collectors/, because it reads the program's state. Its metrics are
  * written after those of all_collectors. */
 #ifndef EXPORTER_SAMPLING_SELF_METRICS_H
 #define EXPORTER_SAMPLING_SELF_METRICS_H
@@ -20,8 +20,9 @@ struct self_sources {
 		*grafana_url; /* URLs of this exporter and of Grafana; NULL = unknown */
 };
 
-/* Sets the sources of the metrics about the history and of the links. These metrics are absent
- * before this call. `state` comes from collector_self.start. */
+/* Sets where the metrics about the history, and the metrics with the two URLs, get their values.
+ * These metrics are absent before this call. `state` is the state that collector_self.start
+ * returned. */
 void self_metrics_watch(void *state, const struct self_sources *sources);
 
 #endif

@@ -2,17 +2,15 @@
  * (https://html.spec.whatwg.org/multipage/server-sent-events.html). It sends a sample when the
  * sample reaches the history.
  *
- * One thread reads the history for all streams and never waits for a client: a stream gets no more
- * text until its reader has taken the previous text. At most EVENT_STREAMS_MAX streams can be open,
+ * One thread reads the history for all streams. It never waits for a client: a stream gets new text
+ * only when its reader has taken all earlier text. At most EVENT_STREAMS_MAX streams can be open,
  * or fewer when memory is limited (memory_budget.h). A stream stores at most EVENT_STREAM_TEXT_MAX
- * bytes.
+ * bytes of text.
  *
- * id: 1234                              the number of the last sample
- * event: samples
- * data: {"n": 2, "at": [...], ...}      as in the answer of /series
+ * id: 1234 the number of the last sample event: samples data: {"n": 2, "at": [...], ...} as in the
+ * answer of /series
  *
- * event: end                            the run has ended and all samples were sent; the stream ends
- * data: {} */
+ * event: end the run has ended and all samples were sent; the stream ends data: {} */
 #ifndef EXPORTER_SITE_EVENT_STREAM_H
 #define EXPORTER_SITE_EVENT_STREAM_H
 
@@ -24,15 +22,16 @@
 #define EVENT_STREAMS_MAX     32
 #define EVENT_STREAM_TEXT_MAX (512u << 10)
 
-/* Seconds. An idle stream sends a comment at this interval, because only a write reveals that a
- * client is gone. */
+/* Seconds. A stream without new samples sends a comment at this interval, because only a write to
+ * the socket reveals that the client is gone. */
 #define EVENT_STREAM_SILENCE_SECONDS 15
 
 struct event_streams;
 struct event_stream;
 
 struct event_streams *event_streams_new(struct app *app);
-/* Starts the thread. Call it once; before this call streams get no text. */
+/* Starts the thread that reads the history. Call it once. Streams that were opened before get no
+ * text until this call. */
 int event_streams_start(struct event_streams *l, struct err *e);
 /* Call it after event_streams_stop and after all streams were closed. NULL does nothing. */
 void event_streams_free(struct event_streams *l);
@@ -45,8 +44,8 @@ void event_streams_stop(struct event_streams *l);
 int event_stream_open(struct event_streams *l, const char *run_id, int64_t after,
 	struct event_stream **ret, struct err *e);
 
-/* Functions that pause and resume a reader. They are called with a lock held and must not call
- * functions of this file. */
+/* Functions that pause and resume the reader of a stream, that is, the HTTP connection to which the
+ * stream is sent. They are called with a lock held and must not call functions of this file. */
 struct event_stream_reader {
 	void (*pause)(void *reader), (*resume)(void *reader);
 	void *reader;

@@ -23,34 +23,36 @@ struct negotiated {
 	char content_type[128];
 };
 
-/* Chooses the format. `accept` may be any bytes, or NULL. The element with the highest q-value
- * wins. Among equal q-values the first element wins. Unknown parameters are ignored. Text 0.0.4 is
- * the default. */
+/* Chooses the format by an Accept header. `accept` is untrusted; NULL = no such header. The element
+ * with the highest q-value wins, and among equal q-values the first element. Unknown parameters are
+ * ignored. The default is text format 0.0.4. */
 struct negotiated negotiate(const char *accept);
 
 /* Returns true when the client accepts gzip (q > 0, also by "*"). `accept_encoding` may be NULL. */
 bool negotiate_gzip(const char *accept_encoding);
 
-/* The families to write; NULL or empty lists mean all families. */
+/* Which metric families to write. An empty list does not restrict them. */
 struct exposition_filter {
 	size_t n_collect, n_exclude, n_name;
 	const char *const *collect, *const *exclude; /* collector names */
 	const char *const *name;                     /* family or sample names */
 };
 
-/* Words for each enum metric_type. */
+/* The words of the formats for a metric type. */
 struct exposition_words {
 	const char *suffix;             /* end of the sample names */
 	const char *text, *openmetrics; /* word in the TYPE line */
 };
 extern const struct exposition_words exposition_words[];
 
-/* Metrics about the last reading of each collector. They are made from the blocks of a snapshot. */
+/* Metrics that tell for each collector whether its last reading succeeded, and how long it took.
+ * They are made from the blocks of a snapshot. */
 enum { HEALTH_SUCCESS, HEALTH_DURATION, HEALTH_N_METRICS };
 extern const struct metric exposition_health[HEALTH_N_METRICS];
 
-/* Cache of the constant text of one format (HELP, TYPE, starts of sample lines). Each text is
- * written on first use. Zeroed memory is an empty cache. One thread at a time. */
+/* Cache of the constant texts of one format: HELP lines, TYPE lines, and starts of sample lines.
+ * Each text is made at its first use. A struct of zeros is an empty cache. Only one thread at a
+ * time may use a cache. */
 struct exposition_heads {
 	struct buf text;
 	struct exposition_head *head; /* one per metric, in the order of exposition_write */
@@ -59,9 +61,10 @@ struct exposition_heads {
 };
 void exposition_heads_done(struct exposition_heads *h); /* for AUTO(exposition_heads_done) */
 
-/* Writes the families of the snapshot in the order of its blocks, then exposition_health. `filter`
- * may be NULL. `heads` caches text between calls with the same format. The cache is rebuilt when
- * the collectors of the snapshot are not those of the cache. */
+/* Writes the metric families of the snapshot in the order of its blocks, then those of
+ * exposition_health. `filter` NULL = all families. `heads` caches texts between calls; use one
+ * cache for each format. If the snapshot has other collectors than the last one, the cache is
+ * rebuilt. */
 void exposition_write(struct buf *out, const struct snapshot *s, enum exposition_format format,
 	const struct exposition_filter *filter, struct exposition_heads *heads);
 

@@ -1,7 +1,8 @@
 /* Checks that a Host header names this machine, as a defence against DNS rebinding. In that attack,
- * a web page makes its own host name resolve to a machine near the browser. The page can then read
- * that machine's answers. Its requests still have the attacker's host name in Host. Addresses and
- * localhost are safe, because DNS does not resolve them. */
+ * a web page makes its own host name resolve to the address of this machine, so that a browser lets
+ * the page read the answers of this machine. The Host header of such a request contains the
+ * attacker's host name. IP addresses and localhost in Host are safe, because an attacker's DNS
+ * server does not resolve them. */
 #ifndef EXPORTER_SITE_HOST_HEADER_H
 #define EXPORTER_SITE_HOST_HEADER_H
 

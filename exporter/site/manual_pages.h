@@ -1,5 +1,6 @@
-/* The pages of the manual (deploy/manual), for networks without access to other sites. The program
- * contains their Markdown in compressed form, and makes HTML of it on request. Any thread. */
+/* The pages of the manual (deploy/manual). The program serves them, because its network may have no
+ * access to other sites. It contains their Markdown in compressed form and converts a page to HTML
+ * when it is requested. Any thread. */
 #ifndef EXPORTER_SITE_MANUAL_PAGES_H
 #define EXPORTER_SITE_MANUAL_PAGES_H
 
@@ -10,19 +11,22 @@
 #define MANUAL_PAGES_MAX (96u << 10)
 
 struct manual_page {
-	const char *name; /* the last part of its path, such as "routes"; NULL ends the table */
-	const char *link; /* relative path by which other pages link to it; NULL = no links */
+	const char *name; /* last part of the page's path, such as "routes"; NULL ends the table */
+	/* relative path by which other pages link to this page; NULL = none of them does */
+	const char *link;
 	const struct page_asset *markdown;
 	/* Title of a page that is not below /manual/. NULL = the title is `name`. */
 	const char *title;
 };
 
-/* The pages below /manual/, sorted by name, and the page at /manual. CMake makes them from the
- * files in deploy/manual, where README.md is the page at /manual, and from SECURITY.md. */
+/* manual_pages: the pages below /manual/, sorted by name. manual_first_page: the page at /manual,
+ * from README.md in deploy/manual. CMake generates both from the files in deploy/manual and from
+ * SECURITY.md. */
 extern const struct manual_page manual_pages[];
 extern const struct manual_page manual_first_page;
 
-/* `path` is /manual, /manual/NAME or /runbook. Returns NULL when there is no such page. */
+/* Finds the page with the path /manual, /manual/NAME or /runbook. Returns NULL when there is no
+ * such page. */
 const struct manual_page *manual_page_find(const char *path);
 
 /* Appends the page as HTML. */

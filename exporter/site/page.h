@@ -19,7 +19,7 @@ extern const struct page_asset page_html, page_script, page_style, page_icon, pa
 /* The script of a report, which runs without an exporter. */
 extern const struct page_asset page_report_script;
 
-/* The text in page_html that is replaced by the list of routes. */
+/* The place in page_html at which the list of routes is inserted. */
 #define PAGE_MARK "<!-- routes -->"
 
 /* Content-Security-Policy: the page may load and run files of this server, but no inline code. */

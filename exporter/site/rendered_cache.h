@@ -1,7 +1,7 @@
-/* Response bodies. A body is immutable and shared by all connections that send it. It is freed when
- * the last of these connections drops its reference. The cache stores one body per format for the
- * newest snapshot. Concurrent scrapes share this body, which is compressed only once. Any
- * thread. */
+/* Bodies of HTTP responses, and a cache of the bodies of /metrics. A body is immutable and shared
+ * by all connections that send it. It is freed when its last reference is dropped. The cache stores
+ * one body for each format, made from the newest snapshot, and its compressed copy. Concurrent
+ * scrapes thus render and compress it only once. Any thread. */
 #ifndef EXPORTER_SITE_RENDERED_CACHE_H
 #define EXPORTER_SITE_RENDERED_CACHE_H
 
@@ -22,21 +22,22 @@ struct response_body {
 /* Moves the text of `take` into a new body and leaves `take` empty. */
 struct response_body *response_body_new(struct buf *take);
 
-/* Returns the bytes of all bodies in the program. */
+/* Returns the size of all bodies that now exist in the program, in bytes. */
 size_t rendered_cache_bytes(void);
 
-/* Returns a copy compressed with gzip level 1. Returns NULL when the body is too small or too
- * large. */
+/* Returns a copy of the body, compressed with gzip level 1. Returns NULL when the body is smaller
+ * than COMPRESS_MIN or too large. */
 struct response_body *response_body_gzip(const struct response_body *b);
 
 struct rendered_cache;
 struct rendered_cache *rendered_cache_new(void);
 void rendered_cache_free(struct rendered_cache *s);
 
-/* Renders the snapshot as text. Returns a reference to the body, which is compressed if `gzip` is
- * set and the text is large enough. A body with a filter is not cached. If another thread rendered
- * a newer snapshot meanwhile, returns the body of that snapshot. Returns NULL when the text is
- * larger than RENDERED_BODY_MAX. */
+/* Returns the snapshot as text in this format. The caller owns one reference to the body. It is
+ * compressed if `gzip` is set and the text has at least COMPRESS_MIN bytes. `filter` NULL = all
+ * families; a body with a filter is not cached. If another thread has rendered a newer snapshot
+ * meanwhile, returns the body of that snapshot. Returns NULL when the text is larger than
+ * RENDERED_BODY_MAX. */
 struct response_body *rendered_cache_body(struct rendered_cache *s, const struct snapshot *snapshot,
 	enum exposition_format format, const struct exposition_filter *filter, bool gzip);
 

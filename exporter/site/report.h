@@ -1,8 +1,9 @@
-/* A report is one HTML file about a run. People can mail it, keep it or attach it. It contains the
- * recommendation, the used shares of the request and the charts as HTML and SVG, which need no
- * JavaScript. It also contains the JSON answers, with a script that adds sortable tables and the
- * reader's time zone. It loads nothing. Its Content-Security-Policy contains the hashes of its own
- * script and style, and allows nothing else. */
+/* A report is one HTML file about a run. People can mail it, keep it or attach it. It contains as
+ * HTML and SVG, which need no JavaScript: the recommendation, how much of the request was used, and
+ * the charts. It also contains the JSON answers of the routes, with a script that adds sortable
+ * tables and converts times to the reader's time zone. It loads no other files. Its
+ * Content-Security-Policy contains the hashes of its own script and style, and allows nothing
+ * else. */
 #ifndef EXPORTER_SITE_REPORT_H
 #define EXPORTER_SITE_REPORT_H
 
@@ -11,7 +12,7 @@
 struct report {
 	const char *title; /* text, not markup */
 	double as_of;      /* time at which the routes were called, seconds since 1970 UTC */
-	/* Answers of the routes of these names, as JSON. An empty answer becomes null. */
+	/* JSON answers of the routes /series, /runs and /recommend. An empty one becomes null. */
 	const struct buf *series, *runs, *recommend;
 };
 

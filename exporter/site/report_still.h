@@ -6,9 +6,10 @@
 
 #include "collectors/base/buf.h"
 
-/* Adds the recommendation with its line to paste, the warnings, the used shares of the request and
- * the charts of the run as HTML. `series` and `advice` are answers of /series and /recommend; NULL
- * = there is none. `as_of` = seconds since 1970. Times are in UTC. */
+/* Adds as HTML: the recommendation with a line to paste into a job, the warnings, how much of the
+ * request was used, and the charts of the run. `series` and `advice` are the answers of /series and
+ * /recommend; NULL = there is none. `as_of` is the time of the report in seconds since 1970 UTC.
+ * Times are shown in UTC. */
 void report_still_add(struct buf *out, double as_of, const json_t *series, const json_t *advice);
 
 #endif

@@ -1,5 +1,5 @@
-/* Answers HTTP requests. Handles paths, methods and formats; the sockets are in exporter/http/. Any
- * thread. */
+/* Answers HTTP requests: handles paths, methods and formats. Sockets and connections are in
+ * exporter/http/. Any thread. */
 #ifndef EXPORTER_SITE_SITE_H
 #define EXPORTER_SITE_SITE_H
 
@@ -13,30 +13,38 @@
 
 struct http_request {
 	const char *method;
-	char *target; /* as received; modified by parsing */
+	char *target; /* path and query as received; parsing modifies it */
 	/* Request headers; NULL = absent. */
 	const char *accept, *accept_encoding, *scrape_timeout, *if_none_match, *last_event_id;
 	const char *host, *origin, *fetch_site, *content_type, *authorization;
 	struct peer peer;
-	bool loopback; /* received at an address that only this machine can reach */
-	/* the request came with TLS, a password or a token, so it is no DNS rebinding */
+	/* true = the request came to an address that only this machine can reach, such as
+	 * 127.0.0.1 */
+	bool loopback;
+	/* true = the request came over TLS, with a password or with a token, so it is not an attack
+	 * by DNS rebinding (host_header.h) */
 	bool vouched;
-	bool user;         /* authenticated by password or client certificate (--web.config.file) */
-	const char *space; /* result of site_token_space; NULL = the token of no namespace */
+	/* true = a user of --web.config.file, known by a password or a client certificate */
+	bool user;
+	/* namespace whose token the request has (site_token_space); NULL = it has no such token */
+	const char *space;
 	struct slice body; /* only with POST */
 	bool body_too_large;
 };
 
 struct http_answer {
 	int status;
-	const char *handler; /* path that labels the request counters; lives as long as the site */
+	/* path of the route, for the counters of requests; valid as long as the site */
+	const char *handler;
 	char content_type[128];
 	const char *allow;  /* value of Allow with status 405, else NULL */
 	bool negotiated;    /* the answer depends on Accept or Accept-Encoding */
-	const char *etag;   /* NULL = must not be cached */
+	const char *etag;   /* value of ETag; NULL = the answer must not be cached */
 	const char *policy; /* Content-Security-Policy, or NULL */
-	bool is_last;       /* close the connection after this answer */
-	uint64_t scraped;   /* pass to sampler_scraped after the body was sent; 0 = do not call */
+	bool is_last;       /* true = close the connection after this answer */
+	/* generation for sampler_scraped, to be called after the body was sent; 0 = do not call
+	 * it */
+	uint64_t scraped;
 	struct response_body *body;  /* the caller owns one reference */
 	struct event_stream *stream; /* sent instead of `body`; the caller closes it; NULL = none */
 };
@@ -46,7 +54,8 @@ struct http_answer {
 
 struct site;
 struct site *site_new(struct app *app);
-/* Checks the options. -EINVAL: --web.telemetry-path would hide a route, a page or a change. */
+/* Checks the options of the site. Returns -EINVAL when --web.telemetry-path is also the path of a
+ * route or a page, which could then not be reached. */
 int site_check_options(const struct options *o, struct err *e);
 /* Starts the thread of event streams. Call it before the first request. */
 int site_start(struct site *s, struct err *e);
@@ -60,31 +69,35 @@ json_t *site_description(const char *metrics_path);
 /* Returns true when site_answer may never return, because another machine or another program serves
  * the disk of the history. */
 bool site_disk_may_hang(const struct site *s);
-/* Fills `ret` with the refusal of a request whose answer the disk does not give. */
+/* Fills `ret` with the answer to a request that cannot be answered because the disk does not
+ * respond. */
 void site_no_answer(struct site *s, struct http_answer *ret);
 
 /* Fills `ret` with a JSON error (reply_error). */
 void site_refusal(struct http_answer *ret, int status, const char *code, const char *message);
 
-/* Finds the namespace whose token (--web.namespace-tokens) the request has. Returns false if the
- * request has no such token. If the tokens cannot be read, also returns false for every request,
- * and logs the error once.
+/* Finds the namespace whose token (--web.namespace-tokens) the request has, and writes it to `ret`.
+ * Returns false if the request has no such token. While the tokens cannot be read, returns false
+ * for every request, and logs the error once.
  *
- * Call it once for each request and pass the result in r->space. The files may change at any time,
- * and a second call could then say that a restricted client is not restricted. */
+ * Call it only once for each request, and pass the result in r->space. The files with the tokens
+ * may change at any time. After a second call, a client that may only post runs of its namespace
+ * could seem to have no such restriction. */
 bool site_token_space(struct site *s, const struct http_request *r, char ret[static JOB_SPACE_MAX]);
 
-/* Decides from the headers whether to read the body. Returns true for a change that this client may
- * make. The request may still be refused later. `*by_token` becomes true when the request has a
- * token that allows it. The client then does not need to be a user of --web.config.file. */
+/* Decides by the headers whether the body of a request is read. Returns true for a change that this
+ * client may make, although the change may still be refused later. Sets `*by_token` to true when a
+ * token of the request allows the change. The client then needs no name and password of
+ * --web.config.file. */
 bool site_takes_body(const struct site *s, const struct http_request *r, bool *by_token);
 
 /* Returns which thread must call site_answer:
  * - SITE_AT_ONCE: an HTTP thread.
- * - SITE_LATER: a thread of the slow queue, because a scrape cannot wait for a slow answer.
- * - SITE_OF_SAMPLES: the thread that reads the samples of whole runs.
- * Call this function for a POST only after site_takes_body returned true. If site_takes_body
- * returned false, the refusal takes no time and needs no other thread. */
+ * - SITE_LATER: the thread of a slow queue (slow_queue.h), because the answer may be slow and a
+ *   scrape must not wait for it.
+ * - SITE_OF_SAMPLES: the thread of another slow queue, which reads the samples of whole runs. For a
+ *   POST, call it only after site_takes_body returned true. Otherwise use SITE_AT_ONCE, because a
+ *   refusal takes no time. */
 enum site_way { SITE_AT_ONCE, SITE_LATER, SITE_OF_SAMPLES, SITE_WAYS };
 enum site_way site_way_of(const struct http_request *r);
 

@@ -11,19 +11,21 @@
 
 struct site {
 	struct app *app;
-	const struct site_page *pages; /* the first is "/"; ends with `about` NULL */
+	/* array; the first page is "/", and the last element has `about` NULL */
+	const struct site_page *pages;
 	struct rendered_cache *rendered_cache;
 	struct event_streams *event_streams;
 	struct mono started;
-	/* Time (struct mono) of the last scrape that timed out without a recent snapshot; 0 =
-	 * never. */
+	/* Time (mono.ns) of the last scrape that timed out and got no recent snapshot; 0 = there
+	 * was none. */
 	atomic_int_least64_t gave_up;
-	/* the tokens of --web.namespace-tokens cannot be read, and this was logged */
+	/* true = the tokens of --web.namespace-tokens cannot be read, and that was logged */
 	atomic_bool tokens_unreadable;
 };
 
 struct site_page {
-	/* Path, help, parameters and the like; its `answer` is NULL. */
+	/* Path, help, parameters and so on. about->answer is NULL, because `answer` below is called
+	 * instead. */
 	const struct route *about;
 	void (*answer)(struct site *s, const struct http_request *r, struct request_target *t,
 		struct http_answer *ret);
@@ -32,7 +34,8 @@ struct site_page {
 extern const struct route site_metrics_about, site_events_about, site_manual_about,
 	site_openapi_about, site_runbook_about;
 
-/* Reads the query of the target into `a`. Returns false with an error in `r`. */
+/* Reads the query of the target into `a`. If it is invalid, writes an error to `r` and returns
+ * false. */
 bool site_arguments(struct arguments *a, const struct parameter *parameters,
 	struct request_target *t, struct reply *r);
 
