@@ -1,5 +1,5 @@
-/* Splits a request target ("/stats?job_name=a%2Fb&runs=5", RFC 9112, 3.2) in place. The input may
- * be any bytes; the results are valid UTF-8 without NUL. */
+/* Splits the target of an HTTP request ("/stats?job_name=a%2Fb&runs=5", RFC 9112, 3.2) in place.
+ * The target may consist of any bytes. The results are valid UTF-8 without NUL. */
 #ifndef EXPORTER_API_REQUEST_TARGET_H
 #define EXPORTER_API_REQUEST_TARGET_H
 
@@ -14,8 +14,8 @@ struct request_target {
  * for a path that is not UTF-8. */
 int request_target_split(char *raw, struct request_target *ret, struct err *e);
 
-/* Decodes the next name and value of the query. A name without "=" has the value "". Returns 1 when
- * there was a pair, 0 at the end of the query, or -EINVAL. */
+/* Decodes the next name and value of t->query. A name without "=" has the value "". Returns 1 when
+ * there was a pair, 0 at the end of the query, and -EINVAL when the pair is not valid. */
 int request_target_next(struct request_target *t, char **name, char **value, struct err *e);
 
 #endif

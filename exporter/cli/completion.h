@@ -1,6 +1,6 @@
 /* Appends the completion scripts of the shells. The words in them come from the tables of options,
- * routes and commands. The names of jobs and runs are read from the history whenever a person
- * presses Tab. */
+ * routes and commands. The scripts do not contain the names of jobs and runs: they call this
+ * program, which reads the names from the history, whenever a person presses Tab. */
 #ifndef EXPORTER_CLI_COMPLETION_H
 #define EXPORTER_CLI_COMPLETION_H
 

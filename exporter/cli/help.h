@@ -7,27 +7,31 @@
 #include "collectors/base/buf.h"
 #include "exporter/options/options.h"
 
-/* A command that is not a route. A NULL `word` ends the table. */
+/* A command that is not a route (exporter/api/route.h). A NULL `word` ends the table. */
 struct help_command {
 	const char *word, *synopsis, *help;
 	unsigned bits; /* enum command_bits; 0 = it has no options */
 	/* Returns the i-th word that may follow the command, and NULL past the last. NULL = no word
 	 * may follow. */
 	const char *(*follower)(size_t i);
-	/* the heading under which --help lists the words that may follow; NULL = no list */
+	/* heading under which --help lists the words of `follower`; NULL = --help does not list
+	 * them */
 	const char *placeholder;
 	void (*explain)(struct buf *out); /* writes text above the options of --help; NULL = none */
 };
 extern const struct help_command help_commands[];
 
-/* Returns NULL if there is no such command, or if it is a route. */
+/* Finds the command `word` in help_commands. Returns NULL if there is none, for example because the
+ * command is a route. */
 const struct help_command *help_command_find(const char *word);
 
-/* Returns the i-th command, routes included. NULL = there are no more. */
+/* Returns the word of the i-th command; the commands of routes count, too. NULL = there are no
+ * more. */
 const char *help_command_word(size_t i);
 
-/* The names of the options and parameters that --help of a command shows. All names are shown by
- * --help=all, and by --help of a command that is not in the table. A NULL `word` ends the table. */
+/* The options and parameters that most people need: --help of the command `word` shows only these
+ * `names`. --help=all shows all. --help of a command that is not in the table shows all, too. A
+ * NULL `word` ends the table. */
 #define HELP_USUAL_MOST 10
 struct help_usual {
 	const char *word, *names[HELP_USUAL_MOST + 1];
@@ -40,12 +44,13 @@ struct help_example {
 };
 extern const struct help_example help_examples[];
 
-/* Appends the help of a command: the options that most people need, or all of them. Appends the
- * help of the program for "" and for a flag. Returns false if there is no such command. */
+/* Appends the help of the command `word`: with the options that most people need (help_usual), or
+ * with all options if `all` is true. If `word` is "" or a flag, appends the help of the program.
+ * Returns false if there is no such command. */
 bool help_of_word(struct buf *out, const char *word, bool all);
 
-/* Prints that `word` is no command, and the command that was probably meant. Returns the exit code
- * for bad usage. */
+/* Prints that there is no command `word`, and which command was probably meant. Returns the exit
+ * code for bad usage. */
 int help_refuse_word(const char *word);
 
 #endif

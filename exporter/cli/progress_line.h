@@ -20,8 +20,8 @@ struct progress_line {
 	struct worker worker;
 };
 
-/* Starts the thread that draws. `l` must stay where it is until progress_line_end. Without a
- * terminal, or without memory for a thread, no line appears. */
+/* Starts the thread that draws the line. `*l` must not be moved until progress_line_end. If stderr
+ * is not a terminal, or if the thread cannot be started, no line appears. */
 void progress_line_begin(struct progress_line *l, const char *command);
 
 /* Stops the thread and clears the line. Call it before anything else is printed. */

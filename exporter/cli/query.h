@@ -9,42 +9,44 @@
 /* Returns the route with this command word, or NULL. */
 const struct route *query_route(const char *command);
 
-/* Moves the route's parameters and their values to the front of `argv` and keeps their order.
- * Returns the number of moved arguments. options_read reads the remaining arguments. Stops at
- * "--". */
+/* Moves the parameters of the route, its other flags (query_flag_at) and their values to the front
+ * of `argv`, in their order. Stops at "--". Returns the number of moved arguments. The caller
+ * passes the remaining arguments to options_read. */
 int query_split(const struct route *route, int argc, char **argv);
 
-/* Writes the answer to stdout, or to FILE with -o FILE: as tables on a terminal, else as JSON;
- * --format chooses. Errors go to stderr. `argv` contains only parameters of the route and flags
- * of query_flag_at, as query_split collects them: --job-name X or --job-name=X. Returns the exit
- * code: 0 = done, 1 = no answer, 2 = bad usage. */
+/* Runs the route and writes its answer to stdout, or to FILE with -o FILE. The format is that of
+ * --format. Without --format, it is tables for a terminal, and else JSON. Errors go to stderr.
+ * `argv` contains the arguments that query_split moved to the front. Returns the exit code: 0 =
+ * done, 1 = no answer, 2 = bad usage. */
 int query_main(struct app *app, const struct route *route, int argc, char **argv);
 
-/* Runs a command and writes its answer to the file at `path`, as -o does. `pairs` has parameters
- * and values; a NULL name ends the list. If the answer is an error, writes no file and copies the
- * error message to `e`. */
+/* Runs the command of a route and writes its answer to the file at `path`, as -o does. `pairs`
+ * contains names and values of parameters, and ends with a NULL name. If the answer is an error,
+ * writes no file and copies the error message to `e`. */
 int query_save(struct app *app, const char *command, const char *const pairs[][2], const char *path,
 	struct err *e);
 
-/* Prints that `word` is not a flag, and the flag that was probably meant. Returns the exit code for
- * bad usage. */
+/* Prints that the route's command has no flag `word`, and which flag was probably meant. Returns
+ * the exit code for bad usage. */
 int query_refuse(const struct route *route, const char *word);
 
-/* A flag of a query beside the parameters of its route, such as --color. */
+/* A flag of a route's command that is not a parameter of the route, such as --color. */
 struct query_flag {
 	const char *name;
 	bool needs_value;
 };
 
-/* Gets flag `i` of the route's command. Returns false after the last one. */
+/* Fills `ret` with the `i`-th flag of the route's command that is not a parameter. Returns false
+ * after the last one. */
 bool query_flag_at(const struct route *route, size_t i, struct query_flag *ret);
 
-/* Returns the k-th word that a flag or a parameter of the route's command accepts. Returns NULL past
- * the last, and if any text is accepted. */
+/* Returns the `k`-th word that the flag or parameter `name` of the route's command accepts. Returns
+ * NULL past the last word, and if `name` accepts any text. */
 const char *query_flag_word(const struct route *route, const char *name, size_t k);
 
-/* Appends to --help the parameters of a route and the flags of query_flag_at. Appends only those
- * in `names` (options_help_shows), or all if `names` is NULL. Returns how many were left out. */
+/* Appends the part of --help that lists the parameters of a route and the flags of query_flag_at:
+ * only those in `names` (options_help_shows), or all if `names` is NULL. Returns how many were left
+ * out. */
 size_t query_help(struct buf *out, const struct route *route, const char *const *names);
 
 #endif

@@ -6,7 +6,7 @@
 #include "collectors/base/buf.h"
 
 /* Run the commands "export" and "import". `argv` contains the arguments after the command word.
- * Both return the exit code: 0 = done, 1 = failed, or a run was left out, 2 = bad usage. */
+ * Both return the exit code: 0 = done, 1 = failed or some runs were left out, 2 = bad usage. */
 int transfer_export(int argc, char **argv);
 int transfer_import(int argc, char **argv);
 

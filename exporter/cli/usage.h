@@ -1,5 +1,5 @@
-/* Prints errors about the command line: the message, and the --help that says more. A function
- * that returns an int returns EXIT_USAGE, the exit code for a wrong command line. */
+/* Prints errors about the command line: a message, and which --help explains more. A function that
+ * returns an int returns EXIT_USAGE, the exit code for a wrong command line. */
 #ifndef EXPORTER_CLI_USAGE_H
 #define EXPORTER_CLI_USAGE_H
 
@@ -24,12 +24,12 @@ void usage_try(const char *command);
  * program itself. */
 int usage_error(const char *command, const char *text);
 
-/* Prints that the command takes no argument `word`. `flag` is the option whose value was probably
- * meant; NULL = none. */
+/* Prints that the command does not accept the argument `word`. If `flag` is not NULL, also prints
+ * that `word` was probably meant as the value of this option. */
 int usage_argument(const char *command, const char *word, const char *flag);
 
-/* Prints that `word` may not follow the command, and the words that may. `word` is NULL if the word
- * is missing. */
+/* Prints that `word` may not follow the command, or, if `word` is NULL, that a word is missing.
+ * Then prints the words that may follow (`accepted`). */
 int usage_word(const char *command, const char *word, const char *(*accepted)(size_t i));
 
 #endif

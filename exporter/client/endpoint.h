@@ -1,6 +1,6 @@
-/* A server to which documents are posted: how to reach it, and how to log in there. The download
- * handle is opened only before the first request, which saves the 5 MB that libcurl takes until
- * then. One thread. */
+/* A server to which documents are posted: how to reach it, and how to log in there. libcurl, which
+ * takes 5 MB of memory, is loaded only before the first request. Only one thread may use an
+ * endpoint. */
 #ifndef EXPORTER_CLIENT_ENDPOINT_H
 #define EXPORTER_CLIENT_ENDPOINT_H
 
@@ -8,14 +8,15 @@
 #include "exporter/client/download.h"
 
 struct endpoint_options {
-	/* The files are read before each request, because they may change. NULL = none. */
+	/* Files with secrets and certificates. They are read before each request, because they may
+	 * change. NULL = none. */
 	const char *token_file;      /* token for Authorization: Bearer */
 	const char *basic_auth_file; /* USER:PASSWORD for Authorization: Basic */
 	const char *ca_file;         /* certificates to trust; NULL = the system's */
 	const char *ca_option;       /* option that sets ca_file, for messages */
 	struct text_list headers;    /* further headers, "NAME: VALUE" */
 	double connect_seconds, total_seconds;
-	size_t answer_max;       /* largest answer, bytes */
+	size_t answer_max;       /* maximum size of an answer in bytes */
 	const atomic_bool *stop; /* as in struct download_options */
 };
 

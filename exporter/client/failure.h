@@ -1,4 +1,4 @@
-/* Says in one sentence why a transfer failed, and what to do. */
+/* Makes an error message of one sentence: why a transfer failed, and what the user can do. */
 #ifndef EXPORTER_CLIENT_FAILURE_H
 #define EXPORTER_CLIENT_FAILURE_H
 
@@ -7,7 +7,7 @@
 
 #include "collectors/base/err.h"
 
-/* A transfer without a complete answer. */
+/* The facts about a transfer that ended without a complete answer. */
 struct failure {
 	const char *url;
 	int curl;           /* CURLcode of the transfer */
@@ -32,8 +32,8 @@ void url_host(const char *url, char ret[HOST_MAX]);
  * -EIO           anything else, such as a connection that ended within the answer */
 int failure_set(const struct failure *f, struct err *e);
 
-/* Returns true for -ECONNREFUSED, -ETIMEDOUT and -EIO, after which the same transfer may succeed
- * later. *why (may be NULL) then receives the reason in at most four words. */
+/* Returns true if the same transfer may succeed later: for -ECONNREFUSED, -ETIMEDOUT and -EIO.
+ * `*why` then receives the reason in at most four words; `why` may be NULL. */
 bool failure_passes(int code, const char **why);
 
 #endif

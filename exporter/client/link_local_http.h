@@ -1,5 +1,5 @@
-/* Parses one response of HTTP/1.1 as its bytes arrive. The parser is for small responses of
- * link-local metadata services, which do not justify loading libcurl
+/* Parses one HTTP/1.1 response while its bytes arrive. It is only for the small responses of a
+ * cloud's metadata service (at a link-local address). For these it would not pay to load libcurl
  * (exporter/client/download.h). */
 #ifndef EXPORTER_CLIENT_LINK_LOCAL_HTTP_H
 #define EXPORTER_CLIENT_LINK_LOCAL_HTTP_H
@@ -13,10 +13,10 @@ struct link_local_answer {
 	size_t len;
 };
 
-/* `data` has all bytes received so far. `ended` is true when the peer has closed the connection.
- * Returns 1 when the response is complete. The call then changes a chunked body in `data`, so do
- * not call it again with the same bytes. Returns 0 when more bytes are needed. Returns -EBADMSG for
- * a truncated response, and for a text that is not HTTP. */
+/* `data` contains all bytes that were received so far. `ended` is true when the peer has closed the
+ * connection. Returns 0 when more bytes are needed: call it again with all bytes. Returns 1 when
+ * the response is complete; a chunked body was then decoded within `data`, so do not call it again
+ * with these bytes. Returns -EBADMSG for a truncated response, and for bytes that are not HTTP. */
 int link_local_http_read(char *data, size_t len, bool ended, struct link_local_answer *ret);
 
 #endif

@@ -1,17 +1,17 @@
-/* The threads that send ended runs to a receiver: to another exporter
- * (exporter/forward/to_exporter.h), or to a store (exporter/remote/to_store.h). A thread posts
- * several runs in one request. If the receiver neither takes nor refuses any of them, the thread
- * posts them one at a time. Each run is posted at least once. If the receiver already has a run, it
- * recognises the run.
+/* The threads that send ended runs to a receiver. A receiver is another exporter
+ * (exporter/forward/to_exporter.h) or a Prometheus-compatible store (exporter/remote/to_store.h). A
+ * thread posts several runs in one request. If the receiver neither takes nor refuses any of them,
+ * the thread posts them one at a time. A run may be posted more than once: a receiver recognises a
+ * run that it already has.
  *
- * The history is the queue. A run that any process has written waits there until it is marked as
- * forwarded, so a forwarder that was killed continues after a restart. The limits of the history
- * also limit the queue.
+ * The history is the queue: an ended run, whichever process recorded it, waits in the history until
+ * it is marked as sent. After a restart the program thus continues where it was killed. The limits
+ * of the history also limit the queue.
  *
- * After each further failure in a row the thread waits longer, and a part of the wait is random. A
- * run that the receiver refuses for good (VERDICT_REFUSED) is not sent again. A run that fails
- * repeatedly is set aside and retried separately, so that it does not block other runs
- * (exporter/forward/retry_list.h). */
+ * After a failure, the thread waits before it tries again. The wait grows with each failure in a
+ * row, and a part of it is random. A run that the receiver refuses for good (VERDICT_REFUSED) is
+ * not sent again. A run that fails repeatedly is set aside and retried separately, so that it does
+ * not block other runs (exporter/forward/retry_list.h). */
 #ifndef EXPORTER_FORWARD_FORWARDER_H
 #define EXPORTER_FORWARD_FORWARDER_H
 
@@ -25,11 +25,11 @@
 struct forwarder;
 struct historian;
 
-/* The receiver's decision about a run of the request. */
+/* The receiver's decision about one run of a request. */
 enum run_verdict {
 	VERDICT_OPEN, /* not decided: the run must be sent again */
 	VERDICT_TAKEN,
-	VERDICT_REFUSED, /* the receiver will never take it */
+	VERDICT_REFUSED, /* the receiver will never take the run, so it is not sent again */
 };
 
 /* How runs are sent to one kind of receiver. */
@@ -40,15 +40,15 @@ struct forward_protocol {
 	const char *const *header; /* further headers, as in struct endpoint_document */
 	/* largest number of runs in a request, at most FORWARD_RUNS_MAX */
 	size_t runs_at_once;
-	/* HTTP statuses of answers which mean that the receiver could not store the one run of the
-	 * request, but may store others; 0 = no more */
+	/* HTTP statuses that mean, after a request with one run, that the receiver cannot store
+	 * this run, but may store others; 0 ends the list */
 	int statuses_of_run[2];
-	/* Appends a request to `body`, with as many of these runs, from the first on, as fit into
-	 * one request. Returns their number, at least 1. */
+	/* Appends the body of a request with the first of these `n` runs: as many as fit into one
+	 * request. Returns their number, at least 1. */
 	size_t (*write)(struct buf *body, const struct run *const *run, size_t n);
-	/* Reads the answer to a request with these runs. Sets ret[i] to the decision about run[i];
-	 * it is VERDICT_OPEN before the call. Returns the reason why runs were refused, or why none
-	 * was taken, as a text in the arena or a constant. */
+	/* Reads the answer to a request with these runs. Sets ret[i], which is VERDICT_OPEN before
+	 * the call, to the decision about run[i]. Returns the reason why runs were refused, or why
+	 * none was taken, as a text in the arena or a constant. */
 	const char *(*read)(const struct http_response *a, const struct run *const *run, size_t n,
 		enum run_verdict *ret, struct arena *arena);
 };
@@ -56,9 +56,9 @@ struct forward_protocol {
 
 struct forwarder_options {
 	const struct forward_protocol *protocol;
-	const char *url;  /* receiver, checked by its option */
-	const char *path; /* is appended to `url`: "/runs" */
-	/* how to log in, and ca_option; forwarder_start sets the other members */
+	const char *url;  /* URL of the receiver; it was checked when the option was read */
+	const char *path; /* path that is appended to `url`, such as "/runs" */
+	/* the caller sets how to log in, and ca_option; forwarder_start sets the other members */
 	struct endpoint_options endpoint;
 	const char *history_path;
 	struct historian *historian; /* the historian that marks runs as sent */
@@ -67,30 +67,31 @@ struct forwarder_options {
 /* The texts in `o` and the historian must live longer than the forwarder. */
 int forwarder_start(struct forwarder **ret, const struct forwarder_options *o, struct err *e);
 
-/* Sends the remaining runs for at most timeout_seconds. Then aborts, which takes less than a
- * second unless the disk hangs. A signal of signals_end ends the wait early; all threads must block
- * these signals. `f` may be NULL.
+/* Sends the runs that still wait, for at most timeout_seconds. Then stops the thread, which takes
+ * less than a second unless the disk hangs, and frees `f`. If a signal of signals_end arrives, the
+ * wait ends early; all threads must block these signals. `f` may be NULL.
  *
- * Runs are sent only from the history. Call this function after historian_settle, so that all
- * runs are in the history, and before historian_stop.
+ * Runs are sent only from the history. Call this function after historian_settle, so that all runs
+ * are in the history, and before historian_stop.
  *
  * Returns -ETIMEDOUT when the disk of the history does not answer for five more seconds. `f` is
  * then not freed, and its thread still uses the historian. The caller must end the program by
  * _exit(2). */
 int forwarder_stop(struct forwarder *f, double timeout_seconds);
 
-/* Counts of all threads of this program that send to this kind of receiver. The program's own
- * metrics show them. Any thread may call forward_counts. */
+/* Counts for the program's own metrics: sums over all threads of this program that send to one kind
+ * of receiver. Any thread may call forward_counts. */
 struct forward_counts {
 	bool active;
 	uint64_t delivered, refused, failures; /* `failures` = failed attempts, which are retried */
-	/* numbers of runs that were not sent after the last round; `stuck` of the `waiting` are set
-	 * aside */
+	/* waiting: number of runs that were not sent yet when the last round ended. stuck: how many
+	 * of these are set aside (retry_list.h). */
 	uint64_t waiting, stuck;
 };
 struct forward_counts forward_counts(enum history_receiver to);
 
-/* Returns `url`, without the slashes at its end, followed by `path`. The caller frees the text. */
+/* Returns `url` followed by `path`. Slashes at the end of `url` are left out. The caller frees the
+ * text. */
 char *forward_url(const char *url, const char *path);
 
 /* Returns the beginning of the body of the answer, for the log. */

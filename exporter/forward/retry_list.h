@@ -1,13 +1,12 @@
 /* Runs that could not be forwarded. The list stores how often each run failed, and when to retry
  * it.
  *
- * A run that probably causes its own failures is set aside, so that it does not block the runs
- * behind it. A run is set aside at once when the receiver answered but could not store the run. A
- * run is also set aside after 3 failures of any kind in a row, because the run may crash the
- * receiver or a proxy.
+ * A run that probably causes its own failures is set aside: other runs are sent before it. A run is
+ * set aside at once if the receiver answered but could not store it. A run is also set aside after
+ * 3 failures of any kind in a row, because it may crash the receiver or a proxy.
  *
- * The list is only in memory, so a restarted program tries every run again. Only one thread may
- * use a list. */
+ * The list exists only in memory, so after a restart the program tries every run again. Only one
+ * thread may use a list. */
 #ifndef EXPORTER_FORWARD_RETRY_LIST_H
 #define EXPORTER_FORWARD_RETRY_LIST_H
 
@@ -35,14 +34,15 @@ struct retry_wait {
 unsigned retry_list_failures(const struct retry_list *s, const char *run_id);
 
 /* Counts a failure of a run. `by_itself` is true when the receiver answered but could not store the
- * run. Returns true when this failure sets the run aside. The caller can then log it once. */
+ * run. `wait` tells when to retry. Returns true when the run is set aside by this failure, so that
+ * the caller can log that once. */
 bool retry_list_add(struct retry_list *s, const char *run_id, bool by_itself,
 	struct retry_wait wait);
 
 bool retry_list_is_aside(const struct retry_list *s, const char *run_id);
 
-/* Returns true when the run is set aside and its wait is over. No run waits longer than `most`
- * seconds. */
+/* Returns true when the run is set aside and its wait is over. A wait of more than `most` seconds
+ * counts as `most` seconds. */
 bool retry_list_is_due(const struct retry_list *s, const char *run_id, struct mono now,
 	double most);
 bool retry_list_any_due(const struct retry_list *s, struct mono now, double most);

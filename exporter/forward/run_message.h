@@ -1,6 +1,6 @@
 /* The body of POST /runs: an ended run with its statistics as JSON. The keys are the names of the
- * members of struct run. Times are seconds since 1970. An unknown value is null or left out. The
- * reader ignores unknown keys, so that sender and receiver may have different versions. */
+ * members of struct run. Times are seconds since 1970 UTC. An unknown value is null or left out.
+ * The reader ignores unknown keys, so that sender and receiver may have different versions. */
 #ifndef EXPORTER_FORWARD_RUN_MESSAGE_H
 #define EXPORTER_FORWARD_RUN_MESSAGE_H
 
@@ -16,13 +16,13 @@
 
 extern const struct json_key run_message_keys[];
 
-/* Makes a message. It has only the statistics that are read after the end of a run
+/* Makes a message. It contains only the statistics that a history keeps of runs of other exporters
  * (recommender/kept_statistics.h). */
 json_t *run_message(const struct run *r);
 
-/* Reads a run. Returns -EINVAL for a wrong or impossible value (recommender/plausible.h); `e` then
- * names the key and the accepted values.
- * *ret points into `arena`. */
+/* Reads a run from a message. Returns -EINVAL for a wrong or impossible value
+ * (recommender/plausible.h); `e` then names the key and the accepted values. The texts of `*ret`
+ * are in `arena`. */
 int run_message_read(struct run *ret, const char *text, size_t len, struct arena *arena,
 	struct err *e);
 
@@ -44,15 +44,17 @@ struct run_batch {
 int run_batch_read(struct run_batch *ret, const char *text, size_t len, struct arena *arena,
 	struct err *e);
 
-/* Checks the numbers of a run that did not come as JSON. Returns a negative errno when one is
- * outside the bounds of its key, or impossible (recommender/plausible.h). */
+/* Does the same checks for the numbers of a run that did not come as JSON. Returns a negative errno
+ * when a number is outside the bounds of its key, or impossible (recommender/plausible.h). */
 int run_message_check_numbers(const struct run *r, struct err *e);
 
-/* The clock of the sender may be this many seconds ahead of ours. */
+/* A run may end this many seconds in the future, because the clock of the sender may be ahead of
+ * the clock of this machine. */
 #define RUN_MESSAGE_EARLY_SECONDS 300
 
 /* Returns -EINVAL when the run begins or ends in the future, or when it is so old that the history
- * would remove it. `now`: seconds since 1970. `retention_seconds`: 0 = runs of any age are kept. */
+ * would remove it at once. `now` is in seconds since 1970 UTC. `retention_seconds` 0 = runs of any
+ * age are kept. */
 int run_message_check_age(const struct run *r, double now, double retention_seconds, struct err *e);
 
 #endif

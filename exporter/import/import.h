@@ -1,9 +1,9 @@
-/* Reads runs that other programs measured. A source is one kind of input, and a row of the table
- * import_sources. A source sets only the members of a run that its input contains. All other
- * members stay unknown.
+/* Reads runs that other programs measured, for the command import. A source is a reader for one
+ * kind of input, such as the output of sacct, and an element of import_sources. It sets only those
+ * members of a run that its input contains. All others stay unknown.
  *
- * A source makes a run (made_run.h) and passes it to the sink in the format of POST /runs. The
- * limits of that format thus apply to every source. */
+ * A source passes each run (made_run.h) to a sink, in the format of POST /runs. The limits of that
+ * format thus apply to runs of all sources. */
 #ifndef EXPORTER_IMPORT_IMPORT_H
 #define EXPORTER_IMPORT_IMPORT_H
 
@@ -13,18 +13,18 @@
 
 #include "collectors/base/err.h"
 
-/* The key that the user chose for the runs; NULL = as the input says. */
+/* The key that the user chose for the job of all runs. A part that is NULL comes from the input. */
 struct import_key {
 	const char *job_name, *space, *cluster;
 };
 
 /* The functions that receive what a source reads. `context` is the first argument of each call. */
 struct import_sink {
-	/* Takes a run as JSON. `line` is its line of the input; 0 = it has none. Counts a wrong
-	 * run, and returns 0 for it. A negative errno ends the import. The function never returns
-	 * -EINVAL, because a source returns -EINVAL for a wrong line. */
+	/* Takes a run as JSON. `line` is the number of its line in the input; 0 = the input has no
+	 * lines. A wrong run is counted, and the result is 0. A negative errno ends the import. It
+	 * is never -EINVAL, because a source uses -EINVAL for a wrong line. */
 	int (*run)(void *context, uint64_t line, const char *text, size_t len, struct err *e);
-	/* Notes that a line is wrong. `why` is the reason. */
+	/* Notes that a line of the input is wrong. `why` is the reason. */
 	void (*wrong)(void *context, uint64_t line, const char *why);
 	/* Counts a run that is left out because it has not ended yet or never began. */
 	void (*unfinished)(void *context);
@@ -34,13 +34,15 @@ struct import_sink {
 };
 
 struct import_input {
-	const char *path;  /* path of a file, or a URL, as the user gave it */
-	FILE *in;          /* NULL for a URL */
-	double written_at; /* when the file was written last, seconds since 1970; NaN = unknown */
+	const char *path; /* path of a file, or a URL, as the user gave it */
+	FILE *in;         /* NULL for a URL */
+	/* time of the last write to the file, seconds since 1970 UTC; NaN = unknown */
+	double written_at;
 	struct import_key key;
-	/* outcome of runs whose input has none; NULL = such runs are left out */
+	/* outcome for runs of which the input does not tell the outcome; NULL = such runs are left
+	 * out */
 	const char *outcome;
-	double window_seconds; /* time before now that is read; see --window */
+	double window_seconds; /* only runs of this last span of time are read, see --window */
 	double now;            /* seconds since 1970 */
 	const char *token_file, *ca_file;
 	struct import_sink sink;
@@ -54,7 +56,7 @@ struct import_source {
 	const char *help; /* description of the input */
 };
 
-/* A NULL name ends the table. The first row reads what export writes. */
+/* The last element has a NULL name. The first source reads the output of the command export. */
 extern const struct import_source import_sources[];
 const struct import_source *import_source_find(const char *name);
 

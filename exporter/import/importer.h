@@ -1,4 +1,4 @@
-/* Adds the runs that a source reads to a history, many in a transaction. */
+/* Adds the runs that a source (import.h) reads to a history, many runs in one transaction. */
 #ifndef EXPORTER_IMPORT_IMPORTER_H
 #define EXPORTER_IMPORT_IMPORTER_H
 
@@ -7,14 +7,15 @@
 #include "exporter/history/history.h"
 #include "exporter/import/import.h"
 
-/* Maximum number of runs that are added in one transaction. Wrong runs count, too, because their
- * texts also take memory. During a transaction, other writers wait for about 20 ms. */
+/* Maximum number of runs in one transaction. Wrong runs count, too, because their texts also take
+ * memory. Other writers of the history wait for the end of a transaction, about 20 ms. */
 #define IMPORTER_BATCH 256
 
 struct importer {
 	/* set by the caller */
-	struct history *history;   /* open for writing; the caller closes it */
-	struct import_key key;     /* the parts of the key that replace those of every run */
+	struct history *history; /* open for writing; the caller closes it */
+	/* parts of the job's key that the user chose; they replace those of every run */
+	struct import_key key;
 	double now;                /* seconds since 1970 */
 	struct progress *progress; /* may be NULL */
 	/* Called for each wrong line, with the reason. `line` is 0 if the input has no lines. */
@@ -33,10 +34,10 @@ struct importer {
 /* Returns a sink that passes all runs to the importer `i`. */
 struct import_sink importer_sink(struct importer *i);
 
-/* Adds the runs that still wait in `run` to the history, and frees the memory of the importer.
- * `code` is the result of the import: if it is an error, returns it, else the error of adding. Call
- * it once, even after a failed import, because the runs that were read before the failure are
- * kept. */
+/* Adds the runs that still wait in i->run to the history, and frees the memory of the importer.
+ * Call it once, even after a failed import, because the runs that were read before the failure are
+ * kept. `code` is the result of the import. Returns `code` if it is an error, and otherwise the
+ * result of adding. */
 int importer_end(struct importer *i, int code, struct err *e);
 
 #endif

@@ -1,4 +1,4 @@
-/* A run that a source makes from its input. All numbers are unknown at first. */
+/* A run that a source (import.h) makes from its input. All numbers are unknown at first. */
 #ifndef EXPORTER_IMPORT_MADE_RUN_H
 #define EXPORTER_IMPORT_MADE_RUN_H
 
@@ -20,31 +20,33 @@ struct made_run {
  * `*m` afterwards, because m->run points into it. */
 void made_run_begin(struct made_run *m, const char *source);
 
-/* Set a statistic of a column: the sum of a counter, the largest value of a level, or the mean of a
- * level. A number that is not above 0 counts as unknown, because these sources write 0 where they
- * did not measure. */
+/* These functions set one statistic of a column: made_run_total the total growth of a counter,
+ * made_run_peak the largest value of a level, and made_run_mean the mean of a level. A number that
+ * is not above 0 counts as unknown, because the programs write 0 for a number that they did not
+ * measure. */
 void made_run_total(struct made_run *m, const char *column, double sum);
 void made_run_peak(struct made_run *m, const char *column, double most);
 void made_run_mean(struct made_run *m, const char *column, double mean);
 
-/* Adds the 50th, 95th and 99th percentile and the largest number of cores in use, in this order. If
- * the input contradicts itself, a number that is less than the one before it is raised to that one.
- * NaN = unknown. */
+/* Sets statistics of the number of cores in use. `cores` contains the 50th, 95th and 99th
+ * percentile and the maximum, in this order; NaN = unknown. If the input contradicts itself, a
+ * number that is less than the one before it is raised to it. */
 void made_run_cores(struct made_run *m, const double cores[static 4]);
 
-/* Sets the start, the end and the duration of a run. NaN = unknown; an unknown end or duration is
- * computed from the other two. If `started_at` does not fit the end and the duration, the start is
- * computed instead. Returns false if the end or the duration stays unknown. */
+/* Sets the start, the end and the duration of a run. NaN = unknown. An unknown end or duration is
+ * computed from the other two numbers. If all three are known but do not fit together, the start is
+ * computed from the end and the duration. Returns false if the end or the duration stays
+ * unknown. */
 bool made_run_times(struct made_run *m, double started_at, double ended_at, double seconds);
 
-/* Sets the system of a run and its id there. Copies `run` without control characters; if it is
- * empty, the id stays unknown. */
+/* Sets the batch or workflow system of a run, and the id `run` of the run in this system. `run` is
+ * copied without control characters. If it is empty, the id stays unknown. */
 void made_run_of_system(struct made_run *m, const char *system, struct slice run);
 
-/* Sets the key of the job. in->key, which the user chose, takes precedence over `name`, `space` and
- * `cluster`, which are from the input. An empty slice = the input does not contain it. Removes
- * dates and the like from the end of `name` (stable_name.h). Returns -EINVAL if the job has no
- * name. */
+/* Sets the key of the job from `name`, `space` (the namespace) and `cluster`, which come from the
+ * input; an empty slice = not in the input. Parts of in->key, which the user chose, replace them.
+ * Dates, numbers and so on are removed from the end of `name` (stable_name.h). Returns -EINVAL if
+ * the job has no name. */
 int made_run_job(struct made_run *m, const struct import_input *in, struct slice name,
 	struct slice space, struct slice cluster, struct err *e);
 
@@ -52,7 +54,8 @@ int made_run_job(struct made_run *m, const struct import_input *in, struct slice
  * recognises the run. Call it after made_run_job. */
 void made_run_identify(struct made_run *m, const struct slice *texts, size_t n);
 
-/* Passes the run to the sink. If its outcome is unknown, the run gets the outcome in->outcome. */
+/* Passes the run to the sink. If its outcome is unknown, in->outcome is used; if that is NULL, the
+ * run is left out. */
 int made_run_give(struct made_run *m, const struct import_input *in, uint64_t line, struct err *e);
 
 #endif

@@ -1,5 +1,5 @@
 /* Reads the metadata of an object of the Kubernetes API: its name, its UID, and which object owns
- * it. Users of the cluster choose most of these texts, so each has a largest size and is checked
+ * it. Users of the cluster choose most of these texts, so each has a maximum size and is checked
  * for valid characters. Pure functions. */
 #ifndef EXPORTER_KUBERNETES_OBJECT_META_H
 #define EXPORTER_KUBERNETES_OBJECT_META_H
@@ -18,16 +18,16 @@
 #define POD_UID_MAX     37
 #define OBJECT_KIND_MAX 64
 
-/* Largest size of the JSON text that is read. The API server's store accepts objects of 1.5 MiB
- * (--max-request-bytes of etcd), but all annotations together have at most 256 KiB, and the rest of
- * the metadata is small. */
+/* Maximum size of the JSON text that is read, in bytes. An object may have 1.5 MiB
+ * (--max-request-bytes of etcd), but only its metadata is requested: all annotations together have
+ * at most 256 KiB, and the rest of the metadata is small. */
 #define OBJECT_JSON_MAX (1u << 20)
 /* A label or annotation with a longer value is ignored. Labels have 63 bytes at most. */
 #define OBJECT_WORD_MAX 1000
 
-/* The owner of an object. A text is "" if the API's text is missing or has another form. */
+/* The owner of an object. A text is "" if the API did not send it or it has an invalid form. */
 struct owner_reference {
-	char group[POD_NAME_MAX]; /* "" = the core group, as of pods */
+	char group[POD_NAME_MAX]; /* API group; "" = the core group, to which pods belong */
 	char kind[OBJECT_KIND_MAX];
 	char name[POD_NAME_MAX], uid[POD_UID_MAX];
 };
@@ -36,7 +36,8 @@ struct object_meta {
 	char name[POD_NAME_MAX], uid[POD_UID_MAX];
 	char generate_name[POD_NAME_MAX]; /* prefix from which the name was made; "" = none */
 	bool owned;
-	/* The owner that manages the object ("controller"), else the first owner. */
+	/* The owner that manages the object ("controller": true). If there is none, the first
+	 * owner. Valid if `owned` is true. */
 	struct owner_reference owner;
 };
 
@@ -45,7 +46,7 @@ struct object_meta {
  * Returns -EBADMSG if the metadata lacks a valid name or a UID. */
 int object_meta_read(struct slice json, struct object_meta *ret, struct buf *words, struct err *e);
 
-/* Returns true for a text that may stand between two slashes of a path: a DNS subdomain. */
+/* Returns true if `name` is a DNS subdomain, and can therefore safely be a part of a URL's path. */
 bool object_name_is_valid(const char *name);
 
 #endif

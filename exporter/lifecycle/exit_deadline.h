@@ -8,8 +8,8 @@
 
 #include "exporter/core/app.h"
 
-/* Seconds until the program ends by force. This is a little more than http_stop may take
- * (HTTP_LEAVE_SECONDS). */
+/* Seconds after which the program is ended although threads still run. A little more than http_stop
+ * may take (HTTP_LEAVE_SECONDS). */
 #define EXIT_DEADLINE_SECONDS 6
 
 struct exit_deadline;
@@ -17,24 +17,24 @@ struct exit_deadline;
 struct exit_plan {
 	struct app *app;
 	int exit_code;
-	/* Does the last work before the exit. This work needs the disk. NULL = no such work. */
+	/* Does the last work before the exit, which needs the disk. NULL = there is none. */
 	void (*last)(const struct exit_plan *l);
 	void *context; /* for use by `last` */
 };
 
-/* Starts a thread that waits for EXIT_DEADLINE_SECONDS, then logs an error and calls
- * exit_deadline_leave. Call exit_deadline_reached when the threads of the program have ended in
- * time: it stops the thread of the deadline. Copies `*l`. Returns NULL when there is no historian,
- * or when the thread cannot be started. The exit then has no time limit. */
+/* Call it when the program begins to exit. Starts a thread that waits for EXIT_DEADLINE_SECONDS,
+ * then logs an error and calls exit_deadline_leave. When all other threads have ended in time, call
+ * exit_deadline_reached, which stops this thread. Copies `*l`. If there is no historian, or if the
+ * thread cannot be started, returns NULL, and the exit has no time limit. */
 struct exit_deadline *exit_deadline_begin(const struct exit_plan *l);
 void exit_deadline_reached(struct exit_deadline *l); /* NULL does nothing */
 
-/* From this call on, the deadline restarts whenever `thread` uses CPU time. */
+/* From this call on, the EXIT_DEADLINE_SECONDS begin anew whenever `thread` has used CPU time. */
 void exit_deadline_works(struct exit_deadline *l, pthread_t thread); /* NULL does nothing */
 
-/* Ends the program by loose_threads_leave without joining its threads. Before that, the historian
- * writes its queue. If this takes less than HISTORIAN_STOP_SECONDS, l->last runs, too. Call it on
- * any thread that is not loose, but never on two threads at a time. */
+/* Ends the program by loose_threads_leave, without joining its threads. First lets the historian
+ * write its queue. If that takes less than HISTORIAN_STOP_SECONDS, also calls l->last. Call it on
+ * any thread that is not a loose one (loose_thread.h), but never on two threads at a time. */
 _Noreturn void exit_deadline_leave(const struct exit_plan *l);
 
 #endif

@@ -1,15 +1,14 @@
-/* Drops privileges of the server after it has read its options. An attacker who takes over the
- * server then gains less. These privileges are dropped:
+/* Drops privileges of the server after it has read its options, so that an attacker who takes over
+ * the server gains less. These are dropped:
  * - capabilities that are not in the table of privileges.c, and all ways to gain capabilities
  *   (no_new_privs);
- * - core dumps, and access to the server's memory by other processes of its user
- *   (PR_SET_DUMPABLE);
+ * - core dumps, and access to the server's memory by other processes of its user (PR_SET_DUMPABLE);
  * - system calls that the server never makes (the table in seccomp.c);
  * - access of other users to files that the server creates (umask).
  *
- * Only the command serve drops these privileges. Under the command run, a job would inherit the
- * restrictions from the wrapper, and sudo in the job would fail. The command run drops only its own
- * core dumps, and only after the job has started. */
+ * Only the command serve does this. With the command run, the job would inherit the restrictions,
+ * and sudo in the job would fail, for example. The command run only forbids its own core dumps
+ * (privileges_hide_secrets), after the job has started. */
 #ifndef EXPORTER_LIFECYCLE_PRIVILEGES_H
 #define EXPORTER_LIFECYCLE_PRIVILEGES_H
 
@@ -27,9 +26,9 @@ int privileges_drop(const struct options *o, const char *history_path, struct er
  * program may dump core again. */
 void privileges_hide_secrets(const struct options *o);
 
-/* Makes forbidden system calls fail with EPERM from now on. The filter sends no signal, so that a
- * forbidden call breaks one function of the server and does not end the server. Returns 0 or a
- * negative errno. Needs no_new_privs or CAP_SYS_ADMIN. */
+/* Makes the forbidden system calls fail with EPERM from now on. They do not end the server with a
+ * signal, so that an unexpected call breaks only one function of it. Needs no_new_privs or
+ * CAP_SYS_ADMIN. Returns 0 or a negative errno. */
 int seccomp_forbid(void);
 
 #endif

@@ -1,5 +1,5 @@
-/* Decides when a server ends: at a signal, or, under --exit-with-job, at the end of the watched
- * job. If --web.linger is set, the server then waits for one more scrape. */
+/* Decides when a server ends: at a signal, or, with --exit-with-job, at the end of the job that it
+ * watches. With --web.linger, the server then first waits for one more scrape. */
 #ifndef EXPORTER_LIFECYCLE_SHUTDOWN_H
 #define EXPORTER_LIFECYCLE_SHUTDOWN_H
 
@@ -19,8 +19,9 @@
 /* Blocks until the server should end. Returns the reason, such as "TERM". Main thread. */
 const char *shutdown_wait(struct app *app, const sigset_t *signals);
 
-/* Waits until the current values were scraped, for at most the time of --web.linger. Another signal
- * ends the wait. Call it while HTTP and the sampler still run. */
+/* Waits until a scraper has received the current values, for at most the time of --web.linger.
+ * Another signal of `signals` ends the wait. Call it while the HTTP server and the sampler still
+ * run. */
 void shutdown_linger(struct app *app, const sigset_t *signals);
 
 /* Marks the open runs of this server as interrupted if it ends together with its pod (--jobs.pod,

@@ -7,11 +7,11 @@
 
 #include "collectors/base/err.h"
 
-/* `user` is a user name, or a number that is not 0. Gives this user the history and the cache with
- * their folders, if root owns them and the folders have no other files. `cache` may be NULL. Then
- * switches to the user and the user's groups. Capabilities stay permitted. Does nothing if the
- * process already runs as that user. Call it before other threads start. Ignores errors of the
- * cache. */
+/* Makes this process run as `user`, a user name or a number other than 0, with the user's groups.
+ * Its capabilities stay permitted. Before that, gives the files `history` and `cache` and their
+ * folders to the user, if root owns them and the folders contain no other files. `cache` may be
+ * NULL, and errors with it are ignored. Does nothing if the process already runs as that user. Call
+ * it before other threads start. */
 int switch_user(const char *user, const char *history, const char *cache, struct err *e);
 
 #endif

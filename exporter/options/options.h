@@ -1,19 +1,20 @@
-/* The list of all options. The list generates the struct, the flags (--name), the environment
- * variables (RIGHTSIZE_NAME, upper case, with _ for . and -), --help and the manual's table. A flag
- * wins over the environment, and the environment wins over the default.
+/* The list of all options, and the functions that read them. These are made from the list: struct
+ * options, the flags (--name), the environment variables (RIGHTSIZE_NAME in upper case, with _ for
+ * . and -), --help and the table of options in the manual. A flag takes precedence over the
+ * environment, and the environment over the default.
  *
  * X(kind, field, "flag name", "default", least, most, commands, "placeholder", "help")
  *
  * The kinds:
  * - TEXT, TEXTS (repeatable): `least` is the shape of a valid text (exporter/options/shapes.h); 0 =
- * any text that is not empty
+ *   any text that is not empty
  * - FLAG: --name, --no-name
  * - COUNT: a whole number
  * - DURATION: 500ms, 30s, 15m, 36h, 90d; stored in seconds
  * - BYTES, CORES: collectors/base/quantity.h
  * - CHOICE: `least` is a function that returns the i-th choice, and NULL past the last
  *
- * A number without a value and without a default is 0. */
+ * A number that is not given and has no default is 0. */
 #ifndef EXPORTER_OPTIONS_OPTIONS_H
 #define EXPORTER_OPTIONS_OPTIONS_H
 
@@ -48,9 +49,9 @@ enum command_bits {
 #define OPTION_DEFAULT(constant)  OPTION_DEFAULT_(constant)
 #define OPTION_DEFAULT_(constant) #constant
 
-/* Largest number of an attempt that is accepted from the option, from the variable that a job sets
- * itself, and from POST /jobs. No system retries a run so often. A larger number is probably
- * something else, such as an id. */
+/* Maximum number of an attempt (how often a run was tried) that is accepted from the option, from
+ * the variable that a job sets itself, and from POST /jobs. No system retries a run so often, so a
+ * larger number is probably something else, such as an id. */
 #define ATTEMPT_MOST 1000
 
 /* clang-format off */
@@ -241,7 +242,7 @@ enum option_id { OPTIONS(OPTION_ID) OPTION_COUNT };
 
 #define HELP_ALL "--help=all"
 
-/* The question that a flag asks about the program or the command. */
+/* A flag such as --help or --version asks for a text instead of running the command. */
 enum flag_question { ASKS_NOTHING, ASKS_HELP, ASKS_ALL_HELP, ASKS_VERSION };
 enum flag_question option_question(const char *argument);
 
@@ -249,11 +250,11 @@ struct options {
 	OPTIONS(OPTION_FIELD)
 	bool given[OPTION_COUNT];       /* true = a flag or the environment sets the option */
 	const char *text[OPTION_COUNT]; /* the given value as text; NULL = no value */
-	/* true = a flag sets the option, and replaces the list that the environment gave */
+	/* true = a flag sets the option; for a repeatable option, its values then replace those of
+	 * the environment */
 	bool by_flag[OPTION_COUNT];
 	bool *collector_on; /* one for each collector of all_collectors */
-	/* in "run": a flag that asks a question, such as --help, is in front of the job's
-	 * command */
+	/* only for "run": true = a flag such as --help is in front of the job's command */
 	bool help;
 	/* Only for "run": one sentence about each wrong option. These options are ignored. */
 	size_t n_ignored;
@@ -262,10 +263,10 @@ struct options {
 	int n_rest;
 };
 
-/* Reads the environment and the arguments of one command. Stops at "--" or the first argument that
- * is not a flag. Texts point into `argv` and the environment. Returns -EINVAL for an unknown flag
- * or an invalid value. The message names the flag, the value and the accepted values. After success
- * the caller must call options_done.
+/* Reads the options of one command from the environment and from its arguments. Stops at "--" or at
+ * the first argument that is not a flag. Texts in `ret` point into `argv` and the environment.
+ * Returns -EINVAL for an unknown flag or an invalid value. The message names the flag, the value
+ * and the accepted values. After success the caller must call options_done.
  *
  * The command "run" must start its job, so it ignores wrong options and adds a sentence about each
  * to `ignored`. It returns -EINVAL only for an unknown flag without "--" after it, because it is
@@ -275,7 +276,7 @@ int options_read(struct options *ret, enum command_bits command, int argc, char 
 
 void options_done(struct options *o);
 
-/* Sets an option back to its default, and adds `why` to `ignored`. */
+/* Sets an option back to its default, and adds the message `why` to o->ignored. */
 void options_ignore(struct options *o, enum option_id option, const struct err *why);
 
 /* The documentation of one option. */
@@ -290,16 +291,16 @@ bool option_at(size_t i, struct option_view *ret); /* false when `i` is past the
 /* Appends the options of a command for --help: those of `names`, or all of them if `names` is NULL.
  * Returns the number of options that were left out. */
 size_t options_help(struct buf *out, enum command_bits command, const char *const *names);
-/* Returns true if `names` is NULL, or lists the option or parameter `name`. A NULL ends `names`.
- * `names` has "-" for each "_" of a parameter, as flags do. */
+/* Returns true if --help shows the option or parameter `name`: if `names` is NULL or contains it.
+ * `names` ends with NULL. In `names`, parameters are written as flags, with "-" for each "_". */
 bool options_help_shows(const char *const *names, const char *name);
 /* Appends all options as a Markdown table. */
 void options_markdown(struct buf *out);
 
 /* ---- variables of the environment ---- */
-/* Calls `say` for each variable RIGHTSIZE_... that probably misspells the variable of an option.
- * Ignores other unknown variables, because Kubernetes sets such variables for each service. No
- * other thread may change the environment during the call. */
+/* Calls `say` for each environment variable RIGHTSIZE_... that probably is a misspelt variable of
+ * an option. Ignores other unknown variables, because Kubernetes may set such variables for a
+ * service of this name. No other thread may change the environment during the call. */
 void option_variables_check(enum command_bits command,
 	void (*say)(const char *variable, const char *meant));
 

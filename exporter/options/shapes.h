@@ -1,6 +1,6 @@
-/* The forms that the texts of options may have. The form of a text is checked when the option is
- * read. A typing error therefore stops the program at the start, and does not make a request fail a
- * day later. */
+/* The forms that the texts of options may have. The form is checked when the option is read, so
+ * that a typing error stops the program at its start instead of making a request fail a day
+ * later. */
 #ifndef EXPORTER_OPTIONS_SHAPES_H
 #define EXPORTER_OPTIONS_SHAPES_H
 
@@ -8,8 +8,9 @@
 
 struct text_shape {
 	bool (*fits)(const char *text); /* any thread */
-	const char *accepted;           /* completes the error message "accepted is ..." */
-	/* true = an error message does not show the text if it contains @ */
+	const char *accepted;           /* text after "accepted is " in the error message */
+	/* true = if the text contains "@", it may contain a password, so error messages do not show
+	 * it */
 	bool may_hold_secret;
 };
 
@@ -31,8 +32,8 @@ struct listen_address {
 };
 bool listen_address_parse(struct listen_address *ret, const char *text);
 
-/* The parts of "EUR=1.16": US dollars for one unit of a currency. Parsing does not check that the
- * currency exists. */
+/* The parts of a text such as "EUR=1.16": a currency, and the US dollars for one unit of it.
+ * Parsing does not check that the currency exists. */
 struct catalogue_currency_rate {
 	char currency[CURRENCY_CODE_LEN + 1];
 	double usd;

@@ -1,12 +1,13 @@
-/* A thread that reads the runs of a Prometheus-compatible store into the history (--history.url).
- * All routes answer from the history, which is then a cache and may be in memory. All exporters
- * that read one store give a run the same id, so their answers are equal.
+/* A thread that copies the runs of a Prometheus-compatible store into the history (--history.url).
+ * All routes answer from the history. It is only a cache of the store then, and may be in memory.
+ * All exporters that read one store give a run the same id, so their answers are equal.
  *
- * The first pass lists the jobs with the number of their runs, and reads a few hundred runs in one
- * query. If a job has more runs than the history keeps, only the newest are read. After that, the
- * thread reads the runs of the last READER_LATEST_SECONDS every READER_POLL_SECONDS. A run may
- * arrive late in the store. Every READER_LIST_SECONDS the thread therefore lists all jobs again,
- * and reads the runs of the jobs whose number of runs has changed. */
+ * The first pass lists the jobs with the numbers of their runs, and then reads the runs, a few
+ * hundred in each query. If a job has more runs than the history keeps, only its newest runs are
+ * read. After the first pass, every READER_POLL_SECONDS the thread reads the runs that ended within
+ * the last READER_LATEST_SECONDS. Some runs arrive in the store later than that. Therefore, every
+ * READER_LIST_SECONDS the thread lists all jobs again, and reads the runs of the jobs whose number
+ * of runs has changed. */
 #ifndef EXPORTER_REMOTE_HISTORY_READER_H
 #define EXPORTER_REMOTE_HISTORY_READER_H
 
@@ -17,7 +18,8 @@
 #include "exporter/client/endpoint.h"
 
 #define READER_POLL_SECONDS 5
-/* see above; a run that arrives later than this waits for the next list of all jobs */
+/* see above; a run that arrives in the store later than this after its end is found only by the
+ * next list of all jobs */
 #define READER_LATEST_SECONDS 600
 #define READER_LIST_SECONDS   600
 
@@ -26,10 +28,10 @@ struct history_reader;
 
 struct history_reader_options {
 	const char *url;                  /* URL of the API, to which /api/v1/query is appended */
-	struct endpoint_options endpoint; /* how to log in, and ca_option */
+	struct endpoint_options endpoint; /* the caller sets how to log in, and ca_option */
 	struct historian *historian;      /* the historian that adds the runs to the history */
 	double retention_seconds;         /* older runs are not read */
-	/* of one job, only about this many newest runs are read */
+	/* only about this many newest runs of each job are read */
 	uint64_t runs_per_job;
 };
 
@@ -43,9 +45,9 @@ void history_reader_stop(struct history_reader *r);
 struct reader_counts {
 	bool active;
 	bool complete; /* the first pass is over */
-	double share;  /* part of the first pass that is done, 0 to 1 */
+	double share;  /* part of the first pass that is done, from 0 to 1 */
 	uint64_t runs; /* runs that were added to the history */
-	/* see struct store_runs; sums over all reads so far */
+	/* runs that were left out, see struct store_runs; sums over all reads so far */
 	uint64_t incomplete, collided, refused;
 	uint64_t failures; /* failed rounds */
 };

@@ -1,12 +1,13 @@
-/* The series in which a Prometheus-compatible store holds an ended run. Each number of the run is
- * one sample of the series rightsize_run_NAME, at the time when the run ended. The labels of a
- * series are those of the job and the outcome, never the run's id, pod or host: each further series
- * takes about 2 kB of the store's memory. A number that is unknown has no sample.
+/* The time series in which a Prometheus-compatible store contains the ended runs. Each number of a
+ * run is one sample of a series rightsize_run_NAME, at the time when the run ended. An unknown
+ * number has no sample. The labels of a series are those of the job and the outcome. They never
+ * contain the run's id, pod or host, because runs would then not share series, and each series
+ * takes about 2 kB of the store's memory.
  *
- * The store gets the numbers from which recommendations are made (recommender/sizing,
+ * The store gets only the numbers from which recommendations are made (recommender/sizing,
  * recommender/servers), and texts that are the same for most runs of a job. To keep the number of
- * series small, it gets nothing else: no labels of another system, no host, no zone, and no
- * statistics that only /stats shows. */
+ * series small, it does not get a run's own labels, its host and zone, and statistics that only
+ * /stats shows. */
 #ifndef EXPORTER_REMOTE_RUN_SERIES_H
 #define EXPORTER_REMOTE_RUN_SERIES_H
 
@@ -28,14 +29,14 @@ struct run_series {
 	enum statistic statistic; /* statistic of the column */
 	const char *help;
 };
-extern const struct run_series run_series[]; /* the rows with a column are sorted by column */
+extern const struct run_series run_series[]; /* elements with a `column` are sorted by it */
 extern const size_t run_series_n;
 
-/* Every run has this number, so its series is used to count runs. */
+/* Each run has a sample in this series, so it is used to count runs. */
 #define RUN_SERIES_OF_ALL "duration_seconds"
 
-/* The series that tells how many numbers of the run are in the store. A reader that finds fewer
- * numbers reads the run again later. */
+/* The value of this series is how many numbers of the run were sent to the store. A reader that
+ * finds fewer numbers reads the run again later. */
 #define RUN_SERIES_NUMBERS "numbers"
 
 /* The texts of a run are labels of the series rightsize_run_info, whose value is 1. */
@@ -48,11 +49,12 @@ struct run_text {
 extern const struct run_text run_texts[]; /* sorted by label */
 extern const size_t run_texts_n;
 
-/* Largest numbers of rows of run_series and run_texts. */
+/* Maximum sizes of the arrays run_series and run_texts. */
 #define RUN_SERIES_MAX 80
 #define RUN_TEXTS_MAX  16
 
-/* The numbers and texts of a run in the order of the tables. NaN and NULL = unknown. */
+/* The numbers and texts of a run, in the order of run_series and run_texts. NaN and NULL =
+ * unknown. */
 struct run_values {
 	double number[RUN_SERIES_MAX];
 	const char *text[RUN_TEXTS_MAX];
@@ -61,8 +63,8 @@ struct run_values {
 /* Reads the values of a run. The texts in `ret` belong to the run, or are constants. Any thread. */
 void run_values_of(const struct run *r, struct run_values *ret);
 
-/* Sets the members of `ret` that the tables name, and the columns with their counts. All other
- * numbers of `ret` become NaN. The texts of `v` must live as long as `ret`. */
+/* The reverse of run_values_of: makes a run from its values. Members of `ret` that run_series and
+ * run_texts do not contain become unknown (NaN). The texts of `v` must live as long as `ret`. */
 void run_values_set(const struct run_values *v, struct run *ret, struct arena *arena);
 
 #endif

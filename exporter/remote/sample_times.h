@@ -1,10 +1,11 @@
-/* Chooses the time of a run's samples in a store. Runs of one job with the same outcome share their
- * series, and a series can have only one sample for each point in time. Two such runs must
- * therefore have different times.
+/* Chooses the time of a run's samples in a store (run_series.h). Runs of one job with the same
+ * outcome share their series, and a series can have only one sample for each point in time. The
+ * samples of two such runs must therefore have different times.
  *
  * The time of a run is its end in milliseconds. If another run already has this time, a hash of the
  * run's id chooses another millisecond of the same second. The newest SAMPLE_TIMES_MAX times are
- * remembered, in memory only. A run that is sent again gets the same time again. */
+ * remembered, in memory only. As long as its time is remembered, a run that is sent again gets the
+ * same time again. */
 #ifndef EXPORTER_REMOTE_SAMPLE_TIMES_H
 #define EXPORTER_REMOTE_SAMPLE_TIMES_H
 
@@ -17,7 +18,8 @@
 
 struct sample_times {
 	struct taken_time {
-		/* two hashes; `series_and_time` 0 = the place is free */
+		/* hash of the series and the time; hash of the run's id. series_and_time 0 = this
+		 * element is free. */
 		uint64_t series_and_time, run;
 	} * taken;
 };
@@ -25,8 +27,8 @@ struct sample_times {
 /* Returns the time for the samples of a run, in milliseconds since 1970. Sets `*shifted` to true
  * when the run now gets, for the first time, a time that is not its end. `shifted` may be NULL. */
 int64_t sample_times_of(struct sample_times *t, const struct run *r, bool *shifted);
-/* Call it when another writer has used the time that this run has now. The next sample_times_of
- * then gives the run another time. */
+/* Call it when the store already has a sample of another program at the time that this run has now.
+ * The next sample_times_of then gives the run another time. */
 void sample_times_lose(struct sample_times *t, const struct run *r);
 void sample_times_done(struct sample_times *t);
 

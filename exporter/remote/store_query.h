@@ -7,7 +7,7 @@
 #include "exporter/client/endpoint.h"
 #include "recommender/run.h"
 
-/* A span of time in seconds since 1970: later than `from`, and not later than `to`. */
+/* A span of time: from < time <= to, in seconds since 1970 UTC. */
 struct store_window {
 	double from, to;
 };
@@ -24,22 +24,23 @@ struct store_job {
 	double runs;     /* number of runs that ended in the window */
 };
 
-/* Lists the jobs with runs in the window, sorted by cluster, namespace and name. */
+/* Lists the jobs with runs that ended in the window, sorted by cluster, namespace and name. */
 int store_jobs(struct store *s, const struct store_window *w, struct arena *arena,
 	struct store_job **ret, size_t *ret_n, struct err *e);
 
-/* Counts the runs of a job in the window. */
+/* Counts the runs of a job that ended in the window. */
 int store_count(struct store *s, const char *key, const struct store_window *w, double *ret,
 	struct err *e);
 
 struct store_runs {
 	struct runs runs; /* sorted by job, outcome and end */
 	/* Numbers of runs that were left out. `incomplete`: not all numbers of the run have arrived
-	 * yet. `collided`: two runs have the same time. `refused`: a number is impossible. */
+	 * in the store yet. `collided`: two runs of the same series have the same time, so that
+	 * their numbers cannot be told apart. `refused`: a number is impossible. */
 	size_t incomplete, collided, refused;
 };
-/* Reads the runs of these jobs in the window. All these jobs must have the same namespace and the
- * same cluster. */
+/* Reads the runs of the `n` jobs `job` that ended in the window. All these jobs must have the same
+ * namespace and the same cluster. */
 int store_runs(struct store *s, const struct store_job *job, size_t n, const struct store_window *w,
 	struct arena *arena, struct store_runs *ret, struct err *e);
 

@@ -2,8 +2,8 @@
  * VictoriaMetrics. Each run is one sample of each of its series (exporter/remote/run_series.h), at
  * its end.
  *
- * Two runs never have samples at the same time (exporter/remote/sample_times.h). If the store
- * reports that it has another run's sample at this time, the run is sent again with another
+ * Two runs that share series get different times (exporter/remote/sample_times.h). If the store
+ * reports that it already has another sample at this time, the run is sent again with another
  * time. */
 #ifndef EXPORTER_REMOTE_TO_STORE_H
 #define EXPORTER_REMOTE_TO_STORE_H
@@ -20,7 +20,8 @@ uint64_t to_store_shifted(void);
 /* The meaning of the store's answer to a request with one run. Any thread. */
 struct store_answer {
 	enum run_verdict verdict;
-	/* the store has another sample at this time: send the run with another time */
+	/* true = the store already has another sample at this time, so the run must be sent with
+	 * another time */
 	bool other_time;
 	const char *help; /* advice, such as which setting of the store to change; "" = none */
 };

@@ -8,7 +8,7 @@
 #include "collectors/base/buf.h"
 #include "exporter/remote/run_series.h"
 
-/* Largest size of the series of one run, bytes. */
+/* Maximum size of the series of one run in bytes. */
 #define WRITE_REQUEST_RUN_MAX (256u << 10)
 
 /* Appends the series of a run, each with one sample at the time `at_ms`, in milliseconds since

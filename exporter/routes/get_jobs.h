@@ -6,8 +6,8 @@
 #include "exporter/core/json.h"
 #include "exporter/sampling/job_advice.h"
 
-/* Returns {"jobs": [{"job_name": ..., "runs": ..., "outcomes": {...}, ...}]} in the given order.
- * `warnings` may be NULL. */
+/* Returns {"jobs": [{"job_name": ..., "runs": ..., "outcomes": {...}, ...}]}, with the jobs in the
+ * order of `jobs`. `warnings` may be NULL: the jobs then have no warnings of recommendations. */
 json_t *jobs_json(const struct job_row *jobs, size_t n, const struct job_advice_table *warnings);
 
 #endif

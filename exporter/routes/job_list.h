@@ -1,4 +1,5 @@
-/* A page of the list of jobs, for /jobs and /overview: searched, filtered, sorted, and cut. */
+/* One page of the list of jobs, for /jobs and /overview. The list can be searched, filtered and
+ * sorted. */
 #ifndef EXPORTER_ROUTES_JOB_LIST_H
 #define EXPORTER_ROUTES_JOB_LIST_H
 
@@ -16,9 +17,9 @@ const char *job_list_sort_word(size_t i);
 
 static_assert(JOBS_MAX == 1000, "the help of show says so");
 
-/* The parameters of such a list. The default limit keeps answers small: an answer of /overview with
- * 18,004 jobs has 22 MB, and takes 150 MB of memory to make. To get more jobs, a client raises the
- * limit, or asks for one page after the other. */
+/* The parameters of a route with such a list. The default of `limit` keeps answers small: without
+ * it, an answer of /overview with 18,004 jobs would have 22 MB, and making it would take 150 MB of
+ * memory. To get more jobs, a client raises the limit, or requests one page after the other. */
 /* clang-format off */
 #define JOB_LIST_PARAMETERS \
 	{.name = "search", .kind = PARAMETER_TEXT, .least = 1, .most = JOB_SEARCH_MAX, \
@@ -53,7 +54,8 @@ struct job_list {
 	double saving_a_month; /* US dollars */
 };
 
-/* Reads the page that JOB_LIST_PARAMETERS in `a` select, into `arena`. `advice` may be NULL. */
+/* Reads the page that the parameters in `a` (JOB_LIST_PARAMETERS) select. The result is in `arena`.
+ * `advice` may be NULL: savings are then unknown. */
 int job_list_read(struct history *h, const struct arguments *a,
 	const struct job_advice_table *advice, struct arena *arena, struct job_list *ret,
 	struct err *e);

@@ -1,7 +1,7 @@
-/* A table for a terminal. Cells are added row by row. Then the table is written within the width
- * of the screen. If the screen is too narrow, the texts of the first column are shortened, with
- * "…" at the end. If that is not enough, columns whose `drop` is not 0 are left out. A column
- * without any text is not shown. Numbers are never cut. One thread. */
+/* A table for a terminal. Cells are added row by row. Then the table is written within the width of
+ * the screen. If the screen is too narrow, the texts of the first column are shortened and get "…"
+ * at the end. If that is not enough, columns whose `drop` is not 0 are left out. A column without
+ * any text is not shown. Numbers are never shortened. Only one thread may use a grid. */
 #ifndef EXPORTER_TERMINAL_GRID_H
 #define EXPORTER_TERMINAL_GRID_H
 
@@ -11,9 +11,13 @@
 
 struct grid_column {
 	const char *heading;
-	bool right;    /* true = the cells are aligned at the right, as for numbers */
-	unsigned drop; /* 0 = always shown; the column with the largest number is left out first */
-	int least;     /* first column only: it may be shortened to this width; 0 = never */
+	bool right; /* true = the cells are aligned at the right, as for numbers */
+	/* 0 = the column is always shown; else the column with the largest `drop` is left out
+	 * first */
+	unsigned drop;
+	/* only for the first column: least width to which it may be shortened; 0 = never
+	 * shortened */
+	int least;
 };
 
 struct grid;
@@ -27,10 +31,10 @@ static inline void grid_freep(struct grid **g)
 	grid_free(*g);
 }
 
-/* Adds the next cell of the row. Call it for every column, "" for an empty cell. Copies `text`, and
- * replaces control characters by "?". */
+/* Adds the next cell of the row. Call it for each column of each row, with "" for an empty cell.
+ * Copies `text`, and replaces control characters by "?". */
 void grid_add(struct grid *g, enum style style, const char *text);
-/* Adds the text of `b` and empties it. */
+/* Adds the text of `b` as the next cell, and empties `b`. */
 void grid_take(struct grid *g, enum style style, struct buf *b);
 
 void grid_write(struct buf *out, const struct grid *g, const struct screen *s);

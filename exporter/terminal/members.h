@@ -1,4 +1,4 @@
-/* Reads members of an answer, which may lack them. */
+/* Reads members of a JSON answer. A member may be missing. */
 #ifndef EXPORTER_TERMINAL_MEMBERS_H
 #define EXPORTER_TERMINAL_MEMBERS_H
 
@@ -8,7 +8,8 @@
 
 #include "collectors/base/job_key.h"
 
-/* Returns a member of an object. NaN or "" = the member is absent, null or of another type. */
+/* Returns a member of an object, as a number or as a text. NaN or "" = the member is absent, null
+ * or of another type. */
 static inline double member_number(const json_t *o, const char *key)
 {
 	const json_t *v = json_object_get(o, key);

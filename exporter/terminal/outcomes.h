@@ -1,4 +1,4 @@
-/* The outcomes of runs in words and signs. Pure. */
+/* How the outcomes of runs are shown: words, letters and styles. */
 #ifndef EXPORTER_TERMINAL_OUTCOMES_H
 #define EXPORTER_TERMINAL_OUTCOMES_H
 
@@ -12,7 +12,8 @@ struct outcome_row {
 	enum style style;
 };
 
-/* Returns the row of an outcome. An unknown name gets the row of "unknown". */
+/* Finds how an outcome is shown. `name` is as in JSON. For another name, returns the row of
+ * "unknown". */
 const struct outcome_row *outcomes_find(const char *name);
 
 #endif

@@ -11,28 +11,30 @@
 
 /* Appends a text, wrapped. */
 void paragraphs_text(struct buf *out, const struct screen *s, const char *text);
-/* Appends "NAME           text": the text begins after 15 columns, and so do its other lines. */
+/* Appends "NAME text". All lines of the text begin after 15 columns. */
 void paragraphs_line(struct buf *out, const struct screen *s, const char *name, const char *text);
-/* Appends the warnings of an answer, one paragraph each, at most `most` of them. */
+/* Appends a paragraph for each warning of an answer, at most `most` of them. */
 void paragraphs_warnings(struct buf *out, const json_t *answer, const struct screen *s,
 	size_t most);
 /* Appends a server with its place and the properties of its price: "m6i.xlarge, aws us-east-1,
  * spot". */
 void paragraphs_server(struct buf *out, const json_t *server);
-/* Appends the day of the prices and the exchange rates that they were converted with. */
+/* Appends the day from which the prices of an answer are, and the exchange rates with which they
+ * were converted to `currency`. */
 void paragraphs_prices(struct buf *out, const json_t *answer, const struct screen *s,
 	const char *currency);
 /* Appends the notes of an answer about servers. */
 void paragraphs_notes(struct buf *out, const json_t *answer, const struct screen *s);
-/* Appends a paragraph for each alternative of an answer about servers, at most `most` of them: its
- * saving and its condition. The last one says how many more there are. */
+/* Appends a paragraph for each alternative of an answer about servers, with its saving and its
+ * condition. Appends at most `most` of them, and then how many more there are. */
 void paragraphs_alternatives(struct buf *out, const json_t *answer, const struct screen *s,
 	size_t most);
-/* Appends "rightsize-exporter WORDS --job-name=NAME", quoted for the shell, with the job's namespace and
- * cluster. `job`: collectors/base/job_key.h; "" = no job. */
+/* Appends the command line "rightsize-exporter WORDS --job-name=NAME", quoted for the shell, with
+ * flags for the job's namespace and cluster. `job` is a key (collectors/base/job_key.h); "" = no
+ * job. */
 void paragraphs_command(struct buf *out, const char *words, const char *job);
-/* Appends the command that says more: "Next: rightsize-exporter WORDS --job-name=NAME". `job`:
- * an object with job_name. */
+/* Appends a command that tells more about the job: "Next: rightsize-exporter WORDS
+ * --job-name=NAME". `job` is a JSON object with job_name, namespace and cluster. */
 void paragraphs_next(struct buf *out, const struct screen *s, const char *words, const json_t *job);
 
 #endif

@@ -1,6 +1,6 @@
-/* Answers as tables and sentences for a person. Each function reads the JSON of a route, so that
- * the terminal shows the same numbers as every other client. Pure, but for the clock of
- * show_jobs. */
+/* Shows the answers of routes as tables and sentences for people. Each function reads the JSON of a
+ * route, so that the terminal shows the same numbers as every other client. The functions depend
+ * only on their arguments; only show_jobs also reads the clock. */
 #ifndef EXPORTER_TERMINAL_SHOW_H
 #define EXPORTER_TERMINAL_SHOW_H
 
@@ -11,13 +11,15 @@
 
 struct shown {
 	const char *command; /* command of the route: "recommend" */
-	/* Command of another route, whose answer is shown as text instead; NULL = none. */
+	/* As text, the answer of another route is shown instead: the command of that route. NULL =
+	 * no other route. */
 	const char *from;
-	/* Flag that is set in the question for text and CSV, whose columns are what it adds; NULL = none. */
+	/* Parameter of the route that is set to true for text and CSV, because it adds values that
+	 * they show; NULL = none. */
 	const char *with;
 	/* Appends the answer as text. If `explain` is true, adds the reasons. */
 	void (*show)(struct buf *out, const json_t *answer, const struct screen *s, bool explain);
-	/* Key of the list in the answer that CSV consists of; NULL = the answer has no list. */
+	/* Key of the array in the answer that is written as CSV; NULL = the answer has none. */
 	const char *list;
 };
 

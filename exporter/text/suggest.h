@@ -1,4 +1,5 @@
-/* "Did you mean": finds the names most like a word, by edit distance. */
+/* For messages like "did you mean ...?": finds the names that are most similar to a word, by edit
+ * distance. */
 #ifndef EXPORTER_TEXT_SUGGEST_H
 #define EXPORTER_TEXT_SUGGEST_H
 
@@ -12,7 +13,7 @@
 void suggest_closest(const char *word, const char *const *names, size_t n,
 	const char *ret[CLOSEST_MAX + 1]);
 
-/* Returns the name that `word` probably misspells, or NULL. */
+/* Returns the name of which `word` probably is a misspelling, or NULL. */
 const char *suggest_slip(const char *word, const char *const *names, size_t n);
 
 #endif

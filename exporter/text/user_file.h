@@ -10,22 +10,23 @@
 #include "collectors/base/err.h"
 
 /* A file that is written piece by piece, for answers that do not fit into memory. A regular file is
- * replaced atomically and keeps its mode and owner. If the file cannot be replaced, its content is
- * overwritten. If `path` is a device, a FIFO or a link, the text is written to the device, the FIFO
- * or the target of the link, as a shell does. If `path` leads to our stdout or stderr, the text is
- * appended there. */
+ * replaced atomically and keeps its mode and owner. If it cannot be replaced, its content is
+ * overwritten. A device, a FIFO and the target of a link are written to, as a shell does with ">".
+ * If `path` is the same file as stdout or stderr of this program, the text is appended there. */
 struct user_file {
 	const char *path;
 	FILE *out;
-	char part[PATH_MAX]; /* the file that replaces `path` at the end; "" = none */
+	/* path of the temporary file that replaces `path` at the end; "" = none */
+	char part[PATH_MAX];
 };
 
 /* Begins to write the file. After success, the caller writes to `f->out` and then calls
  * user_file_end. `path` must live until then. After an error, do not call user_file_end. */
 int user_file_begin(struct user_file *f, const char *path, struct err *e);
 
-/* Closes the file. Puts it in the place of an earlier regular file if `code` is 0, else leaves that
- * file as it was. Returns `code`, or the error of the last write. */
+/* Closes the file. `code` is the result of writing the answer. If it is 0, the new file replaces an
+ * earlier regular file at this path; otherwise the earlier file stays as it was. Returns `code`, or
+ * the error of the last write. */
 int user_file_end(struct user_file *f, int code, struct err *e);
 
 /* Writes `body` to the file at `path`, in the same way as user_file_begin and user_file_end. */

@@ -1,7 +1,7 @@
 /* Reads YAML files that users write, with libyaml. Reading is strict: an unknown key, a repeated
  * key or a value of the wrong type is an error. The error names the file, the line and the accepted
- * values. A table of struct yaml_key describes each mapping. The arena of struct yaml owns the
- * texts and arrays. */
+ * values. An array of struct yaml_key describes the keys of a mapping. The arena of struct yaml
+ * owns the texts and arrays that are read. */
 #ifndef EXPORTER_TEXT_YAML_H
 #define EXPORTER_TEXT_YAML_H
 
@@ -22,14 +22,16 @@ struct yaml {
 };
 
 /* Parses the first document of `text`. Returns -EINVAL when `text` is not YAML or is longer than
- * YAML_SIZE_MAX. The root of an empty text is NULL. `file` and `arena` must outlive `y`. */
+ * YAML_SIZE_MAX. For an empty text, yaml_root then returns NULL. `file` and `arena` must outlive
+ * `y`. */
 int yaml_open(struct yaml *y, const char *file, const char *text, size_t len, struct arena *arena,
 	struct err *e);
 void yaml_close(struct yaml *y);
 yaml_node_t *yaml_root(struct yaml *y);
 yaml_node_t *yaml_node(struct yaml *y, yaml_node_item_t index);
 
-/* Reads one value into `*into`. The reader is not called for null, so `*into` keeps its value. */
+/* A function that reads one value into `*into`. It is not called for the value null, so `*into`
+ * stays unchanged then. */
 typedef int yaml_reader(struct yaml *y, yaml_node_t *value, void *into, struct err *e);
 
 struct yaml_key {
@@ -38,12 +40,13 @@ struct yaml_key {
 	size_t offset; /* offset of the member in the struct to which `into` points */
 };
 
-/* Reads a mapping by the table `keys`. NULL or null is an empty mapping. `subject` names the
- * mapping in errors; "" = the whole file. */
+/* Reads the mapping `node` into the struct `into`, by the table `keys`. `node` NULL, or the value
+ * null, counts as an empty mapping. `subject` is the name of the mapping in error messages; "" =
+ * the whole file. */
 int yaml_mapping(struct yaml *y, yaml_node_t *node, const char *subject,
 	const struct yaml_key *keys, void *into, struct err *e);
 
-/* Sets `e` to "FILE:LINE: " and the message. Returns -EINVAL. */
+/* Sets `e` to "FILE:LINE: " and the message; the line is that of `node`. Returns -EINVAL. */
 int yaml_error(const struct yaml *y, const yaml_node_t *node, struct err *e, const char *format,
 	...) __attribute__((format(printf, 4, 5)));
 

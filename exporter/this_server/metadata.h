@@ -1,6 +1,6 @@
-/* Queries the metadata services of several vendors at the same time. Each service gets all
- * questions of its vendor, one after the other. The first vendor that answers all questions except
- * the optional ones is the vendor of this server. */
+/* Queries the metadata services of several cloud vendors at the same time, to find out whose server
+ * this is. Each service gets the questions of its vendor, one after the other. The vendor whose
+ * service first has answered all questions that are not optional is the vendor of this server. */
 #ifndef EXPORTER_THIS_SERVER_METADATA_H
 #define EXPORTER_THIS_SERVER_METADATA_H
 
@@ -8,9 +8,9 @@
 
 #define CLOUD_VENDORS_MAX 16
 
-/* Blocks for at most `seconds`. `port` is the TCP port of the services. `stop` is a descriptor that
- * becomes readable to cancel the call; -1 = no descriptor. Returns 0 and fills `ret`, -ENOENT when
- * no vendor answered, or -ECANCELED. */
+/* Queries the services, for at most `seconds`. `port` is the TCP port of the services. The call is
+ * cancelled when the descriptor `stop` becomes readable; -1 = no descriptor. Returns 0 after `ret`
+ * was filled, -ENOENT when no vendor answered, and -ECANCELED when the call was cancelled. */
 int metadata_ask(const struct cloud_vendor *const *vendors, size_t n, unsigned short port,
 	double seconds, int stop, struct machine *ret);
 

@@ -1,5 +1,5 @@
-/* A table of cloud vendors: their metadata services, the questions to send, and the parsers of the
- * responses. All addresses are link-local. */
+/* A table of cloud vendors: their metadata services, the questions to send to these, and the
+ * parsers of the answers. All addresses of the services are link-local. */
 #ifndef EXPORTER_THIS_SERVER_VENDORS_H
 #define EXPORTER_THIS_SERVER_VENDORS_H
 
@@ -16,18 +16,18 @@ struct cloud_question {
 	/* Parses the body into `ret`. Returns false when the body is not a response of this
 	 * vendor. */
 	bool (*take)(const char *body, size_t len, struct machine *ret);
-	bool optional; /* a failure does not rule out the vendor */
+	bool optional; /* true = the service may fail to answer this question */
 };
 
 struct cloud_vendor {
 	const char *vendor_id; /* as in the catalogue */
 	const char *address;   /* IPv4 address of the service; port 80 */
-	/* A machine of this vendor has a text in /sys/class/dmi/id that begins with one of these
-	 * marks. NULL ends the list. */
+	/* On a machine of this vendor, one of the texts in /sys/class/dmi/id begins with one of
+	 * these marks. NULL ends the list. */
 	const char *marks[CLOUD_MARKS_MAX];
 	const char *header; /* "Name: value", sent with each question; NULL = none */
-	/* A PUT to token_path returns a token, which is sent with each question. NULL = no
-	 * token. */
+	/* The service demands a token: a PUT to token_path with the header token_lifetime returns
+	 * it, and token_header sends it with each question. NULL = no token is needed. */
 	const char *token_path, *token_lifetime, *token_header;
 	struct cloud_question question[CLOUD_QUESTIONS_MAX]; /* a NULL path ends the list */
 };
@@ -42,7 +42,7 @@ struct dmi {
 };
 
 enum dmi_verdict {
-	DMI_SILENT, /* no text could be read: any vendor is possible */
+	DMI_SILENT, /* no text could be read, so any vendor is possible */
 	DMI_RULES_OUT,
 	DMI_MATCHES,
 };

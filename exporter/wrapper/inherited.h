@@ -1,7 +1,8 @@
-/* State that the wrapper inherits by execve(2) and passes to its command: open descriptors, and
- * attributes that fork(2) drops. The command gets both as if the caller had executed the command
- * itself. The wrapper may also inherit children (`prepare & exec rightsize-exporter run ...`). The
- * PIDs of these children are recorded, because they do not belong to the command. */
+/* State that the wrapper gets from its caller and passes on to its command: open descriptors, and
+ * attributes that a process loses by fork(2). The command gets both, as if the caller had executed
+ * it directly. The wrapper may also have children that its caller started before (`prepare & exec
+ * rightsize-exporter run ...`). Their PIDs are recorded, because they do not belong to the
+ * command. */
 #ifndef EXPORTER_WRAPPER_INHERITED_H
 #define EXPORTER_WRAPPER_INHERITED_H
 
@@ -28,18 +29,19 @@ void inherited_done(struct inherited *i);
 /* Returns true when `pid` is one of the inherited children. */
 bool inherited_child(const struct inherited *i, pid_t pid);
 
-/* Parses a children file (proc_tid_children(5)), up to the first text that is not a number. Returns
- * the number of children. The caller frees `*ret`. */
+/* Parses the text of a file /proc/PID/task/TID/children (proc_tid_children(5)), up to the first
+ * word that is not a number. Sets `*ret` to the PIDs of the children, which the caller frees.
+ * Returns their number. */
 size_t inherited_parse_children(struct scan text, pid_t **ret);
 
-/* Reads the children of the calling thread. In the main thread, they include the adopted orphans.
- * Returns the number of children. The caller frees `*ret`. */
+/* Reads the PIDs of the children of the calling thread. In the main thread, they include orphans
+ * that the process has adopted. The caller frees `*ret`. Returns the number of children. */
 size_t inherited_children(pid_t **ret);
 
-/* Marks all descriptors from 3 on as close-on-exec, except the inherited ones. The command must
- * not get other descriptors, and libraries in the wrapper may open descriptors that are not
- * close-on-exec. Call in the child of a fork. Async-signal-safe. Has no effect before Linux
- * 5.11, or if fds_known is false. */
+/* Marks all descriptors from 3 on as close-on-exec, except the inherited ones. The command must not
+ * get others, but libraries in the wrapper may open descriptors without close-on-exec. Call it in
+ * the child of a fork. Async-signal-safe. Has no effect before Linux 5.11, or if fds_known is
+ * false. */
 void inherited_keep_only(const struct inherited *i);
 
 /* Has the layout of struct sched_attr of sched_getattr(2). The kernel's header with that struct
@@ -52,23 +54,24 @@ struct schedule {
 	uint64_t runtime, deadline, period;
 };
 
-/* Attributes of a process that execve(2) keeps and fork(2) drops. Locks of fcntl(2) are not among
- * them, because they cannot be restored: they stay with the wrapper's process, and the job loses
- * them. */
+/* Attributes of a process that execve(2) keeps but fork(2) does not pass to the child. Locks of
+ * fcntl(2) are such attributes, too, but cannot be restored: the wrapper keeps them, and the job
+ * does not have them. */
 struct fork_losses {
-	pid_t parent;             /* the process that forks */
-	int adopts;               /* the process adopts orphans (PR_SET_CHILD_SUBREAPER) */
-	int death_signal;         /* signal when the parent ends (PR_SET_PDEATHSIG); 0 = none */
-	struct schedule schedule; /* lost schedule; .size 0 = fork(2) keeps the schedule */
+	pid_t parent;     /* the process that forks */
+	int adopts;       /* 1 = the process adopts orphans (PR_SET_CHILD_SUBREAPER) */
+	int death_signal; /* signal when the parent ends (PR_SET_PDEATHSIG); 0 = none */
+	/* schedule that fork(2) resets; .size 0 = fork(2) does not reset it */
+	struct schedule schedule;
 };
 
-/* Reads the attributes. Call before the process adopts orphans, in the thread that forks. The
- * kernel sends the death signal when that thread ends, not when its process ends. */
+/* Reads the attributes. Call it in the thread that will call fork(2), before the process adopts
+ * orphans. The kernel sends the death signal when that thread ends, not when its process ends. */
 void fork_losses_read(struct fork_losses *ret);
 
-/* Restores the attributes in the child, while signals are blocked. Async-signal-safe. A real-time
- * priority needs the right to request one (sched(7)). The child may lack this right although the
- * wrapper inherited the priority. */
+/* Restores the attributes in the child. Call it while signals are blocked. Async-signal-safe. A
+ * real-time priority may stay lost: setting one needs a right (sched(7)) that the child may lack
+ * although the wrapper inherited such a priority. */
 void fork_losses_make_good(const struct fork_losses *l);
 
 #endif

@@ -1,4 +1,5 @@
-/* Finds the link to the page of a run. A server with the same history shows the page. */
+/* Finds the URL of the web page of a run. A server that uses the same history file shows this
+ * page. */
 #ifndef EXPORTER_WRAPPER_RUN_LINK_H
 #define EXPORTER_WRAPPER_RUN_LINK_H
 
@@ -6,12 +7,12 @@
 #include "exporter/core/identity.h"
 #include "exporter/history/history.h"
 
-/* Waits at most this long for the server to accept a connection. */
+/* run_link_add waits at most this many milliseconds for the server to accept a connection. */
 #define RUN_LINK_MS 200
 
-/* Adds the URL of the run's page to `out`, if the server's process is alive on this machine and its
- * address accepts a connection now. Otherwise adds nothing. Returns a negative errno when the
- * history cannot be read. */
+/* Adds the URL of the run's page to `out`, if the server's process lives on this machine (`here`)
+ * and accepts a connection now. Otherwise adds nothing. Returns a negative errno when the history
+ * cannot be read. */
 int run_link_add(struct buf *out, struct history *h, const struct run_root *here,
 	const char *run_id, struct err *e);
 

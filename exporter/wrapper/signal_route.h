@@ -13,17 +13,19 @@ struct signal_route {
 	pid_t job;
 	pid_t caller; /* parent of the wrapper at its start */
 	const struct inherited *inherited;
-	bool is_to_stop; /* SIGTSTP came: the wrapper stops as soon as the job has stopped */
+	/* true = SIGTSTP arrived, so the wrapper stops itself as soon as the job has stopped */
+	bool is_to_stop;
 };
 
 void signal_route_send(struct signal_route *r, const siginfo_t *info);
 
-/* Stops the wrapper if a SIGTSTP came and the job has stopped. Call after a SIGCHLD. */
+/* Call it after a SIGCHLD. Stops the wrapper if a SIGTSTP arrived and the job has stopped. */
 void signal_route_stop(struct signal_route *r);
 
-/* Takes the pending signals after the job has ended. Forwards a signal if a process of the job sent
- * it and meant the wrapper's caller. All other signals become pending again, so that an interrupt
- * shortens the waits at the exit (thread_hurry). Call after the job was waited for. */
+/* Call it after the job was waited for. Takes the signals that are still pending. If a process of
+ * the job sent a signal to its parent, it meant the wrapper's caller, so the signal is forwarded to
+ * the caller. All other signals become pending again, so that an interrupt shortens the waits at
+ * the exit (thread_hurry). */
 void signal_route_end(const struct signal_route *r);
 
 #endif

@@ -1,4 +1,4 @@
-/* Prints the summary of a run to stderr when the command run ends. */
+/* The summary of a run, which the command run prints to stderr at its end. */
 #ifndef EXPORTER_WRAPPER_SUMMARY_H
 #define EXPORTER_WRAPPER_SUMMARY_H
 
@@ -9,15 +9,15 @@
 
 #define SUMMARY_MAX 8192
 
-/* Fills the empty buffer `ret` from the run and the history of its job. Ends with a link to the page of
- * the run, if a server of this machine shows it (`here`: this process's boot and PID namespace). Logs
- * failures. */
+/* Writes the summary to the empty buffer `ret`, from the run and the history of its job. If a
+ * server on this machine shows the page of the run, the summary ends with a link to it. `here` is
+ * the boot and the PID namespace of this process. Logs failures. */
 void summary_make(struct app *app, const struct run_root *here, const char *run_id,
 	struct buf *ret);
 
-/* Prints and frees the summary. Ignores a failed write. Waits without limit for a stopped terminal.
- * Waits 1 s at most for any other reader, because a caller may read only after the wrapper has
- * ended. */
+/* Prints and frees the summary. A failed write is ignored. If stderr is a terminal that is stopped,
+ * waits without limit. If it is a pipe that is full, waits at most 1 s, because its reader may wait
+ * for the end of the wrapper. */
 void summary_print(struct buf *summary);
 
 #endif

@@ -1,19 +1,19 @@
-/* `run`: starts the command, follows its process tree, and returns its exit code. The exit code is
- * 128+n if signal n ended the command, 127 if the command does not exist, and 126 if it cannot be
- * executed.
+/* The command `run` ("the wrapper"): starts a command ("the job"), follows its process tree, and
+ * returns its exit code. The exit code is 128+n if signal n ended the command, 127 if the command
+ * does not exist, and 126 if it cannot be executed.
  *
- * The job comes first: unless --strict is given, it runs even if the history or the web address is
- * not available. Such a failure is logged. The job inherits standard streams, other descriptors,
- * environment, working directory, process group and ignored signals unchanged. It inherits no state
- * of the wrapper itself.
+ * The job is more important than its record: unless --strict is given, it runs even if the history
+ * or the web address is not available. Such a failure is logged. The job inherits the standard
+ * streams, other descriptors, environment, working directory, process group and ignored signals of
+ * the wrapper's caller unchanged. It inherits nothing that the wrapper itself opened or set.
  *
- * Signals sent to the wrapper are forwarded. Signals of the terminal reach the job directly. A
- * signal that a program sends to a whole process group or control group (timeout(1),
- * KillMode=control-group) reaches the job twice. The kernel reports neither the other receivers nor
- * whether the job has already caught the signal. A signal before the start of the command goes to
- * the command, and may end it before it begins.
+ * Signals that are sent to the wrapper are forwarded to the job. Signals of the terminal reach the
+ * job directly. If a program sends a signal to a whole process group or control group (timeout(1),
+ * KillMode=control-group), the job gets it twice, because the wrapper cannot find out that the job
+ * got it, too. A signal that arrives before the job starts is passed to the job, and may end it
+ * before it begins.
  *
- * The run ends with the command, even if background processes remain. */
+ * The run ends when the command ends, even if background processes of it remain. */
 #ifndef EXPORTER_WRAPPER_WRAPPER_H
 #define EXPORTER_WRAPPER_WRAPPER_H
 
@@ -30,8 +30,8 @@ int wrapper_run(struct app *app, const struct identity *self, const struct comma
  * the job from now on. Call before any thread or child starts. */
 void wrapper_prepare(void);
 
-/* Executes the command in this process without watching it. Returns only on failure, with the exit
- * code. */
+/* Executes the command in place of this process (execve(2)), without watching it. Returns only
+ * after a failure, with the exit code. */
 int wrapper_become(char *const command[]);
 
 #endif
