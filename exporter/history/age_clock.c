@@ -1,5 +1,5 @@
-/* The history file stores the state of this clock, because each wrapper is a new process and would
- * otherwise start without a state. */
+/* The state of the clock is stored in the history file, because each wrapper is a new process that
+ * must continue the clock. */
 #include "exporter/history/age_clock.h"
 
 #include <math.h>
@@ -9,8 +9,8 @@
 #include "collectors/base/scan.h"
 #include "exporter/history/tables.h"
 
-/* While the clocks run steadily, the stored state is updated at most once an hour, because all
- * readers read the file again after every change. A reboot or a jump updates it at once. */
+/* While there is no reboot and no jump, the stored state is updated at most once in this many
+ * seconds, because all readers of the file read it again after every change. */
 #define RENEWED_SECONDS 3600.0
 
 static const struct age_clock_reading none = {(double)NAN, (double)NAN};
@@ -22,8 +22,9 @@ static double agree(struct age_clock *c, struct age_clock_reading now)
 	return now.wall;
 }
 
-/* Handles a reboot. Accepts the new wall time if the machine was off for less than a day. Converts
- * the monotonic times of `agreed` and `doubted` to the monotonic clock of the new boot. */
+/* Handles a reboot, after which the monotonic clock begins anew. Accepts the new wall time if the
+ * machine was off for less than a day. Converts the monotonic times of `agreed` and `doubted` to
+ * the new monotonic clock. */
 static void note_boot(struct age_clock *c, struct age_clock_reading now, const char *boot_id)
 {
 	double off = now.wall - c->agreed.wall, doubted = now.wall - c->doubted.wall;
@@ -32,8 +33,8 @@ static void note_boot(struct age_clock *c, struct age_clock_reading now, const c
 	if (off > 0 && off < AGE_CLOCK_DOUBT_SECONDS)
 		c->agreed = now;
 	c->agreed.mono = now.mono;
-	/* Keep a jump that was found before the reboot, so that the new time is still accepted a
-	 * day after the jump. */
+	/* Keep a jump that was found before the reboot, so that the wall time after the jump is
+	 * still accepted a day after the jump. */
 	if (doubted >= 0)
 		c->doubted.mono = now.mono - doubted;
 	else

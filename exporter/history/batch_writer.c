@@ -7,9 +7,9 @@
 
 #include "exporter/core/paths.h"
 
-/* Minimum number of seconds between two files that are set aside, and between two checks
- * (batch_writer_check). If a broken disk damages each fresh file, this limit keeps the number of
- * set-aside files small. */
+/* Minimum number of seconds between two renamings of a corrupt file (set_aside), and between two
+ * checks (batch_writer_check). A broken disk may damage each fresh file, and there would be very
+ * many renamed files. */
 #define SET_ASIDE_SECONDS 60
 
 double batch_writer_clock(void)
@@ -126,8 +126,8 @@ static int write_event(struct batch_writer *w, struct event *v, struct err *e)
 	return 0;
 }
 
-/* Returns true when the error concerns only one event. The other events of the batch can still be
- * written. */
+/* Returns true for an error of history_run_begin and so on that is caused by one event, so that the
+ * other events of the batch can still be written. */
 static bool is_refusal(int code)
 {
 	return code == -ENXIO || code == -EINVAL;
@@ -166,7 +166,8 @@ static void forget_open(struct batch_writer *w, const char *run_id)
 	w->open = kept;
 }
 
-/* Runs after the commit. Frees the events of the batch, but keeps the begin events of open runs. */
+/* Call it after the commit. Frees the events of the batch, but keeps the begin events of open runs,
+ * which are needed if the file is replaced later. */
 static void settle_batch(struct batch_writer *w, struct event_queue *batch,
 	struct batch_written *ret)
 {

@@ -1,6 +1,7 @@
 /* Stores the texts that many runs share, such as the labels and the names of the server
- * (CIRCUMSTANCES in tables.h). The file keeps each set of texts once and counts the runs that refer
- * to the set. The set is removed with its last run. */
+ * (CIRCUMSTANCES in tables.h). The file stores each set of texts once, as a row of the table
+ * circumstances, and counts the runs that refer to it. A set is removed with the last run that
+ * refers to it. */
 #include "exporter/history/tables.h"
 
 #include <string.h>
@@ -11,8 +12,8 @@ static int64_t hash_of(const struct circumstances *c)
 {
 	uint64_t hash = 0;
 
-	/* The factor gives the same texts in another order a different hash. Any large odd number
-	 * would do. */
+	/* Because of the factor, the same texts in another order have another hash. Any large odd
+	 * number can be the factor. */
 	for (size_t i = 0; i < CIRCUMSTANCES_COUNT; i++)
 		hash = (hash + (c->text[i] ? hash_text(c->text[i]) : 0)) * 0x9e3779b97f4a7c15;
 	return (int64_t)hash;
@@ -24,8 +25,8 @@ static void put_texts(struct sql *q, const struct circumstances *c)
 		sql_put_text(q, c->text[i]);
 }
 
-/* Counts one more run of the row with these texts. Returns 1 when there is one, 0 when there is none,
- * or a negative errno. */
+/* If there is a row with these texts, increments its count of runs, sets `*ret` to its id and
+ * returns 1. Returns 0 when there is no such row, or a negative errno. */
 static int hold_known(struct history *h, int64_t hash, const struct circumstances *c, int64_t *ret,
 	struct err *e)
 {

@@ -9,18 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A step begins no new bucket after it has read this many rows, and no bucket has more rows than
- * this. A step therefore locks the file for only about 20 ms. */
+/* When a step has read this many rows, it begins no further bucket. A bucket has at most this many
+ * rows, too. A step therefore locks the file for only about 20 ms. */
 #define ROWS_AT_ONCE 2000
 
-/* While a run is open, a sample is also thinned when this many newer samples of the run exist, even
- * if it is not full_rate_seconds old. At one sample a second, this many samples cover more than a
+/* While a run is open, a sample is thinned when it is full_rate_seconds old, or when this many
+ * newer samples of the run exist. With one sample a second, this many samples cover more than a
  * day. */
 #define FULL_RATE_SAMPLES 100000
 
-/* `width` is the length of a bucket in seconds. Samples are thinned when they are older than
- * `age_factor` * full_rate_seconds. By default, samples are merged into buckets of a minute after 7
- * days, and into buckets of an hour after 210 days. */
+/* The two levels of thinning. `width` is the length of a bucket in seconds. Samples older than
+ * `age_factor` * full_rate_seconds are merged into such buckets. By default, this is after 7 days
+ * for buckets of a minute, and after 210 days for buckets of an hour. */
 static const struct thinning_level {
 	double width, age_factor;
 	enum history_statement thinnable, thinned;
@@ -67,8 +67,9 @@ static double higher(double a, double b)
 	return isnan(a) || b > a ? b : a;
 }
 
-/* Adds a value to one column of the bucket. The growth per second of a sample shorter than
- * `shortest` seconds does not count as the lowest or highest value (see recommender/stats.c). */
+/* Adds a value to one column of the bucket. If a sample is shorter than `shortest` seconds, its
+ * growth per second is not reliable, and does not count as the lowest or highest value (see
+ * recommender/stats.c). */
 static void add_value(struct thinned_value *c, enum metric_fold fold, int64_t kind, double v,
 	double duration, double shortest)
 {
@@ -85,8 +86,8 @@ static void add_value(struct thinned_value *c, enum metric_fold fold, int64_t ki
 	}
 	if (isnan(extreme))
 		return;
-	/* A reading with duration 0 may raise the highest value, but does not change the lowest
-	 * value. */
+	/* A sample with duration 0 (a correction of totals) may raise the highest value, but does
+	 * not change the lowest value. */
 	if ((kind == SAMPLE_MEASURED && duration > 0) || kind == SAMPLE_LOWEST)
 		c->lowest = lower(c->lowest, extreme);
 	if (kind == SAMPLE_MEASURED || kind == SAMPLE_HIGHEST)
@@ -192,7 +193,8 @@ struct history_thinning {
 	struct history *history;
 	const struct thinning_level *level;
 	double cutoff; /* seconds since 1970; older samples are thinned */
-	/* this many newest samples of a run are thinned only when they are older than `cutoff` */
+	/* the newest samples of a run, this many, are thinned only when they are older than
+	 * `cutoff`; all others at once */
 	int64_t keep;
 	size_t rows; /* rows read so far */
 	struct sql select, insert;
@@ -213,8 +215,9 @@ static bool is_due(const struct history_thinning *t, const struct thinned_row *r
 }
 
 /* Reads the next bucket of the run. Returns 1 when all its rows may be thinned. Returns 0 when one
- * of its rows must not be thinned yet, or when there are no more rows. A bucket with more than
- * ROWS_AT_ONCE rows is split: if the wall clock stood still, a bucket can have very many rows. */
+ * of its rows must not be thinned yet, or when there are no more rows. A bucket ends after
+ * ROWS_AT_ONCE rows: while the wall clock stands still, very many rows would belong to one
+ * bucket. */
 static int read_bucket(struct history_thinning *t, const struct run_to_thin *r, int64_t newest,
 	struct err *e)
 {
@@ -355,8 +358,8 @@ static int thin_run(struct history_thinning *t, struct run_to_thin r, struct err
 	code = has_due(t, &r, newest, e);
 	if (code > 0)
 		code = thin_rows(t, &r, newest, e);
-	/* The run has ended, all its samples are old, and all of them were read. Mark the whole run
-	 * as thinned. */
+	/* Here the run has ended, all its samples are old, and all were read. Mark the whole run as
+	 * thinned. */
 	if (code == 0 && !r.open && r.from == newest && newest_at < t->cutoff)
 		r.from = r.until;
 	if (code == 0 && r.from != before)
@@ -392,7 +395,8 @@ static int thin_within(struct history_thinning *t, struct err *e)
 	AUTO(freep) struct run_to_thin *run = NULL;
 	struct history *h = t->history;
 	size_t n = 0;
-	/* Another exporter may have added columns, and their values must not be lost. */
+	/* Read the columns again: another exporter may have added columns, whose values must not be
+	 * lost. */
 	int code = history_read_columns(h, e);
 
 	t->bucket.n = h->n_columns;
@@ -415,7 +419,8 @@ static int thin_level(struct history *h, const struct thinning_level *level, dou
 		return code;
 	t.cutoff = floor(cutoff / level->width) * level->width;
 	code = thin_within(&t, e);
-	/* Finalize these statements first, because they keep the transaction open. */
+	/* Finalize these statements before the commit, because they would keep the transaction
+	 * open. */
 	sql_done(&t.select);
 	sql_done(&t.insert);
 	return history_end(h, code, e);

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum number of steps to find two samples that can be merged. The search takes at most about
- * 0.5 ms. */
+/* Maximum number of events that a search for two samples to merge looks at. The search therefore
+ * takes at most about 0.5 ms. */
 #define STEPS_MAX 65536
 
 /* ---- events: one allocation each; texts follow the struct ---- */
@@ -136,8 +136,8 @@ static bool is_finish_of(const struct event *e, const char *run_id)
 	return e->kind == EVENT_FINISH && strcmp(e->finish.run_id, run_id) == 0;
 }
 
-/* Returns the next sample of the same run, or NULL. Subtracts the steps that the search takes from
- * `*steps`, and stops at 0. */
+/* Returns the next sample of the same run, or NULL. Subtracts the number of events that it looks at
+ * from `*steps`, and stops when `*steps` is 0. */
 static struct event *next_of_run(const struct event *e, size_t *steps)
 {
 	const char *run_id = e->sample.run_id;
@@ -154,8 +154,8 @@ static double joined(enum metric_fold how, double earlier, double later)
 {
 	switch (how) {
 	case FOLD_DELTA:
-		/* If the growth of one interval is unknown, the next known growth already covers
-		 * both intervals (sample_rows.c). */
+		/* If the growth over one interval is unknown, the next known growth was counted
+		 * from before that interval (sample_rows.c), so it covers both. */
 		return isnan(later) ? earlier : isnan(earlier) ? later : earlier + later;
 	case FOLD_PEAK:
 		return fmax(earlier, later);
@@ -174,9 +174,9 @@ static void join(const struct columns *columns, const struct sample *earlier, st
 			joined(columns->metric[i]->fold, earlier->value[i], later->value[i]);
 }
 
-/* Finds the oldest sample that has a later sample of the same run, and merges both. Returns false
- * when STEPS_MAX steps find no such pair. A sample before the finish of a run and a sample after it
- * are no pair. */
+/* Finds the oldest sample that has a later sample of the same run, and merges the two. Returns
+ * false when STEPS_MAX steps find no such pair. Two samples are not merged if the finish of their
+ * run is between them. */
 static bool join_oldest(struct event_queue *r)
 {
 	struct event *previous = NULL;

@@ -33,22 +33,23 @@
 /* Default of historian_config.last_upkeep_seconds. */
 #define UPKEEP_AT_STOP_SECONDS 0.5
 
-/* While the file is near its limit or above it (historian.near_limit), the thread rests only
- * FULL_REST times the duration of a step. It begins the next upkeep FULL_UPKEEP_SECONDS after the
- * last. */
+/* These apply while the file is nearly as large as its limit, or larger (historian.near_limit).
+ * After a step of upkeep, the thread then waits for only FULL_REST times the duration of the step,
+ * and the next upkeep begins FULL_UPKEEP_SECONDS after the last. */
 #define FULL_REST           1
 #define FULL_UPKEEP_SECONDS 1.0
 
-/* While the thread waits for another process's lock of the file, it sets `locked_at` every 1 to 20
- * ms. If `locked_at` is older than this many seconds, the thread is not waiting for the lock. */
+/* While another process has the lock of the file, the thread sets historian.locked_at every 1 to 20
+ * ms. If `locked_at` is older than this many seconds, the thread is not waiting for that lock. */
 #define LOCKED_SECONDS 0.1
 
-/* While the thread opens the file, it counts as working only if it uses more than this share of a
- * CPU. A thread that only polls for the lock of another process uses about 0.01 CPU. */
+/* While the thread opens the file, the disk counts as working only if the thread uses more than
+ * this share of a CPU. A thread that only waits for the lock of another process uses about 0.01 of
+ * a CPU. */
 #define OPENING_SHARE 0.05
 
-/* Upper limit of deadlines, in seconds of batch_writer_clock(). The limit is about 30 years after
- * boot and fits into time_t. */
+/* Later deadlines are replaced by this time of batch_writer_clock(), because INFINITY does not fit
+ * into time_t. It is about 30 years after boot. */
 #define LATEST 1e9
 
 /* A call that waits for the historian's thread. The historian's lock guards the members. */
@@ -76,7 +77,8 @@ struct historian {
 	uint64_t settled;       /* number of events committed, refused or dropped */
 	size_t samples_at_hand; /* samples that are being written now */
 	bool stop, hurry, gave_up, suspect, ended;
-	bool awaited;                   /* a caller waits until all events are on disk */
+	/* true = a caller with `hasty` waits until all events are on disk */
+	bool awaited;
 	double paused_until, upkeep_at; /* times of batch_writer_clock() */
 	/* time of batch_writer_clock() when the last upkeep ended */
 	double upkept_at;
@@ -88,15 +90,18 @@ struct historian {
 	double pause;      /* current pause in seconds; 0 = no failure */
 	double attempt_at; /* start of the current write; INFINITY = no write */
 	double failing_at; /* time of the first failure in a row; INFINITY = none */
-	/* time of the last call of is_patient, that is, the last time when the thread was seen
-	 * waiting for the file's lock */
+	/* time of the last call of is_patient, that is, when the thread was last known to wait for
+	 * the lock of the file */
 	double locked_at;
-	/* time when the process that holds the file's lock last wrote */
+	/* time at which the -wal file last changed, while another process had the lock of the
+	 * file */
 	double stuck_at;
-	double slowest;     /* longest write so far, in seconds */
-	int opened;         /* result of opening the file; -EINPROGRESS = none yet */
-	bool starting;      /* historian_start still waits for the first attempt */
-	bool remote;        /* the file is on a disk that another machine serves */
+	double slowest; /* longest write so far, in seconds */
+	/* result of opening the file: 0 or a negative errno; -EINPROGRESS = not known yet */
+	int opened;
+	bool starting; /* historian_start still waits for the first attempt */
+	/* true = another machine or another program serves the disk of the file */
+	bool remote;
 	struct err failure; /* the last failure */
 	struct historian_health health;
 	int64_t used_ns; /* CPU time of the thread when silent_seconds was last called */
@@ -123,8 +128,9 @@ static void wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, double deadl
 
 struct historian_work {
 	struct event_queue batch;
-	bool suspect, upkeep; /* the file must be checked; upkeep is due */
-	bool last;            /* this is the last upkeep, during stop */
+	/* suspect: the file must be checked. upkeep: a step of upkeep is due. */
+	bool suspect, upkeep;
+	bool last; /* this is the last upkeep, during stop */
 	struct batch_written written;
 	uint64_t dropped, lost; /* samples_dropped and samples_lost of the queue */
 	double upkeep_seconds;
@@ -149,7 +155,7 @@ static int do_work(struct historian *h, struct historian_work *work, struct err 
 	return code;
 }
 
-/* Returns true when there is work now besides the calls of other threads (struct
+/* Returns true when there is work to do now, apart from the calls of other threads (struct
  * historian_call). */
 static bool has_turn(const struct historian *h, double now)
 {
@@ -163,8 +169,8 @@ static bool has_work(const struct historian *h, double now)
 	return h->calls || has_turn(h, now);
 }
 
-/* Stores the size of the file. If the file is near its limit or above it, moves the next upkeep
- * forward. The caller holds the lock. */
+/* Notes the size of the file. If the file is nearly as large as its limit, or larger, makes the
+ * next upkeep begin earlier. The caller holds the lock. */
 static void note_size(struct historian *h, uint64_t bytes, double now)
 {
 	uint64_t most = h->config.limits.max_bytes;
@@ -182,8 +188,8 @@ static bool may_end(const struct historian *h, double now)
 		return false;
 	if (!h->stop || now < h->stop_at)
 		return h->stop && h->queue.n == 0 && now >= h->upkeep_until;
-	/* The deadline is over. Continue while writes succeed: the disk may be slow, but it is not
-	 * stuck. */
+	/* The deadline has passed. Stop if nothing waits or the last write failed. While writes
+	 * succeed, continue: the disk is slow, but works. */
 	return h->queue.n == 0 || h->pause > 0;
 }
 
@@ -237,8 +243,8 @@ static bool waits_for_lock(const struct historian *h, double now)
 	return now - h->locked_at < LOCKED_SECONDS;
 }
 
-/* The callback of history_wait_while: runs on the historian's thread while another process has the
- * lock of the file. Returns false when the thread must stop waiting, because a `hasty` historian
+/* The callback for history_wait_while: SQLite calls it on the historian's thread while another
+ * process has the lock of the file. Returns false to stop waiting, when a historian with `hasty`
  * has given up. */
 static bool is_patient(void *context, double stuck_seconds)
 {
@@ -258,8 +264,8 @@ static void note_failure(struct historian *h, const struct historian_work *work,
 	const struct err *e)
 {
 	double now = batch_writer_clock();
-	/* True if many processes write in turn, so that the lock passes quickly from one to the
-	 * next. The disk works, so the timeout for the lock is no failure. */
+	/* True if this thread did not get the lock because many other processes wrote one after the
+	 * other. The disk works then, so the timeout does not count as a failure. */
 	bool crowded = failed && e->code == -EBUSY && waits_for_lock(h, now) &&
 		       now - h->stuck_at < HISTORIAN_GRACE_SECONDS;
 
@@ -275,8 +281,9 @@ static void note_failure(struct historian *h, const struct historian_work *work,
 		h->failure = *e;
 }
 
-/* Counts the results of the batch. Sets the time of the next write and of the next upkeep. If
- * `at_once` is true, a failed batch is written again without a pause. The caller holds the lock. */
+/* Call it after the work. Counts its results, and sets the times of the next write and of the next
+ * upkeep. If `at_once` is true, a failed batch is written again without a pause. The caller holds
+ * the lock. */
 static void note_outcome(struct historian *h, struct historian_work *work, bool failed,
 	bool at_once, const struct err *e)
 {
@@ -327,9 +334,8 @@ static void log_dropped(struct historian *h, const struct historian_work *work)
 			NULL);
 }
 
-/* Makes the calls that other threads wait for (struct historian_call): at least one, and further
- * ones until other work is due. The caller holds the lock. The lock is released during each
- * call. */
+/* Makes the calls for which other threads wait (struct historian_call): at least one, and further
+ * ones until other work is due. The caller holds the lock, which is released during each call. */
 static void run_calls(struct historian *h)
 {
 	for (bool first = true; h->calls && (first || !has_turn(h, batch_writer_clock()));
@@ -354,8 +360,9 @@ static void run_calls(struct historian *h)
 	}
 }
 
-/* Returns true when the thread tries again after `code`, and historian_start succeeds: the disk does
- * not answer, the file is locked (only with `hasty`), or the disk is full (only without `hasty`). */
+/* Returns true when `code`, the result of opening the file, is no reason for historian_start to
+ * fail, because the thread tries again: the disk does not answer, the file is locked (only with
+ * `hasty`), or the disk is full (only without `hasty`). */
 static bool may_open_later(const struct historian *h, int code)
 {
 	return code == -EINPROGRESS || code == (h->config.hasty ? -EBUSY : -ENOSPC);
@@ -469,8 +476,8 @@ static void historian_free(struct historian *h)
 	free(h);
 }
 
-/* Returns how many seconds the thread has been waiting for the disk; 0 = it does not wait. The
- * caller holds the lock. */
+/* Returns for how many seconds the historian's thread has waited for the disk without using CPU
+ * time; 0 = it does not wait for the disk. The caller holds the lock. */
 static double silent_seconds(struct historian *h, double now)
 {
 	int64_t used = loose_thread_cpu_ns(&h->thread);
@@ -490,8 +497,8 @@ static bool opens_in_time(struct historian *h, double begun, double now)
 	return !h->loose || silent_seconds(h, now) <= HISTORIAN_HANG_SECONDS;
 }
 
-/* Waits until the file is open, or cannot be opened. An error that may_open_later accepts is no
- * error here, because the thread goes on trying. */
+/* Waits until the file is open or an attempt to open it has failed. Returns 0 also for an error
+ * that may_open_later accepts, because the thread tries again. */
 static int wait_for_opening(struct historian *h, struct err *e)
 {
 	pthread_mutex_lock(&h->lock);
@@ -545,8 +552,8 @@ int historian_start(struct historian **ret, const struct historian_config *c, st
 	return code;
 }
 
-/* Queues a list of events. Signals `wake` after the unlock, because the woken thread needs the lock
- * first. */
+/* Queues a list of events. Signals `wake` only after the unlock: the woken thread needs the lock at
+ * once. */
 static void hand_over(struct historian *h, struct event *take)
 {
 	pthread_mutex_lock(&h->lock);
@@ -612,8 +619,8 @@ static struct settling settling_begin(const struct historian *h)
 		.used = loose_thread_cpu_ns(&h->thread)};
 }
 
-/* Returns the time at which a wait gives up because the disk seems not to work; INFINITY = never.
- * Without `hasty`, only silence of a loose thread ends the wait. The caller holds the lock. */
+/* Returns the time at which a wait must give up because the disk does not seem to work; INFINITY =
+ * never. historian_settle in historian.h lists the rules. The caller holds the lock. */
 static double hope_ends(const struct historian *h, struct settling *s, double now)
 {
 	double slow = h->settled < h->handed ? 2 * h->slowest : 0;
@@ -636,9 +643,9 @@ static double hope_ends(const struct historian *h, struct settling *s, double no
 	return fmax(least, fmax(h->attempt_at, s->worked_at) + fmax(hang, slow));
 }
 
-/* Returns true when the events up to `target` are on disk. A loose thread must also have ended the
- * turn that `hurry` asked for, so that a disk which does not answer is noticed without events. The
- * caller holds the lock. */
+/* Returns true when the first `target` events are settled (historian.settled). If the thread is a
+ * loose one, it must also have finished the work that h->hurry requested: a disk that does not
+ * answer is then noticed even if there are no events. The caller holds the lock. */
 static bool is_settled(const struct historian *h, uint64_t target)
 {
 	return h->settled >= target && !(h->loose && (h->hurry || !isinf(h->attempt_at)));
@@ -654,8 +661,8 @@ static bool flush(struct historian *h, double timeout_seconds, const sigset_t *h
 	uint64_t target = h->handed;
 
 	h->hurry = true;
-	/* `awaited` limits the pause after a failure to PAUSE_FIRST_SECONDS. A longer pause would
-	 * outlast a wait with `hasty`. */
+	/* With `awaited`, a pause after a failure lasts only PAUSE_FIRST_SECONDS. A longer pause
+	 * would last longer than a wait with `hasty`. */
 	h->awaited = h->config.hasty;
 	pthread_cond_signal(&h->wake);
 	while (now = batch_writer_clock(), end = fmin(deadline, hope_ends(h, &s, now)),
@@ -735,8 +742,8 @@ void historian_why(struct historian *h, struct err *e)
 	pthread_mutex_unlock(&h->lock);
 }
 
-/* Returns the address of the pointer in the list of calls that points to `c`, or of the last
- * pointer if `c` is NULL. The caller holds the lock. */
+/* Returns the address of the pointer in the list h->calls that points to `c`. If `c` is NULL, this
+ * is the pointer at the end of the list. The caller holds the lock. */
 static struct historian_call **place_of(struct historian *h, const struct historian_call *c)
 {
 	struct historian_call **at = &h->calls;
@@ -871,7 +878,7 @@ int historian_stop(struct historian *h)
 
 	h->stop = true;
 	h->stop_at = batch_writer_clock() + (h->gave_up ? 0 : stop);
-	/* Try to write once more, even after a failure. */
+	/* Make the thread try to write at once, even after a failure. */
 	h->pause = 0;
 	h->upkeep_until = batch_writer_clock() +
 			  seconds_or(h->config.last_upkeep_seconds, UPKEEP_AT_STOP_SECONDS);

@@ -34,10 +34,10 @@
 
 static atomic_uint torn; /* number of mapped pages of -shm files that were lost so far */
 
-/* Handles an access to a mapped page beyond the end of its file. The kernel sends SIGBUS, which
- * would end this program and leave the job without its wrapper. This function maps an empty page at
- * the address instead. SQLite then finds an empty, invalid -shm file and makes a new one. Later,
- * history_check_intact reports the damage. */
+/* The handler of SIGBUS. The kernel sends SIGBUS after an access to a mapped page beyond the end of
+ * its file. It would end this program and leave the job without its wrapper. This handler maps an
+ * empty page at the address instead. SQLite then sees an invalid -shm file and makes a new one.
+ * Later, history_check_intact reports the damage. */
 static void on_lost_page(int number, siginfo_t *info, void *context)
 {
 	long size = sysconf(_SC_PAGESIZE);
@@ -57,8 +57,8 @@ void history_survive_lost_pages(void)
 {
 	struct sigaction before, ours = {.sa_sigaction = on_lost_page, .sa_flags = SA_SIGINFO};
 
-	/* If the caller of the wrapper ignores SIGBUS, set no handler. At exec, a handler becomes
-	 * the default action, and the job would not ignore SIGBUS any more. */
+	/* If the caller of the wrapper has made it ignore SIGBUS, set no handler: at execve(2) a
+	 * handler becomes the default action, and the job would not ignore SIGBUS any more. */
 	if (sigaction(SIGBUS, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
 		sigaction(SIGBUS, &ours, NULL);
 }
@@ -81,8 +81,8 @@ int history_stat(const struct history *h, const char *suffix, struct stat *ret)
 	return stat(buf_text(&name), ret);
 }
 
-/* Returns SQLite's own object for a file of the open database, or NULL. The file must not be opened
- * a second time to read it: closing the second descriptor would release SQLite's locks. */
+/* Returns SQLite's own object for a file of the open database, or NULL. The file is read by this
+ * object and not opened again, because closing a second descriptor would release SQLite's locks. */
 static sqlite3_file *file_of(const struct history *h, int which)
 {
 	sqlite3_file *f = NULL;
@@ -97,7 +97,7 @@ static int damaged(const struct history *h, struct err *e, const char *what)
 	return err_set(e, -EBADMSG, "history %s: %s while it was open", h->path, what);
 }
 
-/* Sets *wal when the file is in WAL mode. */
+/* Checks the header of the database file. Sets `*wal` to whether the file is in WAL mode. */
 static int check_database(const struct history *h, bool *wal, struct err *e)
 {
 	sqlite3_file *f = file_of(h, SQLITE_FCNTL_FILE_POINTER);
@@ -141,7 +141,7 @@ static int check_wal(const struct history *h, struct err *e)
 			h->path);
 	if (frames == 0)
 		return 0;
-	/* 65536 does not fit into 16 bits and is stored as 1. */
+	/* The page size 65536 does not fit into 16 bits and is stored as 1. */
 	int64_t frame = FRAME_BYTES + (page == 1 ? 65536 : (int64_t)page);
 
 	if (size < WAL_HEADER_BYTES + frames * frame)
@@ -156,8 +156,8 @@ int history_check_intact(const struct history *h, struct err *e)
 {
 	bool wal = false;
 
-	/* Do not check before history_migrate has created the tables and prepared `add_sample`. A
-	 * new file may have no first page until then. */
+	/* Do not check until history_migrate has created the tables and prepared `add_sample`,
+	 * because a new file may be empty until then. */
 	if (h->memory || !h->add_sample)
 		return 0;
 	if (h->lost_pages != history_lost_pages())

@@ -33,8 +33,8 @@ static int read_heads(struct history *h, struct arena *arena, struct job_head **
 	return 0;
 }
 
-/* Sets the member `value` of the heads by a statement that returns pairs of job id and value. Both
- * `head` and these pairs are sorted by job id. */
+/* Sets `value` of each of the `n` heads. The statement `id` returns pairs of a job's id and its
+ * value. The heads and these pairs are sorted by the id of the job. */
 static int read_values(struct history *h, enum history_statement id, struct job_head *head,
 	size_t n, struct err *e)
 {

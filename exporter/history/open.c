@@ -13,7 +13,7 @@
 #include "collectors/base/clock.h"
 #include "exporter/history/quarantine.h"
 
-/* The slash before the name makes all handles of this process share one database. */
+/* All handles of this process share one database, because its name begins with a slash. */
 #define MEMORY_URI "file:/rightsize?vfs=memdb"
 
 #define BUSY_TIMEOUT_MS 2000
@@ -25,8 +25,8 @@
 #define SET_ASIDE_TRIES 3
 
 /* Maximum size of a file that is checked when it was not closed properly. The check takes up to 50
- * ms. The check of a larger file would delay the program and the job. Damage in a larger file is
- * found when the damaged page is read. */
+ * ms. Checking a larger file would delay the program and the job too much. Damage in a larger file
+ * is found when the damaged page is read. */
 #define CHECK_BYTES_MAX (32 << 20)
 
 /* The cache is small to save memory. secure_delete is off, because it would write zeros over the
@@ -45,11 +45,11 @@ static const char reader_setup[] = "PRAGMA query_only = ON;"
 
 /* ---- once per process ---- */
 
-/* SQLite's blocks of up to 1024 bytes are rounded up to six sizes, because glibc keeps freed
- * blocks. For each thread, glibc's tcache keeps up to seven freed blocks of each of 64 sizes up to
- * 1032 bytes (malloc/malloc.c). These blocks take up to 230 KiB, and the memory around them cannot
- * be given back to the kernel. SQLite uses nearly all of the 64 sizes, so the program's memory
- * would grow for hours. With six sizes, the tcache is full soon, and then contains only 14 KiB. */
+/* Blocks of up to 1024 bytes that SQLite allocates are rounded up to one of six sizes. Reason: for
+ * each thread, glibc's tcache keeps up to seven freed blocks of each of 64 sizes up to 1032 bytes
+ * (malloc/malloc.c). These take up to 230 KiB, and the memory around them cannot be given back to
+ * the kernel. SQLite uses nearly all of the 64 sizes, so the program's memory would grow for hours.
+ * With six sizes, the tcache contains only 14 KiB. */
 #define LARGEST_CLASS  1024
 #define SMALLEST_CLASS 32
 
@@ -64,13 +64,12 @@ static int round_up(int n)
 	return class;
 }
 
-/* `recovered` is true after SQLite has recovered writes from a -wal file, which it reports to its
- * log. SQLite does so when it opens a database that no other process has open and that was not
- * closed properly. A -wal file alone does not prove this, because a running exporter always has
- * one.
+/* `recovered` is true after SQLite has reported to its log that it recovered writes from a -wal
+ * file. This shows that the database was not closed properly and that no other process has it open.
+ * A -wal file alone does not show this, because a running exporter always has one.
  *
- * open_patiently resets `recovered`. If history_setup was not called, `recovered` is always
- * true. */
+ * open_patiently sets `recovered` to false before it opens a file. Without history_setup, SQLite's
+ * log is not read, and `recovered` is always true. */
 static bool logs_recovery;
 static _Thread_local bool recovered;
 
@@ -87,7 +86,8 @@ void history_setup(void)
 
 	history_survive_lost_pages();
 	logs_recovery = sqlite3_config(SQLITE_CONFIG_LOG, note_recovery, NULL) == SQLITE_OK;
-	/* If the sizes cannot be rounded, the program only uses more memory. */
+	/* If SQLite does not allow this, sizes are not rounded, and the program only uses more
+	 * memory. */
 	if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &m) != SQLITE_OK)
 		return;
 	m.xRoundup = round_up;
@@ -156,8 +156,8 @@ void history_closep(struct history **h)
 	history_close(*h);
 }
 
-/* Fills `e` with the reason why SQLite could not create the file, because SQLite's own message does
- * not give it. Returns 0 when the reason is unknown. */
+/* Finds out why SQLite could not create the file, because SQLite's own message does not tell it.
+ * Fills `e` and returns the error, or returns 0 when the reason is unknown. */
 static int cannot_create(const struct history *h, struct err *e)
 {
 	AUTO(freep) char *copy = xstrdup(h->path);
@@ -171,13 +171,12 @@ static int cannot_create(const struct history *h, struct err *e)
 		(unsigned)geteuid(), folder);
 }
 
-/* Creates the file with mode 0660, because SQLite would create a file that everybody can read.
- * SQLite gives the -wal and -shm files the same mode. Errors are ignored here, because SQLite
- * reports them later.
+/* Creates a missing file with mode 0660. SQLite itself would create a file that everybody can read.
+ * It gives the -wal and -shm files the mode of the database. Errors are ignored here, because
+ * SQLite reports them later.
  *
- * If the file exists, it must not be opened here, even if the path is a link to it. Closing it
- * would release all of this process's locks on the file. The umask is not changed, because the job
- * inherits it. */
+ * A file that exists must not be opened here, because closing it would release all locks of this
+ * process on the file. The umask is not changed, because the job inherits it. */
 static void create_file(const struct history *h)
 {
 	struct stat st;
@@ -227,9 +226,9 @@ uint64_t history_bytes(struct history *h)
 	return (uint64_t)(pages * sql_int(&q));
 }
 
-/* SQLite calls this function while another process holds the lock of the file. This function waits
- * a moment and returns 1, or returns 0 to give up. A change of the -wal file shows that the other
- * process still works. */
+/* SQLite calls this function again and again while another process holds the lock of the file. It
+ * waits a moment and returns 1, or returns 0 to give up. A change of the -wal file shows that the
+ * other process still works. */
 static int wait_for_lock(void *context, int tries)
 {
 	struct history *h = context;
@@ -275,8 +274,8 @@ int64_t history_version(struct history *h)
 
 /* ---- reading ---- */
 
-/* Opens a file on a read-only or full disk, without a -shm file and without locks. Refuses a file
- * with a -wal file that is not empty, because SQLite would not read the writes in the -wal file. */
+/* Opens a file for reading on a read-only or full disk, without a -shm file and without locks.
+ * SQLite then ignores the -wal file, so a file whose -wal file is not empty is refused. */
 static int connect_immutable(struct history *h, struct err *e)
 {
 	struct buf uri AUTO(buf_done) = BUF_MAX(PATH_BUF_MAX);
@@ -369,8 +368,8 @@ static int open_writable(struct history *h, struct err *e)
 	int64_t version = 0;
 	int code = connect_to(h, h->memory ? MEMORY_URI : h->path, flags, e);
 
-	/* Refuse the file, because SQLite would delete the -wal file, which may have the only copy
-	 * of some runs. */
+	/* The database is empty, but has a -wal file. Refuse it, because SQLite would delete the
+	 * -wal file, which may contain the only copy of some runs. */
 	if (code == 0 && emptied)
 		code = err_set(e, -EBADMSG, "history %s: it is empty, but has a -wal file",
 			h->path);
@@ -381,12 +380,13 @@ static int open_writable(struct history *h, struct err *e)
 	 * program. */
 	if (code == 0)
 		code = history_check_version(h, &version, e);
-	/* history_check_version was the first read of the database. At the first read SQLite
-	 * recovers a -wal file, and `recovered` is set. */
+	/* At the first read of the database, in history_check_version, SQLite recovers a -wal file,
+	 * and note_recovery sets `recovered`. */
 	if (code == 0 && unclean && recovered)
 		code = history_check(h, e);
-	/* A new file has nothing to lose yet, so its job does not wait for the disk. From the first
-	 * checkpoint on, the file survives a power cut. */
+	/* A new file contains no data yet. Do not sync it to the disk while it is set up, so that
+	 * the job does not wait for the disk. From the first checkpoint on, the file survives a
+	 * power failure. */
 	if (code == 0 && version == 0)
 		code = sql_exec(&h->file, "PRAGMA synchronous = OFF", "set up", e);
 	if (code == 0)
@@ -396,7 +396,8 @@ static int open_writable(struct history *h, struct err *e)
 	return code ? code : sql_exec(&h->file, "PRAGMA synchronous = NORMAL", "set up", e);
 }
 
-/* Retries while another exporter creates the file or renames a corrupt file. */
+/* Opens the file for writing. Tries again while another exporter creates the file or renames a
+ * corrupt file. */
 static int open_patiently(struct history *h, struct err *e)
 {
 	struct mono start = now_read().mono;
@@ -423,9 +424,8 @@ static int move_all(const struct history *h, struct err *notice, const char *why
 	return code;
 }
 
-/* Sets a corrupt file aside. Locks the folder while it does so. Without the lock, two exporters
- * could set the file aside at the same time, and the second exporter would rename the fresh file of
- * the first. */
+/* Sets a corrupt file aside, and locks the folder meanwhile. Without the lock, two exporters could
+ * do this at the same time, and the second would rename the fresh file of the first. */
 static int set_aside(struct history *h, const char *why, struct err *notice, struct err *e)
 {
 	AUTO(freep) char *copy = xstrdup(h->path);
@@ -453,9 +453,9 @@ int history_set_aside(struct history *take, const char *why, struct err *notice,
 	return code;
 }
 
-/* Returns true when the user probably named a file of another program by mistake. Such a file must
- * not be renamed. A history whose first page is damaged has no magic bytes either, but it has the
- * name of a database, or a -wal file. */
+/* Returns true when the file is not a database and the user probably named it by mistake, so that
+ * it must not be renamed. A history whose first page is damaged does not look like a database
+ * either. But its name ends like that of a database, or it has a -wal file. */
 static bool is_named_by_mistake(const struct history *h)
 {
 	static const char *const ends[] = {".db", ".sqlite", ".sqlite3"};

@@ -15,8 +15,8 @@
 enum packed_code {
 	PACKED_UNKNOWN, /* no bytes: NaN */
 	PACKED_ZERO,    /* no bytes: 0 */
-	/* no bytes: the value equals the previous statistic of the column. The first statistic of a
-	 * column equals `n` of the last earlier column that has values. */
+	/* no bytes: the value equals the previous statistic of the column. For the first statistic
+	 * of a column, the value equals `n` of the last earlier column that has values. */
 	PACKED_SAME,
 	PACKED_FLOAT,  /* 4 bytes */
 	PACKED_DOUBLE, /* 8 bytes */
@@ -29,12 +29,12 @@ _Static_assert(PACKED_CODES == 16, "a code has 4 bits");
 
 #define PAGE         4096
 #define LARGEST      0x1p53 /* whole numbers up to this are exact in a double */
-#define LARGEST_PAGE 4      /* largest size of a number of pages, in bytes */
+#define LARGEST_PAGE 4      /* maximum number of bytes that store a number of pages */
 
 /* ---- forms ---- */
 
-/* Reads a column of a form. `before` is the column before this one, to check the order; NULL =
- * none. */
+/* Reads one column of a form from `text`. `before` is the column before it, to check that the
+ * columns are in order; NULL = none. */
 static int form_column(struct kept_column *ret, const struct kept_column *before, struct slice text,
 	struct arena *arena)
 {
@@ -195,8 +195,8 @@ static void put_column(struct packing *p, const struct distribution *d, unsigned
 
 		bool same = v != 0 && v == before;
 
-		/* If two neighbouring numbers are equal, write them as equal even after rounding,
-		 * so that a steady column stays steady. */
+		/* If a number equals the number before it, store the same rounded number, so that
+		 * equal numbers stay equal. */
 		before = v;
 		if (same)
 			v = stored;
@@ -247,7 +247,7 @@ static size_t statistics_of(const struct stats_form *f)
 	return n;
 }
 
-/* Takes `n` bytes, the lowest first. */
+/* Reads a number of `n` bytes, the lowest byte first. */
 static int take_bytes(struct packed_reading *u, unsigned n, uint64_t *ret)
 {
 	*ret = 0;

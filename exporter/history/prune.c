@@ -5,20 +5,22 @@
 #include <math.h>
 #include <string.h>
 
-/* Limits of one step. A step locks the file for up to 50 ms. */
+/* Limits of the work in one step, so that a step locks the file for at most 50 ms. */
 #define SAMPLES_AT_ONCE 2000
 #define RUNS_AT_ONCE    1024
-#define PACKED_AT_ONCE  64 /* runs of an older file that are rewritten */
+#define PACKED_AT_ONCE  64 /* runs of schema 13 or older that are rewritten */
 #define PAGES_AT_ONCE   256
 
-/* Number of runs that are removed because of the file size before the size is checked again. */
+/* While runs are removed because of the size of the file, the size is checked again after this many
+ * runs. */
 #define RUNS_BETWEEN 32
 
-/* Maximum number of runs with samples that one step looks at. */
+/* A step of drop_oldest_samples looks at most at this many runs with samples. */
 #define LOOKS_AT_ONCE 4096
 
-/* The file is shortened when it has more free pages than this and than a quarter of its pages, or
- * when it exceeds its limit. Otherwise the free pages stay in the file for new samples. */
+/* The file is shortened when its free pages are more than this number and more than a quarter of
+ * all pages, or when the file exceeds its limit. Otherwise the free pages stay in the file for new
+ * samples. */
 #define FREE_PAGES_KEPT 256
 
 /* When the file is too large, each open run keeps this many newest samples at full rate. */
@@ -27,7 +29,8 @@
 struct doomed_runs {
 	size_t n;
 	int64_t run[RUNS_AT_ONCE];
-	int64_t job[RUNS_AT_ONCE]; /* id of a job to remove when it has no run left; 0 = no job */
+	/* id of the run's job, to remove the job if it has no run left; 0 = do not remove it */
+	int64_t job[RUNS_AT_ONCE];
 };
 
 struct page_counts {
@@ -65,11 +68,13 @@ static int drop_samples(struct history *h, int64_t run, int64_t *left, struct er
 
 struct prune_step {
 	int64_t samples_left; /* number of samples that this step may still delete */
-	/* The step ends as soon as the file uses at most this many bytes; 0 = the step does not
-	 * look at the size. */
+	/* The step ends as soon as the data in the file takes at most this many bytes. 0 = the step
+	 * does not check the size. */
 	uint64_t enough_bytes;
-	unsigned unsent; /* count removed runs that were not sent to these receivers */
-	int64_t lost;    /* number of runs that were removed before they were sent */
+	/* bits of enum history_receiver: `lost` counts removed runs that were not sent to these
+	 * receivers */
+	unsigned unsent;
+	int64_t lost; /* number of runs that were removed before they were sent */
 };
 #define STEP(...) ((struct prune_step){.samples_left = SAMPLES_AT_ONCE, __VA_ARGS__})
 
@@ -146,7 +151,7 @@ static int forget_job(struct history *h, int64_t job, struct err *e)
 	return code;
 }
 
-/* Sets `*ret` when the step has freed enough. */
+/* Sets `*ret` to true when the step has freed enough (step->enough_bytes). */
 static int is_enough(struct history *h, const struct prune_step *step, bool *ret, struct err *e)
 {
 	struct page_counts p = {0};
@@ -212,9 +217,9 @@ static int next_sampled(struct history *h, int64_t *run, struct err *e)
 	return code;
 }
 
-/* Removes samples, oldest runs first. One pass goes over all runs and takes several steps. If a
- * pass has removed samples, another pass follows: a run that was spared as the newest of its job
- * may have been followed by a newer run since. */
+/* Removes samples, of the oldest runs first. A pass over all runs takes several calls. If a pass
+ * has removed samples, another pass follows, because a run that was skipped as the newest of its
+ * job may not be the newest any more. */
 static int drop_oldest_samples(struct history *h, struct sample_pass *pass, bool newest_too,
 	uint64_t enough_bytes, struct err *e)
 {
@@ -245,8 +250,8 @@ static int drop_oldest_samples(struct history *h, struct sample_pass *pass, bool
 	return code ? code : !ended || pass->any;
 }
 
-/* Removes the oldest ended runs, but not the newest of a job, and only runs that were sent to all
- * receivers in `sent_to`. */
+/* Removes the oldest ended runs that were sent to all receivers in `sent_to`, except the newest
+ * ended run of each job. */
 static int drop_oldest_runs(struct history *h, unsigned sent_to, struct prune_step step,
 	struct err *e)
 {
@@ -299,12 +304,13 @@ int history_losses(struct history *h, struct history_losses *ret, struct err *e)
 	return 0;
 }
 
-/* 1/WAL_PARTS of the file's limit is for the -wal file, and the rest is for the data. When the -wal
- * file has reached half of its part, SQLite copies it into the database. The size at which it does
- * this is at least WAL_PAGES_MIN pages. It is at most WAL_PAGES_MAX pages, or WAL_PAGES_TAKEN pages
- * if forwarded runs are added. Each of these runs changes a few pages all over the file, and many
- * runs change the same pages of jobs. A larger -wal file copies such a page once for hundreds of
- * runs. SQLite has an index of 32 KiB in memory for each 4096 pages of the -wal file. */
+/* 1/WAL_PARTS of max_bytes is for the -wal file, and the rest is for the data. When the -wal file
+ * has reached half of its part, SQLite copies it into the database. The size at which this happens
+ * is at least WAL_PAGES_MIN pages. It is at most WAL_PAGES_MAX pages, or WAL_PAGES_TAKEN pages if
+ * forwarded runs are added. Reason for the larger number: each forwarded run changes a few pages
+ * all over the file, and many runs change the same pages of jobs. With a larger -wal file, such a
+ * page is copied only once for hundreds of runs. A larger number would cost memory: SQLite has an
+ * index of 32 KiB in memory for each 4096 pages of the -wal file. */
 #define WAL_PARTS       32
 #define WAL_PAGES_MAX   512
 #define WAL_PAGES_TAKEN 4000
@@ -333,8 +339,8 @@ static int make_room(struct history *h, const struct history_limits *l, struct e
 	return code ? code : drop_oldest_jobs(h, step, e);
 }
 
-/* Shortens the file by `n` free pages. SQLite moves used pages from the end of the file to the
- * front. */
+/* Shortens the file by `n` free pages. SQLite moves used pages from the end of the file to free
+ * pages before them. */
 static int give_back(struct history *h, int64_t n, struct err *e)
 {
 	char text[80];
@@ -347,7 +353,9 @@ static int give_back(struct history *h, int64_t n, struct err *e)
 	return code == -EBUSY ? 0 : code ? code : 1;
 }
 
-/* A -wal file that is much longer than these pages is shortened when SQLite begins it anew. */
+/* Sets the size at which SQLite copies the -wal file into the database (WAL_PARTS). If the -wal
+ * file is more than a quarter longer than that, SQLite shortens it when it begins to overwrite
+ * it. */
 static int limit_wal(struct history *h, const struct history_limits *l, const struct page_counts *p,
 	struct err *e)
 {
@@ -369,10 +377,10 @@ static int limit_wal(struct history *h, const struct history_limits *l, const st
 	return sql_exec(&h->file, text, "set up", e);
 }
 
-/* Copies the -wal file into the database and empties the -wal file if it exceeds its part of the
- * limit. The -wal file can grow because SQLite cannot overwrite it from its start while another
- * process reads it. A full history takes no more runs (historian_takes_runs), so no later write
- * would empty the -wal file. */
+/* If the -wal file exceeds its part of the limit, copies it into the database and empties it. The
+ * -wal file grows while another process reads it, because SQLite cannot overwrite it then. If the
+ * history is full, it takes no more runs (historian_takes_runs), so no later write would empty the
+ * -wal file. */
 static int empty_wal(struct history *h, const struct history_limits *l, struct err *e)
 {
 	if (!l->max_bytes || history_wal_bytes(h) <= l->max_bytes / WAL_PARTS)

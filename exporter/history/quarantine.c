@@ -10,8 +10,8 @@
 #define PATH_BUF_MAX    8192
 #define SAME_SECOND_MAX 100
 
-/* Chooses a file name that does not exist yet. The caller holds a lock, so no other exporter can
- * create the name meanwhile. */
+/* Chooses a new name for the file `path`, which no file has yet. The caller holds a lock, so no
+ * other exporter can create a file of this name meanwhile. */
 static void name_aside(const char *path, struct buf *out)
 {
 	char ts[WALL_TEXT_MAX];

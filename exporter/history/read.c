@@ -36,9 +36,9 @@ static void finding_done(struct run_search *f)
 }
 
 /* Prepares the statement that selects runs. If `after` is NULL, the newest run comes first.
- * Otherwise selects the ended runs with an id above `*after`, in the order of their ids. Adds only
- * the conditions that the query uses, because SQLite would use no index with a condition such as "?
- * IS NULL OR ...". */
+ * Otherwise selects only ended runs with an id above `*after`, in the order of their ids. The text
+ * contains only the conditions that the query uses, because with a condition such as "? IS NULL OR
+ * ..." SQLite would use no index. */
 static struct sql select_runs(struct history *h, const struct run_query *query,
 	const int64_t *after, struct err *e)
 {
@@ -155,7 +155,7 @@ static int find_runs(struct run_search *f, struct history *h, const struct run_q
 	return code;
 }
 
-/* Computes the values of an open run that the file stores only for ended runs. */
+/* Computes values of an open run that the file stores only for ended runs, such as its duration. */
 static int read_open(struct history *h, struct matched_run *found, bool stats, struct arena *arena,
 	struct err *e)
 {
@@ -322,8 +322,8 @@ static int read_exit_status(struct history *h, int64_t job, enum outcome o, stru
 	return code < 0 ? code : 0;
 }
 
-/* For each outcome that is not a success, reads how the newest run with this outcome ended. A job
- * that never failed needs no query. */
+/* For each outcome of the job that is not a success, reads the exit status of the newest run with
+ * this outcome. A job that never failed needs no query. */
 static int read_exits(struct history *h, int64_t job, struct job_row *ret, struct err *e)
 {
 	int code = 0;
@@ -457,8 +457,8 @@ int history_open_runs(struct history *h, struct arena *arena, struct open_run **
 
 /* ---- limits of a read ---- */
 
-/* SQLite calls `over` each time its virtual machine has run this many steps. These steps read about
- * 10,000 values. */
+/* SQLite calls `over` (history_give_up_when) each time its virtual machine has run this many
+ * instructions. They read about 10,000 values. */
 #define STEPS_BETWEEN 16384
 
 static int is_over(void *over)

@@ -9,9 +9,8 @@
 #include "collectors/runs.h"
 
 #define SHORTEST_INTERVAL_NS 1000000
-/* A run counts as just started if it is younger than this in its first snapshot. The counters of
- * the machine in this snapshot then count as their values at the start of the run, because hardly
- * any growth is missed. */
+/* If a run is younger than this in its first snapshot, the machine's counters in this snapshot are
+ * used as their values at the start of the run. Hardly any growth is missed. */
 #define JUST_NOW_SECONDS 0.1
 
 struct recorded_run {
@@ -30,7 +29,7 @@ struct sample_rows {
 	} * source;
 	size_t n, room;
 	struct recorded_run *recorded;
-	double *system; /* value of each column of the machine in the current snapshot */
+	double *system; /* for each column of the machine: its value in the current snapshot */
 	size_t rows_room;
 	struct sample *row;
 };

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Stored in the header of the file. It identifies the files of this program. */
+/* Stored in the header of a database file, to recognise the files of this program. */
 #define APPLICATION_ID  0x52534558
 #define SQL_MAX         (1u << 20)
 #define COLUMN_NAME_MAX 63
@@ -96,8 +96,8 @@ static const char *const migrations[] = {
 	"ALTER TABLE run ADD COLUMN machine_memory_bytes REAL;"
 	"ALTER TABLE run ADD COLUMN disk_source TEXT;"
 	"ALTER TABLE run ADD COLUMN not_measured TEXT;",
-	/* The indexes contain all columns that STATEMENT_MEMORY_RUNS reads, because reading the
-	 * long rows of runs and statistics would take longer. */
+	/* Changes the indexes so that they contain all columns that STATEMENT_MEMORY_RUNS reads.
+	 * Reading the long rows of runs and statistics would take longer. */
 	("DROP INDEX run_ended;"
 	 "CREATE INDEX run_ended ON run(job, started_at, id, outcome, not_measured, "
 	 "duration_seconds, input_bytes, memory_limit_bytes) WHERE outcome <> 'running';"
@@ -106,10 +106,10 @@ static const char *const migrations[] = {
 	"ALTER TABLE run ADD COLUMN address_limit_bytes REAL;"
 	"ALTER TABLE run ADD COLUMN address_peak_bytes REAL;",
 	"ALTER TABLE run ADD COLUMN end_reason TEXT;",
-	/* The statistics and the shared texts of a run are stored in fewer bytes. Runs that are in
-	 * the file already are rewritten later, at most 64 at a time (history_prune). job.kept is
-	 * the number of ended runs in the file. A run that another exporter forwarded has no
-	 * samples, and has -1 in minutes_until and hours_until. */
+	/* Stores the statistics and the shared texts of a run in fewer bytes. Runs that are already
+	 * in the file are rewritten later, at most 64 at a time (history_prune). job.kept is the
+	 * number of ended runs of the job in the file. A run that another exporter forwarded has no
+	 * samples; its minutes_until and hours_until are -1. */
 	("CREATE TABLE stats_form(id INTEGER PRIMARY KEY, columns TEXT NOT NULL UNIQUE) STRICT;"
 	 "CREATE TABLE circumstances(id INTEGER PRIMARY KEY, hash INTEGER NOT NULL, runs INTEGER NOT NULL,"
 	 " vendor TEXT, instance_type TEXT, region TEXT, zone TEXT, allocation TEXT, system TEXT, labels TEXT,"
@@ -138,10 +138,10 @@ static const char *const migrations[] = {
 	"ALTER TABLE note ADD COLUMN server_start_ticks INTEGER;"
 	"ALTER TABLE note ADD COLUMN server_pid_namespace INTEGER;"
 	"ALTER TABLE note ADD COLUMN server_boot_id TEXT;",
-	/* The name of a job becomes its key (collectors/base/job_key.h): the name, and the
-	 * namespace from the labels of its runs. If the runs have more than one namespace, the job
-	 * is split, and each namespace becomes a job. Runs without a namespace, and the counts of
-	 * removed runs, stay with the job that has only the name. */
+	/* job.name becomes the key of the job (collectors/base/job_key.h), which also contains the
+	 * namespace. The namespace comes from the labels of the job's runs. If its runs have
+	 * several namespaces, the job is split into one job for each namespace. Runs without a
+	 * namespace, and the counts of removed runs, stay with a job without a namespace. */
 	("CREATE TABLE place(run INTEGER PRIMARY KEY, job INTEGER NOT NULL, space TEXT NOT NULL) STRICT;"
 	 "INSERT INTO place SELECT id, job, json_extract(labels, '$.namespace') FROM (SELECT r.id, r.job,"
 	 " coalesce(c.labels, r.labels) AS labels FROM run r LEFT JOIN circumstances c ON c.id = r.circumstances)"
@@ -186,8 +186,9 @@ static const char *const fold_names[] = {
 	[FOLD_PEAK] = "peak",
 };
 
-/* A newer program may have stored a fold (enum metric_fold) that this program does not know. The
- * values of the column are then read as plain values. */
+/* Returns the fold (enum metric_fold) with this name. A newer version of the program may have
+ * stored a fold that this version does not know; the values of the column are then treated as plain
+ * values. */
 static enum metric_fold fold_of(const char *name)
 {
 	for (unsigned i = 0; name && i < ARRAY_LEN(fold_names); i++)
@@ -345,9 +346,9 @@ static void add_definitions(struct buf *b, const struct history *h, const char *
 	}
 }
 
-/* Writes into `b` the statements that add the missing columns. SQLite reads the whole schema again
- * after each ALTER TABLE, which takes 11 ms for the columns of a new file. A table without rows is
- * therefore made anew. */
+/* Writes to `b` the statements that add the missing columns to the table `sample`. SQLite reads the
+ * whole schema again after each ALTER TABLE, which takes 11 ms for all columns of a new file. If
+ * the table has no rows, it is therefore dropped and created with all columns. */
 static int describe_columns(struct history *h, struct buf *b, struct err *e)
 {
 	AUTO(sql_done)
@@ -382,8 +383,8 @@ static int add_columns(struct history *h, struct err *e)
 	return code ? code : note_columns(h, e);
 }
 
-/* Runs within a transaction. Reads the version again, because another exporter may have migrated
- * the file meanwhile. */
+/* Migrates the file to the current schema, within a transaction of the caller. Reads the schema
+ * version again, because another exporter may have migrated the file meanwhile. */
 static int bring_up_to_date(struct history *h, struct err *e)
 {
 	char text[80];
@@ -403,8 +404,8 @@ static int bring_up_to_date(struct history *h, struct err *e)
 	return code ? code : history_read_columns(h, e);
 }
 
-/* The statement uses VALUES. With a SELECT from the same table, SQLite would first copy all rows
- * into a temporary table. */
+/* Prepares the statement that inserts a sample. It uses VALUES: with a SELECT from the same table,
+ * SQLite would first copy all rows into a temporary table. */
 static int prepare_add_sample(struct history *h, struct err *e)
 {
 	struct buf b = BUF_MAX(SQL_MAX);
@@ -427,7 +428,8 @@ static int prepare_add_sample(struct history *h, struct err *e)
 	return code;
 }
 
-/* Prepares all statements at the start, so that a dropped or changed table is noticed at once. */
+/* Prepares all statements when the file is opened, so that a missing or changed table is noticed at
+ * once. */
 static int prepare_all(struct history *h, struct err *e)
 {
 	int code = prepare_add_sample(h, e);

@@ -8,15 +8,18 @@
 
 #define SQL_MAX (1u << 20)
 
-/* While statistics are computed, at most this many values are in memory at once: 4 MiB. */
+/* While statistics are computed, at most this many values (4 MiB) are in memory at the same
+ * time. */
 #define CELLS_AT_ONCE (1u << 19)
 
 struct history_part {
-	int64_t run, after; /* `after` = number of the last sample already read */
-	/* maximum number of rows; 0 = read all rows, and merge some if there are too many
+	int64_t run, after; /* `after`: number of the last sample that was read before */
+	/* maximum number of rows to read; 0 = read all rows, and merge some if there are too many
 	 * (history_series) */
 	size_t rows;
-	bool spread; /* true = read a thinned bucket as three rows, with its extremes */
+	/* true = read a thinned bucket as three rows, so that its lowest and highest values are
+	 * known */
+	bool spread;
 };
 
 struct series_loading {
@@ -55,9 +58,10 @@ static struct sql select_samples(struct history *h, const struct history_part *p
 	return q;
 }
 
-/* Splits the value of one column of a bucket over the bucket's three rows. The lowest row and the
- * highest row each stand for one sample. The mean row gets the mean (or the growth) of all other
- * samples. `whole` is the duration of the bucket, and `part` is the duration of one sample. */
+/* Adjusts the values of one column in the three rows of a bucket, so that the rows can be read as
+ * samples. The rows with the lowest and the highest value each stand for one sample. The first row
+ * gets the mean, or the growth, of all other samples. `whole` is the duration of the bucket, and
+ * `part` that of one sample. */
 static void spread_value(struct series_loading *l, size_t column, double whole, double part)
 {
 	double *mean = &l->values[column][l->bucket], *lowest = mean + 1, *highest = mean + 2;
@@ -104,7 +108,7 @@ static bool in_order(struct series_loading *l, int64_t kind, double samples)
 }
 
 /* Merges `n` neighbouring values of one column. Depending on `fold`, returns the total growth, the
- * highest value, or the mean. The mean is over the time in which values are known. */
+ * highest value, or the mean over the time in which values are known. */
 static double joined(enum metric_fold fold, const double *v, const double *duration, size_t n)
 {
 	double sum = 0, weight = 0, highest = NAN, last = NAN;
@@ -145,9 +149,9 @@ static void join_rows(struct series_loading *l, size_t from, size_t width)
 	l->n = n;
 }
 
-/* Makes room for more rows. The first `joined` rows are already merged from `width` rows each.
- * Merges the later rows in groups of `width`, too. If more than half of the room is still used,
- * merges all rows in pairs. */
+/* Makes room for more rows by merging rows. Each of the first `joined` rows was already merged from
+ * `width` rows. Merges the later rows in groups of `width`, too. If more than half of the room is
+ * used even then, merges all rows in pairs. */
 static void make_room(struct series_loading *l)
 {
 	if (l->width > 1)
@@ -202,8 +206,8 @@ static struct series_loading loading_of(const struct history_column *columns, si
 }
 
 /* Finds an upper limit for the number of rows of a run. Samples are numbered from 1, so the limit
- * is usually the number of the run's last sample. The rows are counted only if the run was thinned
- * or has sample number 1,000,000. */
+ * is usually the number of the run's last sample. If the run was thinned, or if a sample has a
+ * number of 1,000,000 or more, the rows are counted instead. */
 static int rows_at_most(struct history *h, int64_t run, size_t *ret, struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_ROWS_AT_MOST, e);
@@ -293,7 +297,8 @@ static int by_column(const void *a, const void *b)
 	return strcmp(x->column, y->column);
 }
 
-/* Reads the list of columns if it was not read yet. A handle for writing always has it. */
+/* Reads the list of the file's columns if it was not read yet. A handle for writing has read it
+ * already. */
 static int know_columns(struct history *h, struct err *e)
 {
 	return h->n_columns ? 0 : history_read_columns(h, e);

@@ -1,5 +1,5 @@
-/* Locks one byte of the history file per machine and PID namespace. The byte lies beyond the bytes
- * that SQLite locks. */
+/* Locks one byte of the history file. Which byte depends on the machine and the PID namespace. It
+ * lies far behind the bytes that SQLite locks and the end of the file. */
 #include "exporter/history/server_lock.h"
 
 #include <errno.h>
@@ -8,8 +8,8 @@
 
 #include "collectors/base/mem.h"
 
-/* A database has at most 2^48 bytes, and SQLite's locks are at 2^30:
- * https://www.sqlite.org/limits.html */
+/* The locked byte is one of BYTES bytes from FIRST_BYTE on. A database has fewer bytes than that,
+ * and SQLite's locks are at 2^30: https://www.sqlite.org/limits.html */
 #define FIRST_BYTE ((off_t)1 << 48)
 #define BYTES      ((uint64_t)1 << 32)
 

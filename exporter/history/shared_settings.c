@@ -1,5 +1,5 @@
-/* Settings that the exporters of one history share. The history stores whether an exporter sends
- * runs to others, the limits of the server, and where the page of the newest server is. */
+/* Settings that all exporters with the same history file share: whether an exporter sends runs to a
+ * receiver, the limits of the server, and the URL of the newest server's page. */
 #include "exporter/history/tables.h"
 
 #include <math.h>
@@ -8,8 +8,8 @@
  * down only for a repair. */
 #define BELIEVED_SECONDS (30 * 86400.0)
 
-/* An exporter writes its settings again after this many seconds. The time is long, because all
- * readers read the file again after every change. */
+/* An exporter writes its settings again after this many seconds. It does not do so more often,
+ * because all readers of the file read it again after every change. */
 #define RENEWED_SECONDS 86400.0
 
 struct settings_notes {
@@ -23,8 +23,8 @@ static bool is_believed(double at, double now)
 	return at > now - BELIEVED_SECONDS;
 }
 
-/* Returns true when the setting, which was written at `at`, must be written again: it is old, or
- * `at` is in the future, which would make the setting valid for too long. */
+/* Returns true when a setting that was written at the time `at` must be written again: it is old,
+ * or `at` is in the future, so that the setting would stay valid for too long. */
 static bool is_due(double at, double now)
 {
 	return !(fabs(now - at) < RENEWED_SECONDS);

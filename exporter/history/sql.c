@@ -11,7 +11,7 @@
 static const struct {
 	int sqlite, code;
 } codes[] = {
-	/* The first match counts. An extended code must therefore come before its primary code. */
+	/* The first matching row counts, so an extended code must come before its primary code. */
 	{SQLITE_IOERR_NOMEM, -ENOMEM},
 	{SQLITE_READONLY_DBMOVED, -ESTALE},
 	{SQLITE_ERROR, -EPROTO},
@@ -33,8 +33,8 @@ static const struct {
 	{SQLITE_TOOBIG, -E2BIG},
 };
 
-/* Returns the negative errno for an error of SQLite. If a file could not be opened, only errno
- * contains the reason. */
+/* Returns the negative errno for an error code of SQLite. If a file could not be opened, SQLite's
+ * code does not tell the reason, so the errno of the system call is used. */
 static int code_of(const struct sql_file *f, int sqlite_code)
 {
 	int system = f->db ? sqlite3_system_errno(f->db) : 0;
@@ -74,8 +74,8 @@ int sql_open(struct sql_file *f, const char *name, int flags, int busy_ms, struc
 	sqlite3_db_config(f->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_extended_result_codes(f->db, 1);
 	sqlite3_busy_timeout(f->db, busy_ms);
-	/* SQLite takes a file of one byte as empty (unixFileSize() in os_unix.c), and would overwrite
-	 * it. */
+	/* SQLite treats a file of one byte as empty (unixFileSize() in os_unix.c) and would
+	 * overwrite it. */
 	if (f->writes && stat(f->path, &st) == 0 && st.st_size == 1)
 		return sql_error(f, SQLITE_NOTADB, e, "open");
 	return 0;
@@ -278,8 +278,8 @@ const char *sql_keep_name(struct sql *q, struct arena *arena)
 
 double sql_double(struct sql *q)
 {
-	/* Get the value once for both calls, because millions of values are read. Only one thread
-	 * uses the handle, so this is safe. */
+	/* Look up the column only once for the two calls below, because millions of values are
+	 * read. SQLite allows this, because only one thread uses the handle. */
 	sqlite3_value *v = sqlite3_column_value(q->statement, q->column++);
 
 	return sqlite3_value_type(v) == SQLITE_NULL ? NAN : sqlite3_value_double(v);

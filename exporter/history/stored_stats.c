@@ -1,5 +1,5 @@
-/* Stores the statistics of ended runs, and reads them. Files of schema 13 and older have a row for
- * each column of a run (the table run_stat); history_pack_run rewrites such a run. */
+/* Stores and reads the statistics of ended runs. Schema 13 and older stored one row of the table
+ * run_stat for each column of a run; history_pack_run rewrites such a run. */
 #include "exporter/history/packed_stats.h"
 #include "exporter/history/tables.h"
 
@@ -126,8 +126,8 @@ static int read_rows(struct history *h, int64_t run, struct arena *arena, struct
 	return code;
 }
 
-/* Replaces the names of columns, which belong to a form, by copies in `arena`. To save memory, uses
- * the name of the run `like` instead of a copy if `like` has the same name at the same index. */
+/* The column names in `r` belong to a form. Replaces each by a copy in `arena`, or, to save memory,
+ * by the name in `like` if that run has the same name at the same index. */
 static void share_names(struct run *r, const struct run *like, struct arena *arena)
 {
 	for (size_t i = 0; i < r->n_stats; i++) {
@@ -206,7 +206,8 @@ int history_pack_run(struct history *h, int64_t run, struct err *e)
 	if (code == 0)
 		code = rewrite_run(h, run, id, &packed, e);
 	if (code == 0 &&
-		sqlite3_changes(h->file.db) == 0) /* a damaged file: there is no such run */
+		/* the run does not exist, because the file is damaged */
+		sqlite3_changes(h->file.db) == 0)
 		code = circumstances_release(h, id, e);
 	return code ? code : sql_use_run(h, STATEMENT_DROP_STATS, &run, 1, e);
 }

@@ -7,10 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Maximum number of runs that one transaction closes. It is small, because each run may have a day
- * of samples to sum up. */
+/* Maximum number of orphans that are closed in one transaction. It is small, because statistics of
+ * a whole day of samples may be computed for each. */
 #define ORPHANS_AT_ONCE 8
-/* A run counts as stale only if it has had no sample for this many of its intervals. */
+/* A run counts as stale only if it has had no sample for this many of its sample intervals. */
 #define STALE_INTERVALS 3
 
 static void set_server(struct circumstances *c, const struct run_server *s)
@@ -62,7 +62,8 @@ static int take_over(struct history *h, const struct run_begin *b, struct err *e
 	return sql_run(&q, e);
 }
 
-/* Counts a run that is to be added. */
+/* Counts one more run for the job `name`, and adds the job if it is new. Sets `*ret` to the id of
+ * the job. */
 static int join_job(struct history *h, const char *name, bool ended, int64_t *ret, struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_JOIN_JOB, e);
@@ -111,8 +112,8 @@ static int set_circumstances(struct history *h, const struct run_begin *b, struc
 	return sql_run(&q, e);
 }
 
-/* Finds the jobs of both names of the run. Returns 1 when `ids` has them, and 0 when there is
- * nothing to move. */
+/* Finds the jobs with the names b->former_job and b->job_name, and stores their ids in `ids`.
+ * Returns 0 when there is nothing to move, else 1. */
 static int find_former(struct history *h, const struct run_begin *b, int64_t ids[static 2],
 	struct err *e)
 {
@@ -128,7 +129,8 @@ static int find_former(struct history *h, const struct run_begin *b, int64_t ids
 	return code;
 }
 
-/* Moves the runs of the job's former name. Their samples and counts stay. */
+/* If the job had another name before (b->former_job), moves the runs and the counts of that job to
+ * this job, and removes that job. */
 static int move_former(struct history *h, const struct run_begin *b, struct err *e)
 {
 	static const enum history_statement steps[] = {
@@ -215,9 +217,9 @@ static int drop_samples(struct history *h, int64_t run, struct err *e)
 	return sql_use_run(h, STATEMENT_DROP_SAMPLES, all, ARRAY_LEN(all), e);
 }
 
-/* Computes the statistics of a run. Drops them, and the samples, if `f` says that the run was not
- * measured. Does the same if one number is impossible, because all numbers come from the same wrong
- * readings: writes the reason to `why`, and lets f->not_measured point to it. */
+/* Computes the statistics of a run. If f->not_measured is set, drops them and the samples. Also
+ * does so if one of the numbers is impossible, because all numbers come from the same wrong
+ * readings. It then writes the reason to `why`, and sets f->not_measured to it. */
 static int measured(struct history *h, const struct found_run *r, struct run_finish *f,
 	struct err *why, struct run *ret, struct arena *arena, struct err *e)
 {
@@ -264,8 +266,8 @@ static struct circumstances circumstances_at_end(const struct run_finish *f)
 	return c;
 }
 
-/* Gives an ended run the texts that were known at its start, each replaced by the text known at its
- * end (`newer`) if there is one. Sets `*ret` to the id of the row with these texts. */
+/* Finds or adds the row of the table circumstances for a run that has ended, and sets `*ret` to its
+ * id. A text that is known at the end (`newer`) replaces the text that was known at the start. */
 static int replace_circumstances(struct history *h, const struct found_run *r,
 	const struct circumstances *newer, struct arena *arena, int64_t *ret, struct err *e)
 {
@@ -310,14 +312,15 @@ static int end_run(struct history *h, int64_t run, const struct run_finish *f,
 	return sql_run(&q, e);
 }
 
-/* Returns true when another exporter marked the run as interrupted too early, and the real outcome
- * is known now. */
+/* Returns true when the run was marked as interrupted too early, and `outcome` is its real
+ * outcome. */
 static bool is_correction(const struct found_run *r, enum outcome outcome)
 {
 	return r->outcome == OUTCOME_INTERRUPTED && outcome != OUTCOME_INTERRUPTED;
 }
 
-/* Corrects the facts of the job of a run that has ended. */
+/* Updates the counts and the facts about the newest run in the run's job, after the run got this
+ * outcome. */
 static int recount(struct history *h, const struct found_run *r, enum outcome outcome,
 	struct err *e)
 {
@@ -371,8 +374,9 @@ static int is_of_job(struct history *h, int64_t job, const char *name, struct er
 	return sql_row(&q, e);
 }
 
-/* A batch of forwarded runs changes pages all over the file. If the cache cannot hold these pages,
- * SQLite writes them to the -wal file and reads them again, several times in one transaction. */
+/* Sets a larger page cache, for batches of forwarded runs. Such a batch changes pages all over the
+ * file. If they did not fit into the cache, SQLite would write them to the -wal file and read them
+ * again, several times in one transaction. */
 #define LARGE_CACHE "PRAGMA cache_size = -2048;"
 
 static int enlarge_cache(struct history *h, struct err *e)
@@ -450,8 +454,8 @@ static int insert_ended(struct history *h, int64_t job, const struct run *r, int
 	return sql_run(&q, e);
 }
 
-/* Adds a run that the history does not have. Writes its row once, because to add a row and then to
- * end its run would change each index twice. */
+/* Adds an ended run that the history does not have. Writes its row only once: adding an open run
+ * and then ending it would change each index twice. */
 static int add_told(struct history *h, const struct run *r, const struct circumstances *c,
 	const struct packed_run *packed, struct err *e)
 {
@@ -494,8 +498,8 @@ int history_run_add(struct history *h, const struct run *r, struct err *e)
 		code = history_find(h, r->run_id, &found, e);
 	bool known = code > 0;
 
-	/* Run ids are not secret. A sender may therefore correct a run only if it also names the
-	 * run's job. */
+	/* Run ids are not secret. Therefore, a sender may correct a run only if it also names the
+	 * right job. */
 	if (known)
 		code = is_correction(&found, r->outcome) ? is_of_job(h, found.job, r->job_name, e) :
 							   0;
@@ -532,7 +536,7 @@ struct orphan {
 	double ended_at;
 };
 
-struct run_recorder { /* the exporter that records an open run, and the root process of the run */
+struct run_recorder { /* an open run: the exporter that records it, and its root process */
 	int64_t run;
 	const char *run_id, *boot_id;
 	double started_at, interval;

@@ -20,8 +20,8 @@ static struct connection_list *list_of(struct connections *c, const struct conne
 	return one->busy ? &c->busy : &c->idle;
 }
 
-/* Shuts down a connection. The caller holds the lock. Its descriptor is still open, because it is
- * closed only after connections_leave, which also takes the lock. */
+/* Shuts down a connection. The caller holds the lock. The descriptor one->fd is still open, because
+ * it is closed only after connections_leave, which needs the lock, too. */
 static void shut_down(struct connections *c, struct connection *one)
 {
 	TAILQ_REMOVE(list_of(c, one), one, link);
@@ -31,7 +31,8 @@ static void shut_down(struct connections *c, struct connection *one)
 	shutdown(one->fd, SHUT_RDWR);
 }
 
-/* Shuts down one connection when there are too many. The caller holds the lock. */
+/* If there are too many connections, shuts one down: the longest idle, or, if none is idle, the one
+ * with the oldest request. The caller holds the lock. */
 static void make_room(struct connections *c)
 {
 	struct connection *one = TAILQ_FIRST(TAILQ_EMPTY(&c->idle) ? &c->busy : &c->idle);

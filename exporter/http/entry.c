@@ -23,8 +23,8 @@ static void resume(void *context)
 }
 
 /* Returns NAME:PASSWORD from "Authorization: Basic BASE64" (RFC 7617), or NULL. The caller frees
- * the text. libmicrohttpd's own parser is not used, because it accepts only the spelling "Basic".
- * Upper and lower case must not matter here (RFC 9110, 11.1). */
+ * the text. libmicrohttpd's own parser is not used, because it accepts only the spelling "Basic",
+ * although upper and lower case must not matter (RFC 9110, 11.1). */
 static char *credentials(const struct exchange *x)
 {
 	const char *header = MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND,
@@ -39,7 +39,8 @@ static char *credentials(const struct exchange *x)
 	char *ret = NULL;
 
 	if (gnutls_base64_decode2(&in, &out) == 0) {
-		/* Refuse a NUL, because the password check would ignore the bytes after the NUL. */
+		/* Refuse a text with a NUL, because the password check would ignore the bytes after
+		 * it. */
 		if (!memchr(out.data, '\0', out.size)) {
 			ret = xmalloc((size_t)out.size + 1);
 			memcpy(ret, out.data, out.size);

@@ -131,8 +131,8 @@ static void refuse(struct exchange *x)
 		"too many large answers are being made or sent; try again in a second");
 }
 
-/* An answer that another thread makes. The connection may end before the thread, so this has copies
- * of the texts of the request. */
+/* An answer that a loose thread makes. The connection may end before that thread does, so the
+ * struct has its own copies of the texts of the request. */
 struct answering {
 	struct slow_work work; /* must be the first member */
 	struct site *site;
@@ -184,7 +184,7 @@ static struct answering *answering_new(const struct exchange *x)
 	return a;
 }
 
-/* Answers although the disk of the history may never answer. */
+/* Makes the answer on a loose thread, because the disk of the history may never respond. */
 static void answer_loosely(struct exchange *x)
 {
 	struct answering *a = answering_new(x);
@@ -197,7 +197,8 @@ static void answer_loosely(struct exchange *x)
 	site_no_answer(x->site, &x->answer);
 }
 
-/* Answers on the queue's thread. The suspended connection owns the texts of the request. */
+/* Makes the answer on the queue's thread. The texts of the request stay valid meanwhile, because
+ * the suspended connection owns them. */
 static void answer_now(struct slow_task *task, bool wanted)
 {
 	struct exchange *x =
@@ -219,8 +220,8 @@ static void answer_now(struct slow_task *task, bool wanted)
 const struct http_answer *exchange_take_answer(struct exchange *x)
 {
 	x->answered = false;
-	/* Remove the stream from the queue at once. A stream may last for hours, and would use a
-	 * place in the queue all that time. event_stream.h limits the number of streams. */
+	/* An event stream may last for hours. Leave the queue at once, so that the stream does not
+	 * occupy a place in it. event_stream.h limits the number of streams. */
 	if (x->answer.stream)
 		leave_slow_queue(x);
 	return &x->answer;

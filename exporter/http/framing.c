@@ -6,8 +6,8 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 
-/* Headers that may occur only once: the headers of RFC 9112 (6.3 and 3.2), and the headers on which
- * access depends. If such a header occurs twice, this server and a proxy may use different
+/* Headers that may occur only once: those that RFC 9112 (6.3 and 3.2) names, and those that decide
+ * about access. If such a header occurred twice, this server and a proxy could use different
  * values. */
 static const char *const single[] = {"Content-Length", "Transfer-Encoding", "Host", "Origin",
 	"Authorization", "Content-Type", "Sec-Fetch-Site"};
@@ -17,9 +17,8 @@ _Static_assert(ARRAY_LEN(single) == FRAMING_SINGLE, "one count for each header")
 
 /* Returns true when libmicrohttpd has joined the value of a header to its name. libmicrohttpd
  * 0.9.75 appends a continuation line to the name when the value is empty: "Content-Length:", " 57"
- * becomes a header with the name "Content-Length57". A proxy sees the length 57. This check does
- * not refuse real headers, because a known header that starts with one of these names continues
- * with "-". */
+ * becomes a header with the name "Content-Length57". A proxy sees the length 57. No usual header is
+ * refused by this: if its name begins with one of the names in `single`, a "-" follows. */
 static bool is_glued_to(const char *name, const char *known)
 {
 	size_t n = strlen(known);

@@ -29,11 +29,12 @@
 #define THREADS      2u
 #define THREAD_STACK ((size_t)256 * 1024)
 
-/* Memory for the request line and the headers of a connection. If they do not fit, libmicrohttpd
- * answers with 414 or 431 in HTML. */
+/* Bytes of memory for the request line and the headers of a connection. If they do not fit,
+ * libmicrohttpd itself answers with 414 or 431 in HTML. */
 #define CONNECTION_MEMORY ((size_t)16 * 1024)
-/* When unsent answers fill 3/4 of the memory for answers, a connection is closed to free memory.
- * The connection may close some time later, so the last quarter is a reserve. */
+/* When unsent answers fill 3/4 of the memory for answers (memory_budget.answers), a connection is
+ * closed to free memory. The last quarter is a reserve, because it may take some time until the
+ * connection is closed. */
 #define ANSWERS_FULL    3
 #define ANSWERS_FULL_OF 4
 
@@ -42,14 +43,14 @@
 #define FIRST_TIMEOUT 10u
 #define IDLE_TIMEOUT  120u /* seconds; long, because scrapers keep connections open */
 
-/* libmicrohttpd accepts this many connections in addition to --web.max-connections. The room is
- * needed because a suspended connection closes only some time after its shutdown. */
+/* libmicrohttpd accepts this many connections more than --web.max-connections, because a suspended
+ * connection closes only some time after this program has shut it down. */
 #define LEAVING_MAX 160u
 
 /* A socket buffer has room for at least this many TCP segments. */
 #define SEGMENTS 8
 
-/* Maximum number of bytes of a body that are read before the connection is closed. */
+/* When a client has sent this many bytes of a body, the connection is closed. */
 #define BODY_READ_MAX ((uint64_t)4 * CHANGE_BODY_MAX)
 
 struct http_server {
@@ -70,7 +71,7 @@ struct http {
 	size_t n;
 	/* path of the Unix socket, which is removed at the end; NULL = no Unix socket */
 	const char *unix_socket;
-	/* Configured addresses, sockets from systemd, and the Unix socket. */
+	/* one server for each configured address, each socket from systemd, and the Unix socket */
 	struct http_server server[2 * HTTP_ADDRESSES_MAX + 1];
 };
 
@@ -108,8 +109,8 @@ static void drop_version(struct web_version **v)
 	web_access_drop(*v);
 }
 
-/* Returns true when the client authenticated itself by a certificate or a password. A token does
- * not count. */
+/* Returns true when a certificate or a password has identified the client as a user of
+ * --web.config.file. A token does not. */
 static bool is_of_user(const struct exchange *x, const struct web_config *config)
 {
 	return exchange_visit(x->connection)->certified ||
@@ -165,8 +166,8 @@ static enum MHD_Result let_in_before_body(struct http *h, struct exchange *x, bo
 
 	*refused = entry != WEB_ENTER && entry != WEB_WAIT;
 	if (entry == WEB_WAIT) {
-		/* When no response was queued, libmicrohttpd calls on_request again with the
-		 * headers. That call must handle the headers as new. */
+		/* After the wait, libmicrohttpd calls on_request for the headers again, because no
+		 * response was queued. That call must check the headers again. */
 		x->headers_seen = false;
 		http_entry_wait(h->web, v, x);
 	}
@@ -184,17 +185,17 @@ static void leave_visit(struct visit *v)
 	free(v);
 }
 
-/* Returns true when a client certificate identifies a user. This requires that the configuration
- * names the accepted authority or the allowed names. Otherwise every certificate of a public
- * authority would be accepted, and anybody can buy such a certificate. */
+/* Returns true when the client certificates that `c` accepts identify users. For this, `c` must
+ * name the accepted authority or the allowed names. Without them, any certificate of a public
+ * authority would be accepted, which anybody can buy. */
 static bool certifies(const struct web_config *c)
 {
 	return c->client_auth == CLIENT_AUTH_REQUIRE_AND_VERIFY &&
 	       (c->client_ca.text || c->client_ca.file || c->sans);
 }
 
-/* Begins and ends a connection. The configuration that is valid before the handshake of a TLS
- * session applies until the session ends. */
+/* libmicrohttpd calls this function at the beginning and at the end of a connection. A TLS
+ * connection keeps the configuration that is valid at its beginning. */
 static void on_connection(void *context, struct MHD_Connection *connection, void **visit,
 	enum MHD_ConnectionNotificationCode notification)
 {
@@ -235,7 +236,8 @@ static enum MHD_Result refuse(struct http *h, struct MHD_Connection *connection,
 	return http_send(connection, &a, v ? web_access_config(v) : NULL);
 }
 
-/* Makes the checks for which the headers are enough, before a body is read. */
+/* Checks a request by its headers, before its body is read. Sets `*refused` when it has sent a
+ * refusal. */
 static enum MHD_Result on_headers(struct http *h, struct exchange *x, const char *method,
 	const char *version, bool *refused)
 {
@@ -262,10 +264,10 @@ static enum MHD_Result on_headers(struct http *h, struct exchange *x, const char
 }
 
 /* libmicrohttpd calls this function after the headers, for each piece of the body, and at the end
- * of the request. The body of a GET or HEAD is read and dropped. The body of a POST is kept up to
- * CHANGE_BODY_MAX. A longer body is read up to BODY_READ_MAX, so that the client receives the
- * answer. After BODY_READ_MAX bytes the connection is closed. A request with another method is
- * answered at once, and the connection then ends. */
+ * of the request. The body of a GET or HEAD is read and dropped. The body of a POST is kept if it
+ * has at most CHANGE_BODY_MAX bytes. A longer body is read up to BODY_READ_MAX and dropped, because
+ * a client that is still sending may not read the answer. After that many bytes the connection is
+ * closed. A request with another method is answered at once, and the connection is then closed. */
 static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url,
 	const char *method, const char *version, const char *body, size_t *body_len, void **state)
 {
@@ -299,8 +301,8 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 	return respond_if_allowed(context, connection, method, x);
 }
 
-/* libmicrohttpd needs a certificate or this callback to start. on_connection sets the real
- * certificate. */
+/* libmicrohttpd does not start without a certificate or a callback that returns one. This callback
+ * is never needed, because on_connection sets the certificate of each connection. */
 static int no_certificate(gnutls_session_t session, const gnutls_datum_t *authorities, int n,
 	const gnutls_pk_algorithm_t *algorithms, int n_algorithms, gnutls_pcert_st **certificates,
 	unsigned int *n_certificates, gnutls_privkey_t *key)
@@ -316,8 +318,8 @@ static int no_certificate(gnutls_session_t session, const gnutls_datum_t *author
 	return -1;
 }
 
-/* Gives connections at most half of the descriptors, because watching processes needs descriptors,
- * too. */
+/* Returns the maximum number of connections. They get at most half of the descriptors, because
+ * watching processes needs descriptors, too. */
 static unsigned connections_max(const struct options *o)
 {
 	uint64_t most = o->max_connections;
@@ -330,11 +332,11 @@ static unsigned connections_max(const struct options *o)
 	return most < THREADS ? THREADS : (unsigned)most;
 }
 
-/* Limits the socket buffers of connections, because in cgroup v2 they count towards the memory
- * limit of the control group. By default, an unread answer takes megabytes of socket buffers.
- * Connections inherit the buffer sizes from the listening socket. Segments are made small, too. If
- * only a few loopback segments fit into a buffer, the sender waits for delayed acknowledgements (40
- * ms). */
+/* Limits the socket buffers of connections, which inherit the sizes from the listening socket `fd`.
+ * In cgroup v2, socket buffers count towards the memory limit of the control group, and by default
+ * an unread answer takes megabytes of them. The TCP segments are made small, too: if only a few
+ * large loopback segments fitted into a buffer, the sender would wait for delayed acknowledgements
+ * (40 ms). */
 static void bound_buffers(int fd)
 {
 	int bytes = (int)memory_budget()->socket, segment = bytes / SEGMENTS;
@@ -380,8 +382,8 @@ static int serve(struct http *h, int fd, const char *address, bool with_tls, str
 		MHD_OPTION_URI_LOG_CALLBACK, exchange_begin, h, MHD_OPTION_NOTIFY_COMPLETED,
 		exchange_end, h, MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_ARRAY,
 		tls ? tls_options : tls_options + 1, MHD_OPTION_END);
-	/* Do not close `fd` on an error. libmicrohttpd may have closed it already, and the program
-	 * ends anyway. */
+	/* After an error, do not close `fd`: libmicrohttpd may have closed it already, and the
+	 * program ends anyway. */
 	if (!s->daemon)
 		return err_system(e, errno ? -errno : -EIO, "start the HTTP server on %s", address);
 	set_url(s, with_tls);
@@ -460,7 +462,7 @@ int http_start(struct http **ret, struct app *app, const struct text_list *addre
 			"nothing to serve on: --web.listen-address=%s needs --web.unix-socket",
 			NO_LISTEN_ADDRESS);
 	if (code) {
-		(void)http_stop(h); /* cannot time out: no slow answer is being made */
+		(void)http_stop(h); /* cannot time out, because no slow answer is being made yet */
 		return code;
 	}
 	for (size_t i = 0; i < h->n; i++)
@@ -487,8 +489,8 @@ const char *http_page_url(const struct http *h, const char **address)
 
 static void server_stop(struct http_server *s)
 {
-	/* MHD_quiesce_daemon gives the socket back. MHD_stop_daemon would shut down the socket,
-	 * which systemd keeps for the next server. */
+	/* MHD_stop_daemon would shut down the listening socket. systemd keeps its socket for the
+	 * next server, so MHD_quiesce_daemon takes it away from libmicrohttpd first. */
 	int socket_given = s->socket_given ? MHD_quiesce_daemon(s->daemon) : MHD_INVALID_SOCKET;
 
 	MHD_stop_daemon(s->daemon);

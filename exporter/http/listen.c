@@ -28,7 +28,7 @@ static int socket_open(int *ret, const struct addrinfo *a)
 	/* With SO_REUSEADDR, a restarted server can bind at once, and need not wait until old
 	 * connections have timed out. */
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-	/* Lets "::" accept IPv4, too. The option does not affect other IPv6 addresses. */
+	/* Let "::" accept IPv4, too. For other IPv6 addresses this option has no effect. */
 	if (a->ai_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
 	if (bind(fd, a->ai_addr, a->ai_addrlen) != 0 || listen(fd, BACKLOG) != 0)
@@ -50,9 +50,9 @@ static void address_text(int fd, char out[LISTEN_TEXT_MAX])
 	snprintf(out, LISTEN_TEXT_MAX, at.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
 }
 
-/* Binds the first address in `list` that can be bound. Stops at an address that is in use or
- * forbidden. With `v6_first`, tries IPv6 first. This is for ":PORT", because the IPv6 address "::"
- * accepts IPv4, too. */
+/* Binds the first address in `list` that this machine has. If that address is in use or forbidden,
+ * returns an error and does not try others. `v6_first` = try IPv6 addresses first, for ":PORT": the
+ * IPv6 address "::" accepts IPv4, too. */
 static int open_one_of(int *ret, const struct addrinfo *list, bool v6_first)
 {
 	static const int families[] = {AF_INET, AF_INET6};
@@ -73,7 +73,8 @@ static int open_one_of(int *ret, const struct addrinfo *list, bool v6_first)
  * when the listener's queue is full. */
 static int try_unix(const struct sockaddr_un *at)
 {
-	/* Non-blocking, because connect(2) would wait for a stopped server with a full queue. */
+	/* Non-blocking: otherwise connect(2) would wait if the server is stopped and its queue is
+	 * full. */
 	AUTO(closep) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (fd < 0)
@@ -118,8 +119,8 @@ int listen_unix(int *ret, const char *path, struct err *e)
 	if (address_of_unix(&at, path, e))
 		return -ENAMETOOLONG;
 	listen_drop_unix(path);
-	/* Keep other users out: connect(2) on Linux needs write permission for the socket file. The
-	 * umask sets the mode already when the file is created. */
+	/* Keep other users out: on Linux, connect(2) needs write permission for the socket file.
+	 * With the umask, the file has the right mode from its creation on. */
 	mode_t before = umask(0177);
 	int code =
 		bind(fd, (const struct sockaddr *)&at, sizeof at) == 0 && listen(fd, BACKLOG) == 0 ?

@@ -32,7 +32,7 @@ bool peer_by_loopback(int fd)
 		return ntohl(at.v4.sin_addr.s_addr) >> IN_CLASSA_NSHIFT == IN_LOOPBACKNET;
 	if (at.any.sa_family != AF_INET6)
 		return false;
-	/* A dual-stack socket has IPv4 addresses in IPv6 form, such as ::ffff:127.0.0.1. */
+	/* On a socket for both IPv4 and IPv6, an IPv4 address has the form ::ffff:127.0.0.1. */
 	return IN6_IS_ADDR_V4MAPPED(&at.v6.sin6_addr) ?
 		       at.v6.sin6_addr.s6_addr[12] == IN_LOOPBACKNET :
 		       IN6_IS_ADDR_LOOPBACK(&at.v6.sin6_addr);
@@ -48,7 +48,7 @@ uint64_t peer_number(const struct sockaddr *a)
 		const struct in6_addr *v6 =
 			&((const struct sockaddr_in6 *)(const void *)a)->sin6_addr;
 
-		/* The client uses IPv4 on a dual-stack socket. */
+		/* The client uses IPv4, on a socket for both IPv4 and IPv6. */
 		if (IN6_IS_ADDR_V4MAPPED(v6))
 			memcpy(&ret, &v6->s6_addr[12], sizeof(uint32_t));
 		else

@@ -15,7 +15,8 @@ static void drop_body(void *body)
 	shared_drop(&((struct response_body *)body)->shared);
 }
 
-/* Adds the headers that the configuration lists. They replace our own headers of the same name. */
+/* Adds the headers that the configuration lists. They replace the headers of the same name that
+ * this program would send. */
 static void add_configured(struct MHD_Response *response, const struct http_answer *a,
 	const struct web_config *c)
 {

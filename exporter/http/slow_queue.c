@@ -14,14 +14,16 @@ STAILQ_HEAD(slow_tasks, slow_task);
 struct slow_queue {
 	struct worker worker;
 	bool loose;
-	struct slow_work *hung; /* only for the queue's thread; NULL = none */
-	pthread_mutex_t lock;   /* guards the members below */
+	/* work that has not returned in time; NULL = none; only for the queue's thread */
+	struct slow_work *hung;
+	pthread_mutex_t lock; /* guards the members below */
 	struct slow_tasks waiting;
 	size_t n, most, bytes, most_bytes;
 	bool stop;
 };
 
-/* Runs one task. After the stop, the waiting tasks still run, but only to refuse their requests. */
+/* The function of the worker: runs one task. When the queue stops, task->run is still called for
+ * the waiting tasks, but only to refuse their requests. */
 static double task_loop(void *context)
 {
 	struct slow_queue *q = context;

@@ -29,13 +29,14 @@ struct web_stamp {
 	int error;
 };
 
-/* The files of one version of the configuration. `stamp` was taken before the version was read. */
+/* The files of one version of the configuration, with a stamp (size, times, inode) that was taken
+ * before the version was read. */
 struct watched {
 	size_t n;
 	struct watched_file {
 		char *path;
 		struct web_stamp stamp;
-		/* newest stamp of the file, which was first seen at the time `since` */
+		/* newest stamp of the file, and the time at which it was first seen */
 		struct web_stamp seen;
 		struct mono since;
 	} file[FILES_MAX];
@@ -55,7 +56,7 @@ struct web_access {
 	pthread_mutex_t lock; /* guards the members below */
 	struct web_version *last_good;
 	struct watched watched;
-	double tokens; /* tokens of the rate limit at the time `counted` */
+	double tokens; /* number of tokens of the rate limit at the time `counted` */
 	struct mono counted;
 };
 
@@ -103,7 +104,7 @@ static void watched_done(struct watched *w)
 	w->n = 0;
 }
 
-/* Reads a file. Refuses a pipe, because a pipe is empty when it is read a second time, and an empty
+/* Reads a file. Refuses a pipe: when it is read a second time, it is empty, and an empty
  * configuration would allow every request. */
 static int read_text(struct buf *ret, const char *path, struct err *e)
 {
@@ -172,10 +173,11 @@ bool web_access_attach(struct web_version *v, gnutls_session_t session)
 
 /* ---- reloading ---- */
 
-/* Returns true while a changed file may still be incomplete. A file that is being written may be
- * empty, or may lack users or client_auth_type, and would then allow every request. The change time
- * of a file can lie in the future, because of another clock or a clock that was set back. The age
- * of such a change is counted from the time when it was first seen. */
+/* Returns true while a changed file may still be incomplete: it changed less than SETTLE_SECONDS
+ * ago. A file that is being written may be empty or lack users, and would then allow every request.
+ * The file's change time may be in the future, because it comes from another machine's clock or the
+ * clock was set back. The age of the change is then counted from the time when it was first
+ * seen. */
 static bool is_being_written(struct watched_file *f, const struct web_stamp *now)
 {
 	struct now t = now_read();
@@ -189,7 +191,8 @@ static bool is_being_written(struct watched_file *f, const struct web_stamp *now
 	       mono_seconds_between(f->since, t.mono) < SETTLE_SECONDS;
 }
 
-/* Returns true when files have changed and all of them have settled. The caller holds the lock. */
+/* Returns true when a file has changed and no file is still being written. The caller holds the
+ * lock. */
 static bool changed(struct web_access *w)
 {
 	bool ret = false;
@@ -220,7 +223,7 @@ static bool changed_meanwhile(const struct watched *w)
 	return false;
 }
 
-/* Starts a changed rate limit with a full burst. */
+/* If the rate limit has changed, begins the new one with a full number of tokens. */
 static void begin_rate(struct web_access *w, const struct web_config *old,
 	const struct web_config *now)
 {
@@ -236,8 +239,8 @@ static int reload(struct web_access *w, struct err *e)
 {
 	struct web_version *v;
 
-	/* Watch the files even when the new version is invalid. The version may become valid when
-	 * only its certificate file is corrected. */
+	/* Watch the files of the new version even if it is invalid: it may become valid when only
+	 * its certificate file is corrected. */
 	watched_done(&w->watched);
 	int code = version_read(&v, w->path, &w->watched, e);
 
@@ -288,8 +291,8 @@ int web_access_open(struct web_access **ret, const char *path, struct err *e)
 	if (path) {
 		w->path = xstrdup(path);
 		code = reload(w, e);
-		/* Start the thread even if there are no users yet. When a later change adds users,
-		 * it may be impossible to start a thread. */
+		/* Start the thread even if there are no users yet: when a later change adds users,
+		 * starting a thread may fail. */
 		if (code == 0)
 			code = web_users_start(&w->users, e);
 	}
@@ -341,8 +344,8 @@ struct web_version *web_access_hold(struct web_access *w)
 
 /* ---- access ---- */
 
-/* Takes a token of the rate limit. Returns false when there is no token. The number of tokens
- * starts at rate_burst and never exceeds it, as in golang.org/x/time/rate. */
+/* The rate limit: takes a token for a request, or returns false when there is none. There are at
+ * first rate_burst tokens, and never more, as in golang.org/x/time/rate. */
 static bool within_rate(struct web_access *w, const struct web_config *c)
 {
 	if (!(c->rate_interval > 0))

@@ -62,8 +62,8 @@ const char *const web_config_headers[WEB_HEADERS_MAX] = {
 	"Content-Security-Policy",
 };
 
-/* The values of the file as they are read. They are compared with each other only after the whole
- * file was read. */
+/* The values of the file as they were read. Checks that compare several values are made only after
+ * the whole file was read. */
 struct raw_config {
 	struct {
 		const char *cert, *key, *client_ca, *cert_file, *key_file, *client_ca_file;
@@ -74,7 +74,8 @@ struct raw_config {
 	bool http2;
 };
 
-/* Describes a table. The first member of each row is the row's name. A NULL name ends the table. */
+/* Describes an array of structs. The first member of each struct is its name (a const char *). A
+ * NULL name ends the array. */
 struct name_table {
 	const char *subject;
 	const void *first;
@@ -87,7 +88,8 @@ static const struct name_table curves = {"curve", web_config_curves, sizeof web_
 static const struct name_table versions = {
 	"TLS version", web_config_versions, sizeof web_config_versions[0]};
 
-/* Finds the row with the name `value` and stores its index in `*ret`. The error lists all names. */
+/* Finds the element of a table whose name is `value`, and stores its index in `*ret`. If there is
+ * none, the error message lists all names. */
 static int row_of(struct yaml *y, yaml_node_t *value, const struct name_table *table,
 	unsigned char *ret, struct err *e)
 {
@@ -263,8 +265,8 @@ static int read_user(struct yaml *y, const yaml_node_pair_t *pair, struct web_co
 	for (size_t i = 0; i < c->n_users; i++)
 		if (strcmp(c->user[i].name, u->name) == 0)
 			return yaml_error(y, name, e, "the user %.64s is given twice", u->name);
-	/* YAML reads "NAME:HASH" without a blank as a name. Do not print the name, because it
-	 * contains the hash. */
+	/* YAML reads "NAME:HASH", without a blank after the colon, as a name without a value. Do
+	 * not print it, because it contains the hash. */
 	if (!*u->hash)
 		return yaml_error(y, name, e,
 			"a user has no password: write NAME: HASH, with a blank after the colon");
@@ -296,8 +298,8 @@ static int read_users(struct yaml *y, yaml_node_t *value, void *into, struct err
 	return 0;
 }
 
-/* Returns `file` if it is set, else `text`. "" counts as not set. A relative `file` starts at the
- * folder of `path`. */
+/* Returns the pem with `file` if it is set, and else with `text`. "" counts as not set. A relative
+ * `file` is relative to the folder of `path`. */
 static struct pem pem_of(struct arena *arena, const char *path, const char *text, const char *file)
 {
 	struct pem ret = {.text = text && *text ? text : NULL};
@@ -339,9 +341,9 @@ static int check_auth(struct raw_config *raw, const char *path, struct err *e)
 	return 0;
 }
 
-/* Checks that the cipher suites contain an AES-128-GCM suite, which HTTP/2 requires below TLS 1.3
- * (RFC 9113, 9.2.2). Exporters with HTTP/2 refuse a file without such a suite. This server has no
- * HTTP/2 but refuses the file, too, so that all exporters treat the same file alike. */
+/* If the file turns HTTP/2 on, checks that the cipher suites contain one that HTTP/2 requires for
+ * TLS 1.2 (RFC 9113, 9.2.2). Exporters with HTTP/2 refuse a file without such a suite. This server
+ * has no HTTP/2, but refuses the file, too, so that all exporters accept the same files. */
 static int check_http2(const struct raw_config *raw, const char *path, struct err *e)
 {
 	const struct web_config *c = &raw->c;

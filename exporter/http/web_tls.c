@@ -67,8 +67,8 @@ static int load_pair(struct web_tls *t, struct err *e)
 			  0;
 }
 
-/* Loads the authorities of client certificates. The default is the system's authorities, as in Go's
- * servers. */
+/* Loads the certificates of the authorities that may sign client certificates. The default is the
+ * system's authorities, as in Go's servers. */
 static int load_ca(struct web_tls *t, struct err *e)
 {
 	struct buf ca AUTO(wipe) = BUF_MAX(PEM_MAX);
@@ -134,13 +134,13 @@ static void add_cipher(struct buf *out, const struct web_cipher *c, const char *
 	add_word(out, c->mac);
 }
 
-/* Returns true when the certificate's key can use a suite that the file lists, or when the file
- * lists no suites. Sets `*aead` to true when such a suite has a cipher of TLS 1.3, or when the file
- * lists no suites.
+/* Returns true when the file lists a suite that the certificate's key can use, or lists no suites.
+ * Sets `*aead` to true when one of these suites has a cipher that TLS 1.3 has, too, or when the
+ * file lists no suites.
  *
- * Go always adds its own suites of TLS 1.3, but GnuTLS builds suites only from the listed ciphers.
- * If no listed cipher fits TLS 1.3, web_config_priorities drops TLS 1.3. If no older TLS version is
- * usable either, it keeps TLS 1.3 and drops the listed ciphers. */
+ * Both are needed because GnuTLS builds suites of TLS 1.3 only from the listed ciphers, while Go
+ * always adds its own. If no listed cipher fits TLS 1.3, web_config_priorities leaves out TLS 1.3.
+ * If no older TLS version is usable either, it keeps TLS 1.3 and ignores the listed ciphers. */
 static bool names_usable(const struct web_config *c, const char *key_exchange, bool *aead)
 {
 	bool any = c->n_ciphers == 0;
@@ -175,9 +175,9 @@ void web_config_priorities(const struct web_config *c, const char *key_exchange,
 		add_word(out, web_config_curves[c->curves[i]].gnutls);
 	for (const struct web_name *w = web_config_curves; c->n_curves == 0 && w->name; w++)
 		add_word(out, w->gnutls);
-	/* Many certificates in use sign key exchanges although their keyUsage allows encipherment
-	 * only. Go and OpenSSL do not check keyUsage of their own certificate. A file that works
-	 * with Go or OpenSSL must work here, too. */
+	/* Accept a server certificate whose keyUsage allows only encipherment, although its key
+	 * then signs key exchanges. Many such certificates are in use, and Go and OpenSSL accept
+	 * them. A file that works with Go or OpenSSL must work here, too. */
 	buf_adds(out, ":+SIGN-ALL:+COMP-NULL:+CTYPE-X509:%DEBUG_ALLOW_KEY_USAGE_VIOLATIONS");
 	if (c->server_order)
 		buf_adds(out, ":%SERVER_PRECEDENCE");
@@ -282,7 +282,8 @@ static bool chain_ok(gnutls_session_t session)
 	return gnutls_certificate_verify_peers(session, &wanted, 1, &status) == 0 && status == 0;
 }
 
-/* GnuTLS calls this within the handshake; a value other than 0 ends the handshake. */
+/* GnuTLS calls this function during the handshake, to check the client's certificate. A result
+ * other than 0 makes the handshake fail. */
 static int verify_client(gnutls_session_t session)
 {
 	const struct web_tls *t = gnutls_session_get_ptr(session);

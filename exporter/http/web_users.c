@@ -17,10 +17,11 @@ struct password_key {
 	unsigned char byte[KEY_SIZE];
 };
 
-/* The results of password checks; each kind has its own cache. A guesser fills only the cache of
- * WRONG, and cannot evict the entry of a scraper. An entry of RIGHT_FROM_THERE is valid for one
- * client address. An entry of WRONG or RIGHT is valid for every client, and has the address
- * ANYBODY. */
+/* The results of password checks. Each kind has its own cache, so that wrong guesses cannot
+ * displace the entry of a scraper:
+ * - WRONG: the password is wrong, whoever sends it. The address of the entry is ANYBODY.
+ * - RIGHT: the password is right, whoever sends it. The address of the entry is ANYBODY.
+ * - RIGHT_FROM_THERE: the password was right before for the client address of the entry. */
 enum verdict_kind { WRONG, RIGHT, RIGHT_FROM_THERE, KINDS };
 #define ANYBODY   0
 #define KNOWN_MAX 256
@@ -33,14 +34,15 @@ struct known_passwords {
 	} one[KNOWN_MAX];
 };
 
-/* A password check that a suspended request waits for. `address` is the address of the client
+/* A password check for which a suspended request waits. `address` identifies the client
  * (web_question.address). */
 struct password_job {
 	struct password_key key;
 	char *password, *hash;
 	bool known_name;
 	uint64_t address;
-	/* no other check of this client address waited before; later ones have the same password */
+	/* true = this is the first waiting check of its client address; later ones have the same
+	 * password */
 	bool first;
 	void (*resume)(void *context);
 	void *context;
@@ -50,7 +52,8 @@ struct web_users {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	bool stopping;
-	unsigned holders; /* number of references: one of the thread, one of the owner */
+	/* number of references to this struct; the thread and the owner have one each */
+	unsigned holders;
 	unsigned char secret[KEY_SIZE];
 	struct known_passwords known[KINDS];
 	struct failure_limit failures;
@@ -67,9 +70,9 @@ static bool is_full(const struct failure_bucket *b, struct mono now)
 	return b->full_at.ns <= now.ns;
 }
 
-/* Returns the index of the bucket of the address. If the address has no bucket, returns the index
- * of a bucket that is full, because a full bucket need not be stored any longer. If there is none,
- * returns FAILURE_ADDRESSES, which stands for the shared bucket. */
+/* Returns the index of the bucket of the address. If the address has none, returns the index of a
+ * full bucket, which need not be stored any longer and can be reused. If no bucket is full, returns
+ * FAILURE_ADDRESSES, which means the shared bucket. */
 static size_t place_of(const struct failure_limit *l, uint64_t address, struct mono now)
 {
 	size_t ret = FAILURE_ADDRESSES;
@@ -149,10 +152,10 @@ void web_users_free(struct web_users *u)
 	let_go(u);
 }
 
-/* Computes the key under which the cache stores the result for a password. The key is stored
- * instead of the password. The key is useless without the secret, which exists only in this
- * process. The key is computed from the hash, too, so that a changed hash in the file invalidates
- * cached results. */
+/* Computes the key under which the cache stores the result for a name and a password. The password
+ * itself is not stored. The key is useless without `u->secret`, which exists only in this process.
+ * It also depends on the hash in the file, so that cached results become invalid when the hash
+ * changes. */
 static bool key_of(const struct web_users *u, const char *name, const char *hash,
 	const char *password, struct password_key *ret)
 {
@@ -168,10 +171,10 @@ static bool key_of(const struct web_users *u, const char *name, const char *hash
 	return ok;
 }
 
-/* Returns a hash to check when the name of a request does not exist. The hash is the hash of some
- * user, and always the same for the same name. The password is checked against this hash, and the
- * request is then denied. The time until the answer therefore does not reveal which names exist,
- * even if hashes differ in cost. */
+/* Returns a hash for a request whose name does not exist. The password is checked against this hash
+ * before the request is refused, so that the time until the answer does not reveal which names
+ * exist. It is the hash of one of the users, always the same for the same name: even if the hashes
+ * differ in cost, the time looks like that of a user. */
 static const char *hash_for_stranger(const struct web_users *u, const struct web_question *q)
 {
 	struct password_key key;
@@ -217,8 +220,8 @@ static bool password_fits(const char *password, const char *hash)
 	return ret;
 }
 
-/* Takes all checks with this key out of the queue: one computation decides them all. Returns their
- * number. The caller holds the lock. */
+/* Takes all checks with this key out of the queue, because one computation decides all of them.
+ * Returns their number. The caller holds the lock. */
 static size_t take_jobs(struct web_users *u, const struct password_key *key,
 	struct password_job ret[WEB_USERS_WAITING_MAX])
 {
@@ -234,8 +237,8 @@ static size_t take_jobs(struct web_users *u, const struct password_key *key,
 }
 
 /* Records for the address of the client whether the password was right: remembers a right password,
- * counts a wrong one towards the limit. Several checks of one address that waited for the same
- * password count once. The caller holds the lock. */
+ * counts a wrong one towards the limit. If several requests of one address waited for the check of
+ * the same password, only one of them counts. The caller holds the lock. */
 static void note_verdict(struct web_users *u, const struct password_job *job, bool fits)
 {
 	if (!job->first)
@@ -346,9 +349,9 @@ static enum web_entry enqueue(struct web_users *u, const struct web_question *q,
 	return WEB_WAIT;
 }
 
-/* Decides about a password by the caches and the limits; WEB_WAIT = the password must be checked. A
- * password that was right for another client address is refused while a different password from
- * this address is being checked. The caller holds the lock. */
+/* Decides about a password by the caches and the limits. WEB_WAIT = the password must be checked.
+ * While a different password from this address is being checked, even a password that was right for
+ * another client address is refused. The caller holds the lock. */
 static enum web_entry look_up(struct web_users *u, const struct password_key *key, uint64_t address)
 {
 	const struct password_job *waiting = job_from(u, address);
@@ -379,8 +382,9 @@ enum web_entry web_users_ask(struct web_users *u, const struct web_question *q)
 			user = &q->config->user[i];
 	const char *hash = user ? user->hash : hash_for_stranger(u, q);
 
-	/* Compute the key of an unknown name without a hash. If a user of this name is added to the
-	 * file later, the key differs, so the cached result does not apply to the new user. */
+	/* For an unknown name, compute the key with the hash "". If a user of this name is added to
+	 * the file later, the key is another one, so the cached result does not apply to the new
+	 * user. */
 	if (!hash || !key_of(u, q->name, user ? hash : "", q->password, &key))
 		return WEB_OVERLOADED;
 	pthread_mutex_lock(&u->lock);
