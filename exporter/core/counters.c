@@ -9,7 +9,7 @@
 
 #define HANDLERS_MAX 64
 
-/* HTTP statuses with a separate count. All other statuses are counted together as "other". */
+/* HTTP statuses that are counted separately. All other statuses are counted together as "other". */
 static const struct {
 	int status;
 	const char *code;

@@ -24,7 +24,7 @@ static size_t read_small(const char *path, char *buf, size_t size)
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* Returns false if /proc shows another PID namespace than ours. This is the case after unshare(1)
+/* Returns false if /proc shows another PID namespace than that of this program, as after unshare(1)
  * --pid without --mount-proc. */
 static bool proc_is_ours(void)
 {
@@ -52,8 +52,8 @@ bool identity_is_alive(void *context, pid_t pid, uint64_t start_ticks)
 	uint64_t ticks = identity_start_ticks(pid);
 
 	(void)context;
-	/* If /proc belongs to another PID namespace, the start time is unknown. Then assume that
-	 * any living process with this pid is the right process, so that its run stays open. */
+	/* If /proc shows another PID namespace, the start time cannot be read. Assume then that any
+	 * living process with this PID is the right one, so that its run stays open. */
 	if (!ticks && start_ticks)
 		return !proc_is_ours() && (kill(pid, 0) == 0 || errno == EPERM);
 	return start_ticks && ticks == start_ticks;

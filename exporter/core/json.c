@@ -14,8 +14,8 @@
 #define WALL_SECONDS_MOST 9.2e9              /* the year 2261: the range of struct wall */
 #define INDENT            2
 
-/* Aborts when `v` is NULL. jansson returns NULL only when malloc fails, and a failed malloc aborts
- * everywhere in this program (collectors/base/mem.h). */
+/* Aborts when `v` is NULL. jansson returns NULL only when malloc fails, and this program aborts
+ * after any failed malloc (collectors/base/mem.h). */
 static json_t *checked(json_t *v)
 {
 	if (!v)
@@ -103,8 +103,8 @@ json_t *json_time(double unix_seconds)
 
 	if (!(fabs(unix_seconds) < WALL_SECONDS_MOST))
 		return checked(json_null());
-	/* wall_text drops the digits after the milliseconds. Round to milliseconds first. Otherwise
-	 * a double just below .123 would be shown as .122. */
+	/* wall_text drops the digits after the milliseconds. Round before that: otherwise a double
+	 * just below .123 would be written as .122. */
 	wall_text(text, (struct wall){llround(unix_seconds * 1000) * (NS_PER_S / 1000)});
 	return json_text(text);
 }
@@ -125,7 +125,7 @@ bool json_is_in_range(const json_t *v, double least, double most)
 
 	if (!json_is_number(v) || !(d >= least && d <= most))
 		return false;
-	/* 2^63 is the first double that no json_int_t holds. */
+	/* 2^63 is the smallest double that is too large for json_int_t. */
 	if (!json_is_integer(v) || d >= 0x1p63)
 		return true;
 	return (double)json_integer_value(v) < most || most >= 0x1p63 ||
@@ -153,10 +153,10 @@ void json_put_job(json_t *object, const char *key)
 		json_put(object, "cluster", json_text(p.cluster));
 }
 
-/* json_push checks the memory budget at every PUSHES_BETWEEN-th element. A JSON document in memory
- * is ten times as large as its text, and most of this memory is in lists. When the budget is
- * exceeded, json_push drops elements. The incomplete answer is never sent, because
- * exporter/site/site.c replaces it by an error. */
+/* json_push checks the memory budget at every PUSHES_BETWEEN-th element, because a JSON document in
+ * memory is ten times as large as its text, and arrays take most of that. When the budget is
+ * exceeded, json_push drops elements. The incomplete answer is never sent: exporter/site/site.c
+ * replaces it by an error. */
 #define PUSHES_BETWEEN 64
 
 void json_push(json_t *array, json_t *take)
@@ -225,7 +225,7 @@ static void new_line(struct buf *out, size_t indent)
 		buf_addc(out, ' ');
 }
 
-/* Writes a member of an object, or with `key` NULL of an array. */
+/* Writes a member of an object. `key` NULL = an element of an array. */
 static void write_member(struct buf *out, const char *key, const json_t *v, size_t indent,
 	bool one_line)
 {
@@ -236,14 +236,15 @@ static void write_member(struct buf *out, const char *key, const json_t *v, size
 	write_value(out, v, indent, one_line);
 }
 
-/* The last line of the text so far. More members are put on this line while they fit. */
+/* The last line that was written so far. Further members are written on this line while they
+ * fit. */
 struct filled_line {
 	size_t len;     /* length of the last line, bytes; SIZE_MAX = nothing may follow on it */
 	size_t at_most; /* largest length of a line, bytes */
 };
 
-/* Writes a member of a value that does not fit on one line. Numbers and texts share a line while
- * they fit. Each object and each array begins a new line. */
+/* Writes a member of an object or array that does not fit on one line. Several numbers and texts
+ * are written on one line while they fit. Each object and each array begins a new line. */
 static void write_filled(struct buf *out, struct filled_line *line, const char *key,
 	const json_t *v, size_t indent)
 {
@@ -306,8 +307,8 @@ static void write_value(struct buf *out, const json_t *v, size_t indent, bool on
 		write_container(out, v, indent, true);
 		return;
 	}
-	/* The room for the line does not include the key of `v`. The written line may therefore be
-	 * a little longer than JSON_LINE. */
+	/* The key of `v`, which is on the same line, is not taken into account. The line may
+	 * therefore be a little longer than JSON_LINE. */
 	struct buf line AUTO(buf_done) = BUF_MAX(indent < JSON_LINE ? JSON_LINE - indent : 0);
 
 	write_container(&line, v, indent, true);

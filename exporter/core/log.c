@@ -49,8 +49,7 @@ void log_setup(const char *level, const char *format)
 	setup.json = strcmp(format, "json") == 0;
 }
 
-/* Adds `text` in double quotes with the escapes of JSON. Readers of logfmt accept the same
- * escapes. */
+/* Appends `text` in double quotes with the escapes of JSON, which are also valid in logfmt. */
 static void add_quoted(struct buf *b, const char *text)
 {
 	buf_addc(b, '"');
@@ -112,8 +111,8 @@ static void add_job(struct buf *b, const char *key)
 bool log_write(const char *text, size_t len, int patience_ms)
 {
 	struct stat st;
-	/* If poll(2) reports that a pipe is writable, a write of PIPE_BUF bytes does not block
-	 * (pipe(7)). */
+	/* Write at most PIPE_BUF bytes to a pipe: after poll(2) has reported that the pipe is
+	 * writable, such a write does not block (pipe(7)). */
 	size_t most = fstat(STDERR_FILENO, &st) == 0 && S_ISFIFO(st.st_mode) ? PIPE_BUF : len;
 
 	for (size_t n; len > 0; text += n, len -= n) {
@@ -133,9 +132,8 @@ bool log_write(const char *text, size_t len, int patience_ms)
 	return true;
 }
 
-/* Writes a line. A blocked stderr must not stop the program. The first line that meets a blocked
- * stderr is dropped after LOG_PATIENCE_MS. Later lines are dropped at once, until a line can be
- * written again. */
+/* Writes a line. A blocked stderr must not stop the program: the first line that cannot be written
+ * is dropped after LOG_PATIENCE_MS, and later lines at once, until a line can be written again. */
 static void put_line(const struct buf *line)
 {
 	static atomic_ulong dropped;
@@ -181,8 +179,8 @@ void log_release(void)
 	}
 }
 
-/* Returns true if the line now waits for log_release. A full buffer ends the wait of all lines. An
- * error also ends it, because the program may end after the error. */
+/* Returns true if the line now waits for log_release. If the buffer is full, or if the line is an
+ * error, after which the program may end, all waiting lines are written. */
 static bool hold_line(enum log_level level, const struct buf *line)
 {
 	bool held = false;
@@ -213,7 +211,8 @@ static void add_line(struct buf *b, enum log_level level, const char *message, v
 	while ((key = va_arg(args, const char *))) {
 		const char *value = va_arg(args, const char *);
 
-		/* Drop a pair that may not fit, because a truncated line cannot be parsed. */
+		/* Leave out a pair that may not fit, because a truncated line could not be
+		 * parsed. */
 		if (!value || b->len + strlen(key) + 6 * LOG_VALUE_MAX >= LOG_LINE_MAX)
 			continue;
 		if (strcmp(key, "job_name") == 0)

@@ -16,11 +16,12 @@
 #include "collectors/base/scan.h"
 #include "collectors/base/thread.h"
 
-/* The host is the usual thread that starts a loose thread and waits for its end. The loose thread
- * uses the unused part of the host's stack. The host keeps this many bytes below its own frame. */
+/* The host of a loose thread is a usual thread that starts it and waits for its end. The loose
+ * thread runs on the part of the host's stack that the host does not use: it begins this many bytes
+ * below the host's frame. */
 #define HOST_BYTES 16384
 
-/* Returns false if loose threads do not work. clone(2) of glibc before 2.25 overwrites the thread
+/* Returns false if loose threads do not work: in glibc before 2.25, clone(2) overwrites the thread
  * id that pthread_join needs. */
 static bool is_possible(void)
 {
@@ -34,15 +35,15 @@ static bool is_possible(void)
 	return LOOSE_THREADS;
 }
 
-/* The first function of the loose thread. The loose thread uses the thread-local storage of its
- * host. The host does not use this storage meanwhile. */
+/* The first function of the loose thread. It uses the thread-local storage of its host, which the
+ * host does not use meanwhile. */
 static int begin(void *context)
 {
 	struct loose_thread *t = context;
 	clockid_t clock;
 
-	/* Let the kernel kill this thread when its parent ends, which is the program. If the
-	 * program has already ended, the parent is another process: return at once. */
+	/* Let the kernel kill this thread when its parent process, the program, ends. If the
+	 * program has ended already, the parent is another process: end at once. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if ((pid_t)syscall(SYS_getppid) != t->program)
 		return 0;
@@ -54,9 +55,10 @@ static int begin(void *context)
 	return 0;
 }
 
-/* The function of the host: starts the loose thread and waits for its end. Meanwhile the host uses
- * no thread-local storage: no signal interrupts it, and a system call that succeeds does not set
- * errno. If no loose thread can be started, the host itself calls t->function. */
+/* The function of the host: starts the loose thread and waits for its end. If no loose thread can
+ * be started, the host itself calls t->function. While the loose thread runs, the host must not use
+ * thread-local storage, such as errno. It therefore blocks all signals and makes only a system call
+ * that succeeds. */
 static void *host(void *context)
 {
 	struct loose_thread *t = context;
@@ -105,8 +107,8 @@ void loose_thread_join(struct loose_thread *t)
 	pthread_join(t->thread, NULL);
 }
 
-/* Returns true for a pipe, a socket or a terminal: these have no position. lseek(2) finds this out
- * without the file system, so it cannot hang. */
+/* Returns true for a pipe, a socket or a terminal. These have no file position, so lseek(2) fails
+ * with ESPIPE. lseek(2) does not use the file system and cannot hang. */
 static bool has_reader(int fd)
 {
 	return lseek(fd, 0, SEEK_CUR) < 0 && errno == ESPIPE;
@@ -118,8 +120,8 @@ _Noreturn void loose_threads_leave(int exit_code)
 	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	fflush(stdout);
-	/* Replace each descriptor instead of closing it. If descriptor 2 were closed, a file that
-	 * another thread opens could become descriptor 2 and get the text for stderr. */
+	/* Replace each descriptor by `nothing` instead of closing it. If descriptor 2 were closed,
+	 * a file that another thread opens could get the number 2 and then the texts for stderr. */
 	for (struct dirent *f; d && nothing >= 0 && (f = readdir(d));) {
 		struct scan s = SCAN(f->d_name, strlen(f->d_name));
 		uint64_t fd;

@@ -15,25 +15,26 @@
 #include "collectors/kernel_file.h"
 #include "exporter/core/log.h"
 
-/* Memory that the program needs even when it has no clients: code and libraries (7 MiB), threads,
- * the latest snapshot and kernel memory. OWN_BYTES is subtracted from the memory limit. malloc may
- * use 5/8 of the result. The other 3/8 are for fragmentation and sockets. If the limit is at most
- * twice OWN_BYTES, malloc may use a quarter of it. */
+/* Memory that the program needs even without clients: code and libraries (7 MiB), threads, the
+ * latest snapshot and kernel memory. Of the memory limit minus OWN_BYTES, malloc may use 5/8. The
+ * other 3/8 are for fragmentation and sockets. If the memory limit is at most twice OWN_BYTES,
+ * malloc may use a quarter of the limit. */
 #define OWN_BYTES ((uint64_t)(16 * MIB))
 
-/* Address space for the stacks of threads that start later (room_below). */
+/* Bytes of address space for the stacks of threads that start later (room_below). */
 #define STACKS_BYTES ((uint64_t)(24 * MIB))
 
 /* Below this memory limit, there is not enough memory for most answers from the history. */
 #define ENOUGH_BYTES ((uint64_t)(32 * MIB))
 
-/* The buffers are sized so that SOCKETS_USUAL connections take at most 1/SOCKETS_PART of the memory
- * limit in both directions together. No buffer is smaller than SOCKET_LEAST. The kernel doubles
- * each size for its bookkeeping (socket(7)). */
-#define SOCKETS_PART  4
-#define SOCKET_LEAST  ((size_t)16 << 10)
-#define SOCKET_USUAL  ((size_t)2 << 20) /* larger sizes are not set: the kernel's default is used */
-#define SOCKETS_USUAL 512               /* default of --web.max-connections */
+/* The size of socket buffers is chosen so that the buffers of SOCKETS_USUAL connections, for both
+ * directions together, take at most 1/SOCKETS_PART of the memory limit. No buffer is smaller than
+ * SOCKET_LEAST. The kernel doubles each size for its bookkeeping (socket(7)). */
+#define SOCKETS_PART 4
+#define SOCKET_LEAST ((size_t)16 << 10)
+/* from this size on, the kernel's default is used instead */
+#define SOCKET_USUAL  ((size_t)2 << 20)
+#define SOCKETS_USUAL 512 /* default of --web.max-connections */
 
 /* The soft limit of open files is raised to this number, or to the hard limit if that is lower. */
 #define DESCRIPTORS_ENOUGH 65536
@@ -46,8 +47,8 @@
 #define MEMORY_BUDGET_MOST(field, most, parts, unit, log_name) .field = (most),
 static struct memory_budget current = {.heap = SIZE_MAX, MEMORY_BUDGETS(MEMORY_BUDGET_MOST)};
 
-/* True if RLIMIT_AS or RLIMIT_DATA is the lowest of all limits. These two limits count allocated
- * memory even if it was never used. */
+/* true = RLIMIT_AS or RLIMIT_DATA is the lowest of all limits. These two count allocated memory
+ * even if it was never used. */
 static bool of_addresses;
 
 static size_t share_of_heap(size_t heap, size_t most, size_t parts, size_t unit)
@@ -94,7 +95,7 @@ void memory_budget_set(uint64_t limit)
 
 /* ---- the limit ---- */
 
-/* Returns the memory limit of our control group in bytes; NaN = no limit. */
+/* Returns the memory limit of the program's control group in bytes; NaN = no limit. */
 static double group_limit(const struct options *o)
 {
 	struct host_paths paths = {o->procfs, o->sysfs, o->rootfs};
@@ -108,10 +109,10 @@ static double group_limit(const struct options *o)
 	return ret;
 }
 
-/* Converts a resource limit into the memory limit that memory_budget_of expects, in bytes; NaN = no
- * limit. Subtracts the current use, `pages`, and the stacks of threads that start later, because
- * the limit counts their whole address space. Adds OWN_BYTES, because memory_budget_of subtracts
- * it. */
+/* Converts a resource limit (RLIMIT_AS, RLIMIT_DATA) to a memory limit for memory_budget_of, in
+ * bytes; NaN = no limit. Subtracts the current use (`pages`), and the stacks of threads that start
+ * later, because a resource limit counts address space. Adds OWN_BYTES, because memory_budget_of
+ * subtracts it. */
 static double room_below(__rlimit_resource_t which, double pages)
 {
 	struct rlimit l;
@@ -122,9 +123,9 @@ static double room_below(__rlimit_resource_t which, double pages)
 	       OWN_BYTES;
 }
 
-/* Returns the memory limit that follows from RLIMIT_AS and RLIMIT_DATA, in bytes; NaN = no limit.
- * The current use is in /proc/self/statm, in pages: field 1 is the address space, and field 6 is
- * data and stacks. */
+/* Returns the memory limit that results from RLIMIT_AS and RLIMIT_DATA, in bytes; NaN = no limit.
+ * Reads the current use from /proc/self/statm, in pages: field 1 is the address space, and field 6
+ * is data and stacks. */
 static double process_limit(void)
 {
 	uint64_t number[6] = {0};
@@ -204,9 +205,9 @@ static size_t given_out(void)
 	return m.uordblks + m.hblkhd;
 }
 
-/* Returns the anonymous memory of this process in bytes. The memory limit of a control group counts
- * this memory. The call takes 0.5 ms. Reading /proc/self/statm would be faster, but since Linux 6.2
- * its numbers may be wrong by megabytes on machines with many processors. */
+/* Returns the anonymous memory of this process in bytes, which the memory limit of a control group
+ * counts. The call takes 0.5 ms. Reading /proc/self/statm would be faster, but since Linux 6.2 its
+ * numbers may be wrong by megabytes on machines with many processors. */
 static size_t written_to(void)
 {
 	char text[2048];

@@ -15,9 +15,9 @@
 
 #define PATH_TEXT_MAX 4096
 
-/* The folder for a default path is the first known folder of this list: the environment variable
- * `systemd`; the folder `system`, for root only; the environment variable `xdg`; the folder `home`
- * below $HOME. */
+/* Where a file is by default. The folder is the first of these that applies: the value of the
+ * environment variable `systemd`; for root, a folder below `system`; a folder below the value of
+ * the environment variable `xdg`; a folder below `home` in $HOME. */
 struct default_place {
 	const char *systemd, *system, *xdg, *home, *name, *subject, *option;
 };
@@ -62,8 +62,9 @@ int path_default_cache(char **ret, const char *given, struct err *e)
 	return default_path(ret, &cache_place, given, e);
 }
 
-/* If root created `folder`, this function gives it to the owner of its parent folder. Otherwise a
- * user could not use a folder that root created in the user's own folder. */
+/* If root runs this program, gives `folder`, which it has created, to the owner of its parent
+ * folder. Without this, a user could not use a folder that root created in the user's own
+ * folder. */
 static void give_to_parents_owner(const char *folder)
 {
 	AUTO(closep) int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -6,7 +6,7 @@
 #include "collectors/base/clock.h"
 #include "collectors/base/thread.h"
 
-/* worker_join_while_active looks this many times in its time. */
+/* worker_join_while_active checks the CPU time this many times within `patience`. */
 #define SLICES 10
 
 void worker_init(struct worker *w)
@@ -103,7 +103,8 @@ bool worker_join_while_active(struct worker *w, double patience)
 	int64_t used = 0, before = -1;
 	int silent = 0;
 
-	/* Count slices instead of seconds, because of SIGSTOP. */
+	/* Count slices of `patience` instead of seconds: if the program is stopped (SIGSTOP), only
+	 * one slice ends meanwhile. */
 	while (silent < SLICES && !worker_join(w, patience / SLICES, NULL)) {
 		used = loose_thread_cpu_ns(&w->thread);
 		silent = used > before ? 0 : silent + 1;

@@ -33,14 +33,13 @@
 /* Default of historian_config.last_upkeep_seconds. */
 #define UPKEEP_AT_STOP_SECONDS 0.5
 
-/* These apply while the file is nearly as large as its limit, or larger (historian.near_limit).
- * After a step of upkeep, the thread then waits for only FULL_REST times the duration of the step,
- * and the next upkeep begins FULL_UPKEEP_SECONDS after the last. */
+/* Replace UPKEEP_REST and HISTORIAN_UPKEEP_SECONDS while the file is nearly as large as its limit,
+ * or larger (historian.near_limit). */
 #define FULL_REST           1
 #define FULL_UPKEEP_SECONDS 1.0
 
-/* While another process has the lock of the file, the thread sets historian.locked_at every 1 to 20
- * ms. If `locked_at` is older than this many seconds, the thread is not waiting for that lock. */
+/* While the thread waits for another process's lock of the file, it sets historian.locked_at every
+ * 1 to 20 ms. If that time is older than this many seconds, it does not wait for the lock. */
 #define LOCKED_SECONDS 0.1
 
 /* While the thread opens the file, the disk counts as working only if the thread uses more than
@@ -77,8 +76,7 @@ struct historian {
 	uint64_t settled;       /* number of events committed, refused or dropped */
 	size_t samples_at_hand; /* samples that are being written now */
 	bool stop, hurry, gave_up, suspect, ended;
-	/* true = a caller with `hasty` waits until all events are on disk */
-	bool awaited;
+	bool awaited; /* a caller with `hasty` waits until all events are on disk */
 	double paused_until, upkeep_at; /* times of batch_writer_clock() */
 	/* time of batch_writer_clock() when the last upkeep ended */
 	double upkept_at;
@@ -90,18 +88,14 @@ struct historian {
 	double pause;      /* current pause in seconds; 0 = no failure */
 	double attempt_at; /* start of the current write; INFINITY = no write */
 	double failing_at; /* time of the first failure in a row; INFINITY = none */
-	/* time of the last call of is_patient, that is, when the thread was last known to wait for
-	 * the lock of the file */
+	/* when the thread was last known to wait for the lock of the file (is_patient) */
 	double locked_at;
-	/* time at which the -wal file last changed, while another process had the lock of the
-	 * file */
+	/* when the -wal file last changed, seen while another process had the lock of the file */
 	double stuck_at;
-	double slowest; /* longest write so far, in seconds */
-	/* result of opening the file: 0 or a negative errno; -EINPROGRESS = not known yet */
-	int opened;
-	bool starting; /* historian_start still waits for the first attempt */
-	/* true = another machine or another program serves the disk of the file */
-	bool remote;
+	double slowest;     /* longest write so far, in seconds */
+	int opened;         /* result of opening the file; -EINPROGRESS = not known yet */
+	bool starting;      /* historian_start still waits for the first attempt */
+	bool remote;        /* another machine or another program serves the disk */
 	struct err failure; /* the last failure */
 	struct historian_health health;
 	int64_t used_ns; /* CPU time of the thread when silent_seconds was last called */
@@ -128,9 +122,8 @@ static void wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, double deadl
 
 struct historian_work {
 	struct event_queue batch;
-	/* suspect: the file must be checked. upkeep: a step of upkeep is due. */
-	bool suspect, upkeep;
-	bool last; /* this is the last upkeep, during stop */
+	bool suspect, upkeep; /* the file must be checked; a step of upkeep is due */
+	bool last;            /* this is the last upkeep, during stop */
 	struct batch_written written;
 	uint64_t dropped, lost; /* samples_dropped and samples_lost of the queue */
 	double upkeep_seconds;
@@ -169,8 +162,8 @@ static bool has_work(const struct historian *h, double now)
 	return h->calls || has_turn(h, now);
 }
 
-/* Notes the size of the file. If the file is nearly as large as its limit, or larger, makes the
- * next upkeep begin earlier. The caller holds the lock. */
+/* Notes the size of the file. If the file is near its limit, the next upkeep begins earlier. The
+ * caller holds the lock. */
 static void note_size(struct historian *h, uint64_t bytes, double now)
 {
 	uint64_t most = h->config.limits.max_bytes;
@@ -188,8 +181,7 @@ static bool may_end(const struct historian *h, double now)
 		return false;
 	if (!h->stop || now < h->stop_at)
 		return h->stop && h->queue.n == 0 && now >= h->upkeep_until;
-	/* The deadline has passed. Stop if nothing waits or the last write failed. While writes
-	 * succeed, continue: the disk is slow, but works. */
+	/* The deadline has passed. While writes succeed, continue: the disk is slow, but works. */
 	return h->queue.n == 0 || h->pause > 0;
 }
 
@@ -243,9 +235,8 @@ static bool waits_for_lock(const struct historian *h, double now)
 	return now - h->locked_at < LOCKED_SECONDS;
 }
 
-/* The callback for history_wait_while: SQLite calls it on the historian's thread while another
- * process has the lock of the file. Returns false to stop waiting, when a historian with `hasty`
- * has given up. */
+/* The callback for history_wait_while, on the historian's thread, while another process has the
+ * lock of the file. Returns false to stop waiting, when a `hasty` historian has given up. */
 static bool is_patient(void *context, double stuck_seconds)
 {
 	struct historian *h = context;
@@ -360,9 +351,9 @@ static void run_calls(struct historian *h)
 	}
 }
 
-/* Returns true when `code`, the result of opening the file, is no reason for historian_start to
- * fail, because the thread tries again: the disk does not answer, the file is locked (only with
- * `hasty`), or the disk is full (only without `hasty`). */
+/* Returns true when historian_start succeeds although opening the file failed with `code`, because
+ * the thread tries again: the disk does not answer, the file is locked (only with `hasty`), or the
+ * disk is full (only without `hasty`). */
 static bool may_open_later(const struct historian *h, int code)
 {
 	return code == -EINPROGRESS || code == (h->config.hasty ? -EBUSY : -ENOSPC);
@@ -476,8 +467,8 @@ static void historian_free(struct historian *h)
 	free(h);
 }
 
-/* Returns for how many seconds the historian's thread has waited for the disk without using CPU
- * time; 0 = it does not wait for the disk. The caller holds the lock. */
+/* Returns for how many seconds the thread has waited for the disk without using CPU time; 0 = it
+ * does not wait. The caller holds the lock. */
 static double silent_seconds(struct historian *h, double now)
 {
 	int64_t used = loose_thread_cpu_ns(&h->thread);
@@ -497,8 +488,8 @@ static bool opens_in_time(struct historian *h, double begun, double now)
 	return !h->loose || silent_seconds(h, now) <= HISTORIAN_HANG_SECONDS;
 }
 
-/* Waits until the file is open or an attempt to open it has failed. Returns 0 also for an error
- * that may_open_later accepts, because the thread tries again. */
+/* Waits until the file is open or cannot be opened. An error that may_open_later accepts is no
+ * error here, because the thread tries again. */
 static int wait_for_opening(struct historian *h, struct err *e)
 {
 	pthread_mutex_lock(&h->lock);
@@ -643,9 +634,9 @@ static double hope_ends(const struct historian *h, struct settling *s, double no
 	return fmax(least, fmax(h->attempt_at, s->worked_at) + fmax(hang, slow));
 }
 
-/* Returns true when the first `target` events are settled (historian.settled). If the thread is a
- * loose one, it must also have finished the work that h->hurry requested: a disk that does not
- * answer is then noticed even if there are no events. The caller holds the lock. */
+/* Returns true when the first `target` events are settled. A loose thread must also have done the
+ * work that h->hurry requested, so that a disk which does not answer is noticed even without
+ * events. The caller holds the lock. */
 static bool is_settled(const struct historian *h, uint64_t target)
 {
 	return h->settled >= target && !(h->loose && (h->hurry || !isinf(h->attempt_at)));

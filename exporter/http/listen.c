@@ -50,9 +50,9 @@ static void address_text(int fd, char out[LISTEN_TEXT_MAX])
 	snprintf(out, LISTEN_TEXT_MAX, at.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
 }
 
-/* Binds the first address in `list` that this machine has. If that address is in use or forbidden,
- * returns an error and does not try others. `v6_first` = try IPv6 addresses first, for ":PORT": the
- * IPv6 address "::" accepts IPv4, too. */
+/* Binds the first address in `list` that can be bound. If an address is in use or forbidden,
+ * returns this error and does not try further addresses. `v6_first`: true = try IPv6 addresses
+ * first, for ":PORT", because the IPv6 address "::" accepts IPv4, too. */
 static int open_one_of(int *ret, const struct addrinfo *list, bool v6_first)
 {
 	static const int families[] = {AF_INET, AF_INET6};

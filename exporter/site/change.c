@@ -14,7 +14,7 @@
 #define PATH_VALUES_MAX 4
 #define PATH_VALUE_MAX  256
 
-/* The values for the {name} parts of a path. */
+/* The values at the places {name} of a route's path, such as {run_id}. */
 struct path_values {
 	size_t n;
 	char name[PATH_VALUES_MAX][PATH_VALUE_MAX], value[PATH_VALUES_MAX][PATH_VALUE_MAX];
@@ -86,8 +86,8 @@ bool site_change_takes_long(const char *path)
 
 /* ---- who may make changes ---- */
 
-/* Returns true when a page of another site made the browser send the request. Browsers send the
- * origin of the page in Sec-Fetch-Site or Origin. Other programs usually send neither header. */
+/* Returns true when a browser sent the request for a page of another site. Browsers tell this by
+ * the headers Sec-Fetch-Site and Origin. Other programs usually send neither. */
 static bool is_from_elsewhere(const struct http_request *r)
 {
 	const char *site = r->fetch_site;
@@ -112,8 +112,8 @@ static bool refuse(struct reply *r, int status, const char *code, const char *me
 	return false;
 }
 
-/* Checks the token. No other check is needed, because pages of other sites do not know the
- * token. */
+/* Checks the token of --web.changes-token-file. No other check is needed, because pages of other
+ * sites do not know the token. */
 static bool may_by_token(const char *path, const struct http_request *r, struct reply *refusal)
 {
 	struct err e = {0};
@@ -166,9 +166,9 @@ static bool may_change(const struct options *o, const struct http_request *r, st
 			"changes are accepted by the Unix socket of --web.unix-socket; over TCP "
 			"from users of --web.config.file, or with --web.allow-changes, "
 			"--web.changes-token-file or --web.namespace-tokens");
-	/* Do not check Host for a user of --web.config.file. Under DNS rebinding, the browser sees
-	 * another host name and has no password for that name. Its request therefore has no
-	 * user. */
+	/* Do not check Host for a user of --web.config.file. In an attack by DNS rebinding, the
+	 * browser uses the attacker's host name, for which it has no password, so the request is
+	 * not from a user. */
 	if (!r->user && !host_header_is_ours(&o->allowed_hosts, r->host))
 		return refuse(refusal, 403, "bad_host",
 			"changes are accepted when Host is " HOSTS_ACCEPTED);

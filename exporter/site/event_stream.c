@@ -16,11 +16,11 @@
 #include "exporter/history/history.h"
 #include "exporter/history/read_failed.h"
 
-/* Maximum number of samples in one event. If a stream begins with more old samples, it gets several
- * events. */
+/* Maximum number of samples in one event. If there are more old samples when a stream begins, they
+ * are sent in several events. */
 #define SAMPLES_AT_ONCE 500
 
-/* Bounds of the seconds between two reads of the history. */
+/* Minimum and maximum number of seconds between two reads of the history. */
 #define LOOK_LEAST 0.2
 #define LOOK_MOST  5.0
 
@@ -29,7 +29,8 @@ enum stream_state { STREAM_FREE, STREAM_OPEN, STREAM_ENDING };
 struct event_stream {
 	struct event_streams *event_streams;
 	enum stream_state state;
-	bool busy;    /* the thread uses this stream, and frees it later if `closed` is set */
+	/* true = the thread uses this stream now, and frees it afterwards if `closed` is set */
+	bool busy;
 	bool closed;  /* the reader closed the stream */
 	bool waiting; /* the reader is paused */
 	bool behind;  /* the last event was full; more samples are ready */
@@ -125,8 +126,9 @@ static void add_samples(struct buf *out, const struct series *raw, int64_t posit
 	buf_adds(out, "\n\n");
 }
 
-/* Writes the next event of a run after sample *position. Returns 1 when more may come, 0 when the
- * run has ended. A run that is no longer in the history counts as ended. */
+/* Writes an event with the samples of a run after sample `*position`, and moves `*position` to the
+ * last of them. Returns 1 when there may be more samples, and 0 when the run has ended. A run that
+ * is no longer in the history counts as ended. */
 static int next_event(struct stream_look *look, const char *run_id, int64_t *position,
 	struct buf *out, struct err *e)
 {
@@ -145,8 +147,8 @@ static int next_event(struct stream_look *look, const char *run_id, int64_t *pos
 	return code;
 }
 
-/* Handles a failure to read the history. Logs only the first of several failures in a row. Closes
- * the history; the next attempt to read opens it again. */
+/* Call it after the history could not be read. Logs only the first of several failures in a row.
+ * Closes the history, so that the next attempt opens it again. */
 static void look_failed(struct event_streams *l, struct stream_look *look, const struct err *e)
 {
 	history_read_failed(l->app, e->code);

@@ -9,7 +9,7 @@
 #include "exporter/answers/job_runs.h"
 #include "exporter/site/event_stream.h"
 
-/* Largest number of a sample: numbers have 32 bits. */
+/* Maximum number that a sample of a run can have: sample numbers have 32 bits. */
 #define SAMPLES_MAX 4294967295.0
 
 static const struct parameter parameters[] = {
@@ -37,8 +37,8 @@ const struct route site_events_about = {
 	.errors = (const struct route_error[]){RUN_ERRORS, {503, "too_many_streams"}, {0}},
 };
 
-/* Returns 1 when the run exists. Returns 0 and sets an error in `r` when it does not exist. Returns
- * a negative errno when the history cannot be read. */
+/* Returns 1 when the run exists. When it does not, writes an error to `r` and returns 0. Returns a
+ * negative errno when the history cannot be read. */
 static int run_known(struct app *app, const char *run_id, struct reply *r, struct err *e)
 {
 	AUTO(history_closep) struct history *h = NULL;
@@ -49,8 +49,8 @@ static int run_known(struct app *app, const char *run_id, struct reply *r, struc
 	return run_found(app, &query, &h, &arena, &run, r, e);
 }
 
-/* Returns the number of the last sample that the client has. A browser that reconnects sends the
- * last id that it received (Last-Event-ID). */
+/* Returns the number of the last sample that the client has already. A browser that reconnects
+ * sends this number in Last-Event-ID. */
 static int64_t position_of(const struct http_request *r, const struct arguments *a)
 {
 	const char *last = r->last_event_id ? r->last_event_id : "";

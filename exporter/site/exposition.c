@@ -31,9 +31,9 @@ const struct exposition_words exposition_words[] = {
 	[METRIC_INFO] = {"_info", "gauge", "info"},
 };
 
-/* The place of a family's text in exposition_heads.text. The HELP and TYPE lines begin at the
- * offset `at` and have `lines` bytes. After these lines comes the constant start of a sample line,
- * with `prefix` bytes. `prefix` 0 = the text was not written yet. */
+/* Where the constant text of a family is in exposition_heads.text. Its HELP and TYPE lines are at
+ * the offset `at` and have `lines` bytes. They are followed by the constant start of a sample line,
+ * which has `prefix` bytes. `prefix` 0 = the text was not made yet. */
 struct exposition_head {
 	size_t at, lines, prefix;
 };
@@ -75,8 +75,8 @@ static bool family_wanted(const struct exposition_filter *f, const struct metric
 	return false;
 }
 
-/* Escapes a text. With `quotes`, also escapes the double quote, which is required in label values
- * and in the HELP lines of OpenMetrics. */
+/* Appends a text with escapes. `quotes`: true = also escape the double quote, as label values and
+ * the HELP lines of OpenMetrics require. */
 static void escaped(struct buf *out, const char *s, bool quotes)
 {
 	const char *stops = quotes ? "\\\n\"" : "\\\n";
@@ -102,8 +102,8 @@ static void meta_line(struct buf *out, const char *keyword, const char *name, co
 	buf_addc(out, ' ');
 }
 
-/* Writes the HELP, TYPE and UNIT lines. In OpenMetrics the name of a family has no suffix such as
- * "_total". In the text format it has the suffix. */
+/* Writes the HELP, TYPE and UNIT lines of a family. In OpenMetrics the name in these lines has no
+ * suffix such as "_total"; in the text format it has the suffix. */
 static void family_lines(struct buf *out, const struct metric *m, bool openmetrics)
 {
 	const char *suffix = openmetrics ? "" : exposition_words[m->type].suffix;
@@ -129,8 +129,9 @@ static void family_lines(struct buf *out, const struct metric *m, bool openmetri
 	buf_addc(out, '\n');
 }
 
-/* Writes the part of a sample line that never changes. With labels, this part ends before the value
- * of the first label. Without labels, it ends before the blank in front of the number. */
+/* Writes the start of a sample line that is the same for all samples of a metric. If the metric has
+ * labels, it ends before the value of the first label, and otherwise before the blank in front of
+ * the number. */
 static void sample_prefix(struct buf *out, const struct metric *m)
 {
 	buf_adds(out, m->name);

@@ -6,7 +6,8 @@
 #include "exporter/text/html.h"
 #include "exporter/site/page.h"
 
-/* Links are relative, because a proxy may serve the page below any path. */
+/* Appends the start of a link. Links are relative, because a proxy may serve the page below any
+ * path. */
 static void begin_link(struct buf *out, const char *path)
 {
 	buf_adds(out, "<li><a href=\"");
@@ -97,8 +98,9 @@ void site_front(struct site *s, const struct http_request *request, struct reque
 	site_reply(ret, &r);
 }
 
-/* Returns true when the client already has the file. If-None-Match is a list of tags or * (RFC
- * 9110, 13.1.2). The tags are quoted, so strstr cannot match a part of a tag. */
+/* Returns true when the client already has this version of the file. If-None-Match is a list of
+ * tags, or "*" (RFC 9110, 13.1.2). strstr cannot match a part of a tag, because the tags include
+ * their quotes. */
 static bool has_it(const struct http_request *r, const struct page_asset *a)
 {
 	return r->if_none_match &&

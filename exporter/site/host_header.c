@@ -61,8 +61,8 @@ static bool is_listed(const struct text_list *names, const char *host)
 	return false;
 }
 
-/* Returns true for the kernel's nodename. The nodename may include the domain, so `host` is
- * compared with the whole nodename, and with its part before the first dot. */
+/* Returns true if `host` is this machine's name (nodename of uname(2)). The nodename may include
+ * the domain, so `host` may be the whole nodename, or its part before the first dot. */
 static bool is_this_machine(const char *host)
 {
 	struct utsname u;

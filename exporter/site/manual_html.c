@@ -55,8 +55,8 @@ const struct manual_page *manual_page_find(const char *path)
 		return NULL;
 	if (path[n] == '\0')
 		return &manual_first_page;
-	/* "/manual/" is no path of the first page, because its relative links would not work
-	 * there. */
+	/* The first page is at "/manual" only and not at "/manual/", because its relative links
+	 * would not work there. */
 	return path[n] == '/' ? page_named((struct slice){path + n + 1, strlen(path) - n - 1}) :
 				NULL;
 }
@@ -71,8 +71,9 @@ static void add_path(struct buf *out, const struct manual_page *to, const struct
 		buf_addf(out, "%s%s", from->title ? "manual/" : "", to->name);
 }
 
-/* Adds the address of a link to a page of the manual, to a heading of this page, or to another
- * site. Returns false for any other target, such as a file of the project that is not served. */
+/* A markdown_href: appends the URL of a link to a page of the manual, to a heading of this page, or
+ * to another site. Returns false for any other target, such as a file of the project that is not
+ * served. */
 static bool add_href(struct buf *out, struct slice target, const void *context)
 {
 	struct slice file = target, fragment = {target.data + target.len, 0};

@@ -1,4 +1,5 @@
-/* /metrics: takes a recent snapshot, and writes the requested families in the negotiated format. */
+/* Answers /metrics: gets a recent snapshot, and writes the requested metric families in the
+ * negotiated format. */
 #include "exporter/site/site_state.h"
 
 #include <math.h>
@@ -10,7 +11,8 @@
 #include "exporter/core/memory_budget.h"
 #include "exporter/sampling/sampler.h"
 
-/* Seconds that a scrape waits for a recent snapshot. */
+/* Seconds that a scrape waits for a recent snapshot: WAIT_DEFAULT, or the scraper's timeout minus
+ * WAIT_MARGIN, but at least WAIT_LEAST. */
 #define WAIT_DEFAULT 5.0
 #define WAIT_MARGIN  0.5 /* subtracted from the scraper's timeout, to send the answer */
 #define WAIT_LEAST   0.1
@@ -93,7 +95,8 @@ static bool collectors_ok(const struct snapshot *s, const char *parameter, const
 	return false;
 }
 
-/* Returns false with an error in `r` when the filter does not fit the snapshot. */
+/* Checks that the snapshot has all collectors that the filter names, and that the filter does not
+ * have both collect[] and exclude[]. Otherwise writes an error to `r` and returns false. */
 static bool filter_ok(const struct exposition_filter *f, const struct snapshot *s, struct reply *r)
 {
 	if (f->n_collect && f->n_exclude) {
@@ -115,9 +118,9 @@ static double wait_of(const char *scrape_timeout)
 	return fmax(WAIT_LEAST, fmin(WAIT_DEFAULT, seconds - WAIT_MARGIN));
 }
 
-/* Waits for a recent snapshot. When the sampler hangs, the first scrapes wait for the whole time.
- * Later scrapes wait only WAIT_LEAST, so that threads stay free for /-/healthy. When the sampler
- * ticks again, scrapes wait for the whole time again. */
+/* Waits for a recent snapshot, at most `wait` seconds. When the sampler hangs, the first scrapes
+ * wait that long. Until the sampler ticks again, later scrapes then wait only WAIT_LEAST, so that
+ * threads stay free for /-/healthy. */
 static struct snapshot *fresh_snapshot(struct site *s, double wait)
 {
 	struct sampler *sampler = s->app->sampler;
@@ -142,8 +145,8 @@ static void send_snapshot(struct site *s, const struct http_request *r,
 	bool all = filter->n_collect + filter->n_exclude + filter->n_name == 0;
 
 	ret->negotiated = true;
-	/* When memory is short, refuse a scrape with a filter, because its body takes more memory.
-	 * All scrapes without a filter share one body. */
+	/* When memory is short, refuse a scrape with a filter, because it needs a body of its own,
+	 * while all scrapes without a filter share one body. */
 	if (!all && memory_budget_is_short(0)) {
 		reply_error(&error, 503, "overloaded",
 			"there is no memory left to filter metrics: request all of them, or try "
@@ -160,9 +163,9 @@ static void send_snapshot(struct site *s, const struct http_request *r,
 	}
 	ret->status = 200;
 	memcpy(ret->content_type, n.content_type, sizeof n.content_type);
-	/* An ended job disappears after it was scraped once. Only a request with a scrape timeout
-	 * header counts as a scrape, because Prometheus and similar servers send this header. A
-	 * request by curl does not count. */
+	/* An ended run disappears from /metrics after a scrape has shown it. Only a request with a
+	 * header for the scrape timeout counts as such a scrape. Prometheus and similar servers
+	 * send this header, and a person with curl does not. */
 	if (all && r->scrape_timeout && strcmp(r->method, "GET") == 0)
 		ret->scraped = ret->body->generation;
 }
@@ -201,8 +204,8 @@ static void answer_query(struct site *s, const struct http_request *r, struct re
 	answer_with(s, r, &filter, ret);
 }
 
-/* Answers /metrics. Nearly all scrapes have no query. For them, answer_query is not called, because
- * its struct arguments needs a large stack frame. */
+/* Answers /metrics. Nearly all scrapes have no query. They do not go through answer_query, whose
+ * struct arguments needs a large stack frame. */
 void site_metrics(struct site *s, const struct http_request *r, struct request_target *t,
 	struct http_answer *ret)
 {

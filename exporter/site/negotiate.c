@@ -8,8 +8,8 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 
-/* An element of Accept or Accept-Encoding: a media type or a coding, with the parameters that this
- * file reads. */
+/* An element of Accept or Accept-Encoding: `token` is a media type or a coding. The other members
+ * are its parameters that this file reads. */
 struct element {
 	struct slice token, version, escaping;
 	double q; /* weight; 0 = not acceptable or malformed */
@@ -24,8 +24,8 @@ static bool slice_is_any_case(struct slice s, const char *text)
 	return s.len == strlen(text) && strncasecmp(s.data, text, s.len) == 0;
 }
 
-/* Reads the next piece, up to the character `stop`, and skips that character. A `stop` inside a
- * quoted string is ignored. */
+/* Reads the text up to the next character `stop`, and skips `stop`. A `stop` within a quoted string
+ * does not end the piece. */
 static bool next_piece(struct scan *s, char stop, struct slice *ret)
 {
 	const char *first = s->at;
@@ -44,8 +44,8 @@ static bool next_piece(struct scan *s, char stop, struct slice *ret)
 	return true;
 }
 
-/* Reads a weight: 0 to 1 with at most three decimals. Any other text counts as 0, which makes the
- * element unacceptable. */
+/* Reads a weight, a number from 0 to 1 with at most three decimals. Any other text counts as 0,
+ * that is, the client does not accept the element. */
 static double weight(struct slice s)
 {
 	struct scan t = scan_slice(s);
@@ -96,7 +96,7 @@ static bool next_element(struct scan *header, struct element *ret)
 /* Returns false when this exporter has no format for the element of Accept. */
 static bool element_format(const struct element *e, enum exposition_format *ret)
 {
-	/* `version` NULL matches an element without a version. OpenMetrics without a version is
+	/* `version` NULL stands for an element without a version. OpenMetrics without a version is
 	 * 0.0.1. */
 	static const struct {
 		const char *type, *version;
@@ -126,8 +126,8 @@ static bool element_format(const struct element *e, enum exposition_format *ret)
 
 static void content_type(struct negotiated *n, struct slice escaping)
 {
-	/* `escaping` is the default scheme. NULL = the answer never names a scheme. "" = the answer
-	 * names a scheme only if the client requests one. */
+	/* `escaping`: the escaping scheme that the answer names if the client requests none. "" =
+	 * it then names none. NULL = the answer never names a scheme. */
 	static const struct {
 		const char *type, *escaping;
 	} rows[EXPOSITION_FORMATS] = {

@@ -7,9 +7,10 @@
 
 #include "collectors/base/mem.h"
 
-/* The buffer for a new body is 1/ROOM_PART larger than the previous body. */
+/* The buffer for a new body is by 1/ROOM_PART larger than the previous body, so that it seldom has
+ * to grow. */
 #define ROOM_PART 16
-/* Maximum number of unused bytes at the end of a stored body. */
+/* Maximum number of unused bytes in the buffer of a stored body. */
 #define ROOM_MOST 65536
 
 struct rendered_cache {

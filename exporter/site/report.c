@@ -7,8 +7,8 @@
 #include "exporter/site/report_still.h"
 #include "exporter/text/html.h"
 
-/* Appends JSON, and escapes each "<". The JSON is inside a script element, and "</script>" in the
- * data would end that element. In JSON, "<" occurs only in strings. */
+/* Appends JSON for a script element. Each "<" is escaped, because "</script>" in the data would end
+ * the element. In JSON, "<" occurs only in strings, where the escape is valid. */
 static void add_json(struct buf *out, const struct buf *json)
 {
 	for (size_t i = 0; i < json->len; i++)
@@ -37,8 +37,8 @@ static void add_head(struct buf *out, const char *title)
 	buf_adds(out, "</style>\n</head>\n");
 }
 
-/* Removes the members that are null, at all depths of an array of objects: an absent member has the
- * same meaning. */
+/* Removes all members that are null from an array of objects and from what they contain, because an
+ * absent member has the same meaning. */
 static void drop_nulls(json_t *v)
 {
 	void *next;
@@ -68,8 +68,8 @@ static void add_data(struct buf *out, const struct report *r, json_t *series)
 	json_put(all, "runs", runs ? runs : json_null());
 	json_write(&text, all);
 	json_decref(all);
-	/* The recommendation is copied unchanged, with its null members, because null has a meaning
-	 * there. */
+	/* Open the written object again, to append the recommendation as it is. Its members that
+	 * are null must stay, because null has a meaning there. */
 	while (text.len > 0 && text.data[text.len - 1] != '}')
 		text.len--;
 	text.len -= text.len > 0;

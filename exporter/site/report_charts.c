@@ -11,10 +11,12 @@
 #include "exporter/terminal/figures.h"
 #include "exporter/terminal/members.h"
 
-/* Paths are drawn in a square of this size, which the browser stretches over the chart. */
+/* Lines are drawn in a square with sides of this length, which the browser stretches to the size of
+ * the chart. */
 #define SQUARE 1000.0
-/* A level above this multiple of the highest sample is only named, not drawn. Otherwise the rest of
- * the chart would be too flat to read. */
+/* If a level, such as the requested memory, is above the highest sample times this number, only its
+ * name is written and no line is drawn. With the line, the rest of the chart would be too flat to
+ * read. */
 #define LEVEL_NEAR 2.0
 #define SERIES_MAX 3
 #define LEVELS_MAX 3
@@ -22,8 +24,8 @@
 
 struct chart_series {
 	const char *key, *label, *class;
-	/* true = the line goes up first and then to the right, in steps. The line of the highest
-	 * value so far is then never below the line of the value. */
+	/* true = draw the line in steps, first up and then to the right. This is for a highest
+	 * value so far, whose line must never be below the line of the value itself. */
 	bool steps;
 };
 
@@ -53,7 +55,8 @@ static const struct chart {
 			{"network_sent_bytes_per_second", "sent", "second", false}}},
 };
 
-/* A value to which the samples are compared, such as the requested memory. */
+/* A value with which the samples are compared, such as the requested memory. It is drawn as a
+ * horizontal line. */
 struct level {
 	const char *label, *class;
 	double value;
@@ -93,7 +96,8 @@ static double highest(const json_t *column)
 	return most;
 }
 
-/* Appends the points of a series; a sample without a value is left out. Returns the last x. */
+/* Appends the points of a series to an SVG path. A sample without a value is left out. Returns the
+ * x coordinate of the last point; NaN = there is none. */
 static double add_points(struct buf *out, const struct drawing *d, const struct chart_series *s)
 {
 	const json_t *column = json_object_get(d->columns, s->key);
@@ -128,7 +132,8 @@ static void add_series(struct buf *out, const struct drawing *d)
 	}
 }
 
-/* Returns a round step that gives at most five lines above 0: a power of two for bytes. */
+/* Returns the distance between two lines of the scale: a round number, or for bytes (`binary`) a
+ * power of two, so that at most five lines are above 0. `most` is the top of the scale. */
 static double round_step(double most, bool binary)
 {
 	static const double steps[] = {1, 2, 5};
@@ -180,8 +185,8 @@ static void add_times(struct buf *out, const struct drawing *d)
 	}
 }
 
-/* Draws the levels as horizontal lines, and writes the name of each at its right end. No name
- * covers another. */
+/* Draws the levels as horizontal lines, and writes the name of each at the right end of its line,
+ * so that no name covers another. */
 static void add_levels(struct buf *out, const struct drawing *d)
 {
 	double free_y = -INFINITY;
@@ -259,7 +264,8 @@ static void put_level(struct drawing *d, const char *label, const char *class, d
 
 	if (isnan(value) || value <= 0)
 		return;
-	/* The highest level comes first, because the names are written from the top down. */
+	/* Keep the levels sorted, the highest first, because their names are written from the top
+	 * down. */
 	for (i = d->n_levels++; i > 0 && d->level[i - 1].value < value; i--)
 		d->level[i] = d->level[i - 1];
 	d->level[i] = (struct level){label, class, value};

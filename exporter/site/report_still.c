@@ -33,7 +33,7 @@ static const struct outcome_words *words_of(const char *outcome)
 	return &outcomes[i];
 }
 
-/* Adds "2026-11-24 21:00 UTC" of "2026-11-24T21:00:00.000Z". */
+/* Converts a time such as "2026-11-24T21:00:00.000Z" to "2026-11-24 21:00 UTC" and appends it. */
 static void add_time(struct buf *out, const char *iso)
 {
 	if (strlen(iso) < 16) {
@@ -120,8 +120,8 @@ static void add_table(struct buf *out, const json_t *advice)
 	buf_adds(out, "</tbody></table>");
 }
 
-/* Adds the first sentence of the summary as the headline, without the duration, which is among the
- * figures. Adds the other sentences below. */
+/* Adds the first sentence of the summary as the headline. The duration is left out of it, because
+ * it is shown among the figures. Adds the other sentences below. */
 static void add_summary(struct buf *out, const char *summary)
 {
 	const char *end = strstr(summary, ". "), *lasting = strstr(summary, " for about ");
@@ -233,8 +233,8 @@ static void add_advice(struct buf *out, const json_t *advice)
 	add_warnings(out, advice);
 }
 
-/* Adds a figure: `v` as a share of `of` (a request, or the usual duration), or `v` alone if `of` is
- * not known. */
+/* Adds a figure: `v` as a percentage of `of`, which is a request or the usual duration. If `of` is
+ * unknown, shows only `v`. `add` writes a number with its unit. */
 static void add_figure(struct buf *out, const char *title, void (*add)(struct buf *, double),
 	double v, double of)
 {

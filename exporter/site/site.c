@@ -51,8 +51,8 @@ static void healthy(struct site *s, const struct http_request *r, struct request
 
 #define READY "rightsize-exporter is ready.\n"
 
-/* Returns true when this exporter is ready. Fills `e` with the reason why it is not ready. Also
- * fills `e` if the exporter is ready but cannot write its history. */
+/* Returns true when this exporter is ready to answer. If not, `e` gives the reason. `e` is also
+ * filled if it is ready but cannot write its history. */
 static bool is_ready(const struct app *app, struct err *e)
 {
 	struct reader_counts reader = reader_counts();
@@ -137,8 +137,8 @@ static const struct route *route_at(const char *path)
 	return NULL;
 }
 
-/* Returns true when the metrics must not get this path, because they would hide the route, page,
- * file or change at the path. The metrics may hide the front page. */
+/* Returns true when --web.telemetry-path must not be this path, because the metrics would hide a
+ * route, a page or a file that has this path. The metrics may hide only the front page. */
 static bool is_taken(const char *path)
 {
 	return route_at(path) || (page_at(path) && page_at(path) != pages) || page_find(path) ||
@@ -199,13 +199,14 @@ bool site_disk_may_hang(const struct site *s)
 
 void site_no_answer(struct site *s, struct http_answer *ret)
 {
-	/* Without work, the historian would not notice it. */
+	/* Make the historian write now, so that it notices that the disk does not answer even if it
+	 * has nothing to write. */
 	historian_flush(s->app->historian, 0);
 	site_refusal(ret, 503, "overloaded", "the history's disk does not answer; try again later");
 }
 
-/* Calls the route. If the history file was replaced during the call, calls the route a second time.
- * If the history is damaged, reports it. */
+/* Calls the route. If the history file was replaced meanwhile, calls the route a second time. If
+ * the history is damaged, reports this to the historian. */
 static int answer_or_reopen(struct app *app, const struct route *route, const struct arguments *a,
 	struct reply *r, struct err *e)
 {
@@ -229,7 +230,7 @@ static void add_limit(struct buf *out)
 	memory_budget_words(out, memory_budget()->limit);
 }
 
-/* Names the parameters of the route that make its answer smaller. */
+/* Appends the names of those parameters of the route that can make its answer smaller. */
 static void add_advice(struct buf *out, const struct route *route)
 {
 	static const char *const less[] = {"from", "to", "points", "limit", "runs"};
@@ -244,8 +245,8 @@ static void add_advice(struct buf *out, const struct route *route)
 	}
 }
 
-/* Replies that the answer is too large. `now` = true: memory is short, and a later attempt may
- * succeed. `now` = false: the answer is larger than the limit for any answer. */
+/* Replaces the reply by the error that the answer is too large. `now`: true = memory is short now,
+ * so a later attempt may succeed; false = the answer exceeds the limit that always applies. */
 static void reply_too_much(struct reply *r, const struct route *route, bool now)
 {
 	struct buf message AUTO(buf_done) = BUF_MAX(ERROR_MAX);
@@ -263,8 +264,8 @@ static void reply_too_much(struct reply *r, const struct route *route, bool now)
 	reply_error(r, now ? 503 : 422, now ? "overloaded" : "too_large", "%s", buf_text(&message));
 }
 
-/* With --web.namespace-tokens.read, limits the answer to the namespace whose token the request has.
- * Returns false with an error in `r` when the request names another namespace. */
+/* With --web.namespace-tokens.read, restricts the answer to the namespace whose token the request
+ * has. If the request names another namespace, writes an error to `r` and returns false. */
 static bool limit_to_space(const struct site *s, const struct http_request *request,
 	struct arguments *a, struct reply *r)
 {
@@ -335,16 +336,16 @@ static void not_found(struct site *s, const struct request_target *t, struct htt
 	site_reply(ret, &r);
 }
 
-/* Returns true when the answer at this path has no data about jobs: files of the page, the manual,
- * health. */
+/* Returns true when the answer at this path contains no data about jobs, as for the files of the
+ * page, the manual and /-/healthy. */
 static bool is_public(const struct site *s, const char *path)
 {
 	return !route_at(path) && strcmp(path, s->app->options->telemetry_path) != 0 &&
 	       strcmp(path, site_events_about.path) != 0;
 }
 
-/* Returns true when the client may read this path. Only --web.namespace-tokens.read restricts
- * this. */
+/* Returns true when the client may read this path. If not, fills `ret` with a refusal. Without
+ * --web.namespace-tokens.read, every client may read every path. */
 static bool may_read(const struct site *s, const struct http_request *r, const char *path,
 	struct http_answer *ret)
 {
@@ -405,12 +406,16 @@ enum site_way site_way_of(const struct http_request *r)
 	return route->of_samples ? SITE_OF_SAMPLES : SITE_LATER;
 }
 
-/* Returns true when the Host header must be checked. A client on loopback may be a browser that
- * runs an attacker's page, so its Host is checked. Clients at other addresses use various names for
- * this machine, so their Host is checked only with --web.allowed-host. Requests over a Unix socket,
- * with TLS, with a password or with a token are not checked, because they cannot be such an attack.
- * Requests without Host are not checked, because browsers always send Host. Changes have their own
- * checks (change.h). */
+/* Returns true when the Host header of a request must be checked (host_header.h):
+ * - A request to a loopback address may come from a browser with an attacker's page, so it is
+ *   checked.
+ * - Requests to other addresses may use various names for this machine, so they are checked only
+ *   with --web.allowed-host.
+ * - Requests over a Unix socket, or with TLS, a password or a token are not checked, because they
+ *   cannot be an attack by DNS rebinding.
+ * - Requests without Host are not checked, because browsers always send Host.
+ *
+ * Changes have their own checks (change.h). */
 static bool host_matters(const struct site *s, const struct http_request *r)
 {
 	return r->host && !r->peer.local && !r->vouched &&
