@@ -41,12 +41,13 @@ static struct named_process *named_new(const struct announcement *a)
 	return n;
 }
 
-/* Finds the process of an announcement in host->proc. Refuses a thread. */
+/* Finds the process with the announced PID in host->proc. Returns an error if the PID is that of a
+ * thread. */
 static int find_process(const struct host *host, pid_t announced, struct process_stat *ret,
 	struct err *e)
 {
-	/* If our PID namespace has a process with the PID `announced`, the client runs in our PID
-	 * namespace. The PID must then be converted to the PID that /proc shows. */
+	/* If the PID namespace of this program has a process with the PID `announced`, assume that
+	 * the client runs in it. The PID must then be converted to the PID that /proc shows. */
 	bool here = kill(announced, 0) == 0 || errno == EPERM;
 	pid_t pid = here ? process_number(host, announced) : announced;
 

@@ -43,8 +43,8 @@ static void find_executable(const char *command, char out[PATH_MAX])
 	out[0] = '\0';
 }
 
-/* The facts about the command before it starts. The command line and the executable are those of
- * the command. All other facts are read from this process. */
+/* The facts about the command before it starts. The command line and the executable are known from
+ * the arguments. All other facts are read from this process, because the command inherits them. */
 struct command_facts {
 	struct host host;
 	struct facts_reader *reader;
@@ -102,7 +102,7 @@ static void name_by_program(struct slice command_line, struct recognised *r)
 }
 
 /* Replaces values of `r` by the values of options. An option for the job name replaces only the
- * name. The run number, the labels and the other numbers of `r` do not change. */
+ * name, and not the run number, the labels and so on. */
 static void take_options(const struct options *o, struct recognised *r)
 {
 	if (o->run_job_name)
@@ -117,8 +117,7 @@ static void take_options(const struct options *o, struct recognised *r)
 		r->memory_bytes = (double)o->run_request_memory;
 }
 
-/* Completes the job name by the namespace and the cluster, and writes the key of the job to
- * r->job. */
+/* Writes the key of the job, made of its name, its namespace and the cluster, to r->job. */
 static void place(const struct options *o, struct command_run *r)
 {
 	struct recognised *is = &r->is;
@@ -139,8 +138,7 @@ int command_run_identify(struct command_run *ret, const struct options *o, char 
 	read_facts(&f, o, rules ? job_rules_facts(rules) : 0, command);
 	bool known = recognise_wrapped(&f.facts.text, &ret->is);
 
-	/* Do not apply a rule with "ignore: true". Such a rule is only for processes that no
-	 * wrapper started. */
+	/* A rule with "ignore: true" does not apply to a command that a wrapper starts. */
 	if (rules && !o->run_job_name && job_rules_match(rules, &f.facts, &found, NULL) &&
 		!found.ignored) {
 		identify_fill_numbers(&found.is, &ret->is);
@@ -148,8 +146,8 @@ int command_run_identify(struct command_run *ret, const struct options *o, char 
 		known = true;
 	}
 	/* RIGHTSIZE_JOB_NAME is a variable that jobs set, and also the variable of the option
-	 * --job-name. If `is` got its name from the variable but the option is not set, the check
-	 * of the option has refused this name. Remove the name from `is`, too. */
+	 * --job-name. If `is` has a name from this variable although the option is not set, the
+	 * name was refused when the option was read. Remove it here, too. */
 	if (!o->run_job_name && ret->is.own_name)
 		ret->is.job_name[0] = '\0';
 	identify_bound_numbers(&ret->is);

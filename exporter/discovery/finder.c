@@ -13,7 +13,7 @@
 #include "exporter/core/counters.h"
 #include "exporter/core/identity.h"
 
-/* When a process names a job, at most this many of its ancestors are checked again. */
+/* Maximum number of ancestors that look_at_ancestors checks again. */
 #define ANCESTORS_MAX 64
 
 static bool is_of_rules(const void *finder, struct slice variable)
@@ -97,9 +97,9 @@ static void join_run(struct booked_process *p, struct named_process *n)
 	n->processes++;
 }
 
-/* If the process has a run that an earlier exporter left open, continues this run under its name.
- * The earlier exporter may have chosen another name, because it knew more or less about the owner
- * of the pod. */
+/* If an earlier exporter left a run of this process open, continues that run and keeps its job
+ * name. The earlier exporter may have chosen another name than this one, because it knew more or
+ * less about the owner of the pod. */
 static void keep_name(struct finder *f, pid_t pid, uint64_t start_ticks, struct named_process *n)
 {
 	n->left_open = left_open_find(f->left_open, NULL, pid, start_ticks);
@@ -118,9 +118,9 @@ static void root_at(struct finder *f, pid_t pid, uint64_t start_ticks, struct na
 	n->root.pid = pid;
 	n->root.start_ticks = start_ticks;
 	if (n->from_now) {
-		/* A later exporter must not continue this run. It does not know how much the
-		 * process used before the run, and a worker may have changed its title. This
-		 * exporter is therefore stored as the owner of the run. */
+		/* A later exporter must not continue this run, because it does not know how much
+		 * the process used before the run began, and a worker may have changed its title.
+		 * Storing this exporter as the reaper prevents that. */
 		n->root.reaper_pid = f->app->self->pid;
 		n->root.reaper_start_ticks = f->app->self->start_ticks;
 		n->started_at = h->now.wall;
@@ -137,8 +137,8 @@ static void root_at(struct finder *f, pid_t pid, uint64_t start_ticks, struct na
 	}
 }
 
-/* Returns the real user of a process. The effective user of a set-user-ID program may be another
- * user, to whose quota the run must not count. */
+/* Returns the real user of a process, for name_quota.h. The effective user is not used: a
+ * set-user-ID program runs as another user, whose quota must not be charged. */
 static uint64_t user_of(const struct host *h, pid_t pid)
 {
 	char path[64], text[1024];
@@ -188,8 +188,8 @@ int finder_begin(struct finder *f, pid_t pid, uint64_t start_ticks, struct named
 	return code;
 }
 
-/* Begins a run at this process. If the process is a wrapper (rightsize-exporter run), the wrapper
- * itself records the run. The finder then only stores the name of the run. */
+/* Begins a run at this process. If the process is a wrapper (rightsize-exporter run), which records
+ * the run itself, the finder only remembers the run's name. */
 static struct named_process *name_at(struct finder *f, const struct booked_process *p,
 	const struct process_finding *found)
 {
@@ -249,7 +249,7 @@ void finder_conclude(const struct host *h, const struct named_process *n)
 	jobs_conclude(h->jobs, n->run_id, unknown, FINAL_AT_LEAST);
 }
 
-/* Called when a worker has a new title. Ends the run of the worker's old title. */
+/* Call it when a worker has a new title: ends the run of its old title. */
 static void end_passing(struct finder *f, struct booked_process *p)
 {
 	struct named_process *n = p->note;

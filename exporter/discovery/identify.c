@@ -1,5 +1,6 @@
-/* Finds the job of a process. The sources are its environment, its arguments, the site's rules and
- * its pod: the pod of this exporter (--jobs.pod), or any pod of a Kubernetes node. */
+/* Finds the job of a process. The sources are its environment, its arguments, the rules of
+ * --jobs.rules and its pod: the exporter's own pod (--jobs.pod), or any pod of this Kubernetes
+ * node. */
 #include "exporter/discovery/finder_state.h"
 
 #include <math.h>
@@ -20,8 +21,8 @@
 #include "exporter/discovery/pod.h"
 #include "exporter/kubernetes/pod_owners.h"
 
-/* If a file of a process could not be read in time, the process is checked again this much
- * later. */
+/* If a file of a process could not be read in time, the process is checked again after this many
+ * nanoseconds. */
 #define LOOK_AGAIN_NS (5 * NS_PER_S)
 
 static uint64_t fingerprint(struct slice s)
@@ -29,10 +30,10 @@ static uint64_t fingerprint(struct slice s)
 	return hash_bytes(s.data, s.len) | 1;
 }
 
-/* Counts each process whose environment may not be read once. Logs once which rights are needed to
- * read the environments of other users' processes. If the exporter has these rights, logs why they
- * are not enough. Logs nothing in a pod, because the job name then comes from the pod and not from
- * an environment. */
+/* Counts a process whose environment may not be read, but only once. Logs, only for the first such
+ * process, which rights are needed to read the environments of other users' processes, or why the
+ * rights of this program are not enough. With --jobs.pod, logs nothing, because the job name then
+ * comes from the pod. */
 static void note_refused(struct finder *f, struct booked_process *p,
 	const struct process_facts *facts)
 {
@@ -57,8 +58,8 @@ static void note_refused(struct finder *f, struct booked_process *p,
 		"why", why, NULL);
 }
 
-/* Returns true if processes are named by the pods of this Kubernetes node. In a sidecar, the
- * exporter's own pod names them. */
+/* Returns true if this machine is a Kubernetes node whose pods name processes. In a sidecar
+ * (--jobs.pod), the exporter's own pod names them instead. */
 static bool watches_node(const struct finder *f)
 {
 	return !f->app->options->jobs_pod && f->app->options->jobs_recognise &&
@@ -170,7 +171,7 @@ static const struct recognised *run_of_container(const struct finder *f, const c
 	return NULL;
 }
 
-/* Names the run of a container after the first program seen in it. */
+/* Names the run of a container after the first program that was seen in the container. */
 static void name_container(const struct finder *f, const struct process_facts *facts,
 	struct recognised *r)
 {
@@ -198,9 +199,9 @@ void identify_again(const struct finder *f, struct recognised *r)
 		*r = *known;
 }
 
-/* Returns true for a container runtime. The first process of a container starts as the runtime, as
- * root, and outside of the container's files and limits. The same process later executes the job.
- * The finder then reads the new command line. */
+/* Returns true for a container runtime. The first process of a container begins as the runtime, as
+ * root and outside of the container's files and limits, and must not be named yet. Later it
+ * executes the job, and the finder sees the new command line. */
 static bool is_runtime(struct slice command_line)
 {
 	static const char *const runtimes[] = {"runc", "crun", "youki"};
@@ -212,8 +213,9 @@ static bool is_runtime(struct slice command_line)
 	return false;
 }
 
-/* Returns true when a process may belong to the pod's job. Returns false for the exporter and its
- * descendants, and for process 1. Process 1 of a shared PID namespace is the pause container. */
+/* Returns true when a process may belong to the job of the exporter's pod. Returns false for the
+ * exporter and its descendants, and for process 1, which is the pause container if the containers
+ * share a PID namespace. */
 static bool is_of_pod(const struct finder *f, const struct booked_process *p)
 {
 	return f->pod && p->pid != 1 && !is_own(f, p);
@@ -251,11 +253,10 @@ static void complete_by_pod(const struct finder *f, const struct booked_process 
 /* Kubernetes sets this variable in each container of an indexed Job. */
 #define INDEX_VARIABLE "JOB_COMPLETION_INDEX"
 
-/* A container may end before the next one of its pod starts. The kubelet needs a second or two
- * between an init container and the next container, and waits 10 s or more before it starts a
- * container that failed again (containerrestartpolicy of kubernetes.io). An init container and the
- * next container are therefore one run, and a restarted container is another attempt with its own
- * run. */
+/* A pod's run ends when the pod has had no process for this many seconds. Between an init container
+ * and the next container, the kubelet needs a second or two, so both belong to one run. Before it
+ * restarts a failed container, it waits 10 s or more (containerrestartpolicy of kubernetes.io), so
+ * the restarted container is another attempt with its own run. */
 #define BETWEEN_CONTAINERS_SECONDS 8
 
 bool identify_reads(struct slice variable)
@@ -292,10 +293,10 @@ static bool read_network(const struct host *h, pid_t pid, char *ret, size_t size
 	return tree_link(h->proc, process_path(path, pid, "ns/net"), ret, size) > 0;
 }
 
-/* Returns true if the process uses the network of the machine. Pods of DaemonSets often do, pods of
- * Jobs do not. The network of the machine is that of process 1. If process 1 is hidden, the network
- * of the parent counts as the machine's, because a runtime outside of the pod starts the pod's
- * first process. Returns false if both are unknown. */
+/* Returns true if the process uses the network of the machine, as pods of DaemonSets often do and
+ * pods of Jobs do not. The network of the machine is that of process 1. If it cannot be read, that
+ * of the process's parent is used, because a runtime outside of the pod starts the pod's first
+ * process. Returns false if both are unknown. */
 static bool on_host_network(const struct host *h, const struct booked_process *p)
 {
 	char its[64], machine[64]; /* network namespaces: "net:[4026531840]" */
@@ -313,7 +314,8 @@ static bool is_pause(struct slice command_line)
 	return slice_is(identify_program(command_line), "pause");
 }
 
-/* Returns true if an ancestor belongs to a run. This process then belongs to the same run. */
+/* Returns true if the process or one of its ancestors belongs to a run. The process then belongs to
+ * this run. */
 static bool is_within_a_run(const struct finder *f, const struct booked_process *p)
 {
 	for (size_t steps = 0; p && steps < PROCESS_BOOK_MAX; steps++) {
@@ -324,10 +326,12 @@ static bool is_within_a_run(const struct finder *f, const struct booked_process 
 	return false;
 }
 
-/* Returns true if the pod is a job. The first of these decides: the user's own name for the job,
- * the class of the pod's owner, a system other than Kubernetes, the form of the pod's name. If
- * the form is that of a Job, but not of a CronJob, a pod on the host's network is taken for a
- * DaemonSet's. */
+/* Returns true if the pod is a job. The first of these that is known decides:
+ * 1. The user gave the job a name.
+ * 2. The kind of the pod's owner (`class`).
+ * 3. A system other than Kubernetes, such as Argo, names the run.
+ * 4. The form of the pod's name. If it is that of a Job, but not of a CronJob, a pod on the
+ *    machine's network counts as a DaemonSet's pod. */
 static bool is_job(const struct finder *f, const struct booked_process *p,
 	const struct node_pod *pod, enum pod_class class, const struct recognised *r)
 {
@@ -361,8 +365,8 @@ static struct node_pod *pod_of(const struct finder *f, const struct process_fact
 	return watches_node(f) ? node_pods_find(f->node_pods, f->host, facts->cgroup) : NULL;
 }
 
-/* Notes that the pod of this process has an exporter of its own, a sidecar or a wrapper, which
- * records the pod's run. */
+/* Notes that the pod of this process records its run itself, because an exporter (a sidecar or a
+ * wrapper) runs in it. */
 static void note_exporter(const struct finder *f, const struct process_facts *facts)
 {
 	struct node_pod *pod = pod_of(f, facts);
@@ -371,10 +375,10 @@ static void note_exporter(const struct finder *f, const struct process_facts *fa
 		pod->recorded = true;
 }
 
-/* Names a process by its pod, if the pod is a job. All processes of the pod are one run. The
- * owner is asked for when the pod's first process, pause, is seen, about a second before the
- * others. While the owner is awaited, the process is checked at every tick. If no answer comes
- * (POD_UNANSWERED), the process is checked again later, because a later answer may still name
+/* Names a process by its pod, if the pod is a job. All processes of the pod are one run. The pod's
+ * owner is requested when the pod's first process (pause) is seen, about a second before the
+ * others. While there is no answer, the process is checked at every tick. If no answer comes in
+ * time (POD_UNANSWERED), the process is checked again later, because a later answer may still name
  * it. */
 static bool name_by_node_pod(const struct finder *f, struct booked_process *p,
 	const struct process_facts *facts, struct process_finding *ret)
@@ -436,8 +440,8 @@ void identify_bound_numbers(struct recognised *r)
 	r->memory_bytes = within(r->memory_bytes, 1, QUANTITY_BYTES_MOST);
 }
 
-/* Names a process. RIGHTSIZE_JOB_NAME takes precedence over the site's rules. The site's rules take
- * precedence over the built-in systems. */
+/* Names a process. RIGHTSIZE_JOB_NAME takes precedence over the rules of --jobs.rules, and these
+ * take precedence over what the environment of a batch or workflow system tells. */
 static bool name_process(struct finder *f, const struct booked_process *p,
 	const struct process_facts *facts, struct recognised *ret, bool *ignored)
 {
@@ -472,7 +476,7 @@ static bool is_exporter(const struct finder *f, const struct booked_process *p,
 	return p->pid == f->host->self || recognise_is_exporter(text->command_line);
 }
 
-/* Returns true for a process that its environment or a client declared a helper
+/* Returns true for a process that its environment or a client has declared to be a helper
  * (collectors/process/helpers.h). Such a process names no job, even if it has inherited the job's
  * environment. */
 static bool is_helper(const struct finder *f, const struct booked_process *p,

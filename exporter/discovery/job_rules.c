@@ -13,9 +13,10 @@
 #include "collectors/naming/stable_name.h"
 #include "exporter/text/yaml.h"
 
-#define MATCH_STEPS 5000 /* PCRE2's match limit, about 0.1 ms; beyond it there is no match */
+/* PCRE2's match limit, about 0.1 ms of CPU time; a pattern that needs more does not match */
+#define MATCH_STEPS 5000
 #define MATCH_HEAP  256  /* limit on the memory of PCRE2, KiB */
-#define SUBJECT_MAX 4096 /* bytes of a text that are matched; later bytes are ignored */
+#define SUBJECT_MAX 4096 /* patterns are matched only against this many first bytes of a text */
 #define GROUPS_MAX  32
 
 enum rule_condition_kind {
@@ -246,8 +247,8 @@ static int check_template(struct yaml *y, yaml_node_t *node, const struct job_ru
 	return 0;
 }
 
-/* Checks a quantity of a rule. If the quantity contains a {name}, its value is known only when the
- * rule matches a process. Only the {name} is then checked here. */
+/* Checks a quantity of a rule, such as memory. If its text contains a {name}, the value becomes
+ * known only when the rule matches a process, so only the {name} is checked. */
 static int check_quantity(struct yaml *y, yaml_node_t *node, const struct job_rule *rule,
 	const char *name, const char *text, bool cores, struct err *e)
 {
@@ -297,8 +298,8 @@ static int read_rule(struct yaml *y, yaml_node_t *node, struct job_rules *r, str
 {
 	if (r->n == JOB_RULES_MAX)
 		return yaml_error(y, node, e, "more than %d rules", JOB_RULES_MAX);
-	/* Add the rule to the list before it is complete. job_rules_free then frees it after an
-	 * error, too. */
+	/* Add the rule to the list before it is complete, so that job_rules_free also frees it
+	 * after an error. */
 	struct job_rule *rule = r->rule[r->n++] = arena_alloc(&r->arena, sizeof *rule);
 
 	rule->line = node->start_mark.line + 1;
@@ -383,7 +384,7 @@ void job_rules_name(const struct job_rules *r, size_t rule, struct buf *out)
 
 /* ---- matching ---- */
 
-/* The named groups of the current rule, with the texts that they matched. */
+/* The named groups of the patterns of one rule, with the texts that they matched. */
 struct rule_groups {
 	size_t n;
 	struct {
@@ -432,8 +433,8 @@ static struct slice variable(const struct process_facts *f, const char *name)
 	return (struct slice){NULL, 0};
 }
 
-/* Returns the text that a condition checks. The text's `data` is NULL when the text is unknown. An
- * unknown text matches no pattern. */
+/* Returns the text that a condition checks. If it is unknown, `data` is NULL, and no pattern
+ * matches. */
 static struct slice subject(const struct rule_matching *m, const struct rule_condition *c)
 {
 	const struct process_facts *f = m->facts;
@@ -473,8 +474,8 @@ static void take_groups(struct rule_matching *m, const pcre2_code *code, pcre2_m
 		const unsigned char *row = table + i * size;
 		size_t group = (size_t)(row[0] << 8 | row[1]);
 
-		/* Skip a group that ends before it starts. A pattern with \K in a lookaround can
-		 * cause this. */
+		/* Skip a group that ends before it starts, which a pattern with \K in a lookaround
+		 * can cause. */
 		if (at[2 * group] == PCRE2_UNSET || at[2 * group + 1] < at[2 * group])
 			continue;
 		m->groups.group[m->groups.n].name = (const char *)row + 2;
@@ -522,9 +523,9 @@ static struct slice group(const struct rule_groups *g, struct slice name)
 	return (struct slice){"", 0};
 }
 
-/* Writes `template` to `out`, with each {name} replaced by the text of the group with this name. If
- * `steady` is true, drops dates and ids from the texts of the groups. Control characters become
- * "_". */
+/* Writes `template` to `out`, with each {name} replaced by the text that the group of this name
+ * matched. `steady`: true = dates and ids at the end of these texts are dropped. Control characters
+ * become "_". */
 static void fill(const struct rule_groups *g, const char *template, bool steady, char *out,
 	size_t size)
 {

@@ -53,8 +53,8 @@ static void take_place(struct name_quota *j, struct quota_name *from)
 	set_places(j, from->user, left);
 }
 
-/* Returns the name whose last run began longest ago, or NULL when there is no name. Searches only
- * the names with a place if `with_place` is true, otherwise only the names without a place. */
+/* Of the names with a place (`with_place` true) or of those without a place, returns the one whose
+ * last run began longest ago. NULL = there is none. */
 static struct quota_name *oldest(const struct name_quota *j, bool with_place)
 {
 	struct quota_name *ret = NULL;
@@ -73,9 +73,9 @@ static bool rests(const struct quota_name *n, struct mono now)
 	return n && mono_seconds_between(n->used, now) >= JOB_NAME_REST_SECONDS;
 }
 
-/* Returns a name that has a place but no active run, or NULL when there is no such name. If `user`
- * is NULL, considers the names of the user with the most places. Otherwise considers only the names
- * of `user`. Among these names, returns the one whose last run began longest ago. */
+/* Of the names of `user` that have a place but no active run, returns the one whose last run began
+ * longest ago. If `user` is NULL, the names of the user with the most places are considered. NULL =
+ * there is none. */
 static struct quota_name *idle(const struct name_quota *j, const uint64_t *user)
 {
 	struct quota_name *ret = NULL;
@@ -92,17 +92,18 @@ static struct quota_name *idle(const struct name_quota *j, const uint64_t *user)
 	return ret;
 }
 
-/* Called when all places are taken. Returns the name that must give up its place for the name of a
- * new run, or NULL when the new run gets no place. `known` is the entry of the new run's name; NULL
- * = the name is new.
+/* Call it when a run begins whose name has no place, and all places are taken. Returns the name
+ * that must give up its place to it, or NULL when it gets no place. `known` is the entry of the
+ * run's name if it is remembered; NULL = the name is new.
  *
- * - If the last run of some name began more than JOB_NAME_REST_SECONDS ago, the name whose last
- *   run began longest ago gives up its place.
- * - Otherwise, if the new run's name is known, an idle place of the same user is taken, or else
- *   an idle place of any user.
- * - Otherwise the name is new. An idle place is taken only from a user who afterwards has no fewer
- *   places than `user`. No place is taken while `max` names without a
- *   place are remembered and the oldest of them is less than JOB_NAME_REST_SECONDS old. */
+ * - If the last run of a name with a place began more than JOB_NAME_REST_SECONDS ago, the name
+ *   whose last run began longest ago gives up its place.
+ * - Otherwise, if the name is remembered, an idle place of the same user is taken, or else an idle
+ *   place of any user.
+ * - Otherwise the name is new. An idle place is taken from the user with the most places, but only
+ *   if that user then still has at least as many places as `user`. No place is taken while `max`
+ *   names without a place are remembered and the oldest of them is less than JOB_NAME_REST_SECONDS
+ *   old. */
 static struct quota_name *name_to_replace(const struct name_quota *j,
 	const struct quota_name *known, uint64_t user, struct mono now)
 {

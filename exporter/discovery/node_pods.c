@@ -50,7 +50,8 @@ bool node_pods_here(struct node_pods *p, const struct host *h)
 	return p->here;
 }
 
-/* Reads a UID at the pointer `at`, with "-" or "_" between its parts. */
+/* Reads a UID that begins at `at` and has "-" or "_" between its parts. `len` is the number of
+ * bytes that may be read. */
 static bool read_uid(const char *at, size_t len, char ret[POD_UID_MAX])
 {
 	static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
@@ -133,9 +134,9 @@ static int add_folder(void *context, const char *folder)
 	return 0;
 }
 
-/* Adds the pods that have a folder of logs to the table. If the table is full, empties it first, so
- * that pods whose folders are gone make room. The member `recorded` of all other pods keeps its
- * value. */
+/* Adds the pods that have a folder of logs to the table. If the table is full, empties it first,
+ * which removes the pods whose folders are gone. Pods that are added again keep the value of
+ * `recorded`. */
 static void list_folders(struct node_pods *p, const struct host *h)
 {
 	struct node_pods old = {0};

@@ -115,8 +115,8 @@ int pod_recognise(const char *folder, struct buf *text, struct recognised *ret, 
 	const struct process_text all = {.pod = {text->data, text->len}};
 
 	if (recognise(&all, ret)) {
-		/* Give the pod a run number if it has none, so that all its processes are one
-		 * run. */
+		/* If the pod has no run number, give it one, so that all its processes belong to
+		 * one run. */
 		if (!ret->run[0])
 			text_copy("pod", ret->run, sizeof ret->run);
 		return 0;

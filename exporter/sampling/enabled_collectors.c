@@ -13,9 +13,10 @@
 #include "exporter/sampling/self_metrics.h"
 
 struct enabled_collector {
-	const struct collector *collector; /* NULL = cannot work here, or is switched off */
+	/* NULL = the collector cannot work on this machine, or is switched off */
+	const struct collector *collector;
 	void *state;
-	bool has_columns; /* the history stores some of its values about the machine */
+	bool has_columns; /* true = the history stores some of its values */
 	struct complaint complaint;
 };
 
@@ -26,7 +27,8 @@ struct enabled_collectors {
 
 static bool is_kept(const struct collector *c)
 {
-	/* The file sample_rows.c fills the columns of collector_jobs from the runs. */
+	/* The values of collector_jobs are not read for the history: sample_rows.c takes them from
+	 * the runs. */
 	if (c == &collector_jobs)
 		return false;
 	for (size_t i = 0; i < c->n_metrics; i++)

@@ -26,7 +26,8 @@ struct follower {
 	struct app *app;
 	const struct identity *self;
 	struct history *history;
-	int64_t version, activity; /* values of the history at the last read; -1 = never read */
+	/* results of history_version and history_activity at the last read; -1 = never read */
+	int64_t version, activity;
 	size_t n, room;
 	struct followed *followed;
 	struct complaint complaint;
@@ -41,8 +42,8 @@ static struct followed *find_followed(struct follower *f, const char *run_id)
 	return NULL;
 }
 
-/* Returns true for a run on this machine that another exporter records, if that exporter is alive.
- * Otherwise the run is not followed here: the finder continues it, or upkeep closes it. */
+/* Returns true for a run that this thread must follow: another exporter on this machine records it
+ * and is alive. For other runs, the finder continues the run, or upkeep closes it. */
 static bool is_here(const struct follower *f, const struct open_run *r)
 {
 	const struct run_root *here = &f->self->here;
@@ -95,8 +96,9 @@ static void final_of(const struct run *r, double final[RUN_N_METRICS])
 	final[RUN_DURATION_SECONDS] = r->duration_seconds;
 }
 
-/* Concludes an ended run with the exact values from its record. If the record cannot be read, the
- * run is followed further and concluded later, so that its last seconds are not lost. */
+/* Concludes an ended run in the sampler, with the exact values from its record. If the record
+ * cannot be read, the run stays followed and is concluded later, so that its last seconds are not
+ * lost. */
 static int conclude(struct follower *f, const char *run_id, struct arena *arena, struct err *e)
 {
 	struct run_query q = {.run_id = run_id, .limit = 1};
@@ -133,8 +135,8 @@ static void set_ended(const struct host *host, void *context)
 {
 	const struct known_jobs *k = context;
 
-	/* Begin with the oldest job, so that the newest job is set last. When there are too many
-	 * jobs, jobs.c drops the job that was set longest ago. */
+	/* Set the oldest job first and the newest last: when there are too many jobs, jobs.c drops
+	 * the one that was set first. */
 	for (size_t i = k->n; i-- > 0;) {
 		const struct job_row *job = &k->job[i];
 
@@ -144,8 +146,8 @@ static void set_ended(const struct host *host, void *context)
 	}
 }
 
-/* Passes the number of ended runs of each job to the sampler, including runs that were too short to
- * be followed. */
+/* Passes the numbers of ended runs of each job to the sampler. They include runs that were too
+ * short to be followed. */
 static int look_at_jobs(struct follower *f, struct arena *arena, struct err *e)
 {
 	int64_t activity = history_activity(f->history);
@@ -194,7 +196,8 @@ static int look_at_history(struct follower *f, struct err *e)
 	return code ? code : look_at_jobs(f, &arena, e);
 }
 
-/* Opens the history if needed, and reads it when its version changed. */
+/* The function of the worker: opens the history if it is not open, and reads it when it has changed
+ * (history_version). */
 static double poll_history(void *context)
 {
 	struct follower *f = context;

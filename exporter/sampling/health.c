@@ -4,8 +4,8 @@
 
 #include "exporter/sampling/sampler.h"
 
-/* The exporter is unhealthy when it has had no tick for STALE_INTERVALS sample intervals, and for
- * at least STALE_SECONDS. */
+/* The exporter is unhealthy when the sampler has not ticked for STALE_INTERVALS sample intervals
+ * and for STALE_SECONDS seconds. */
 #define STALE_INTERVALS 10
 #define STALE_SECONDS   10.0
 

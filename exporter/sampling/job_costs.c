@@ -25,9 +25,9 @@
 #include "exporter/history/read_failed.h"
 
 #define LOOK_SECONDS 15.0
-/* After each check of the jobs, the thread rests for at least this many times the duration of
- * the check. It therefore uses at most a tenth of a CPU, even when runs of hundreds of jobs end
- * between two checks. */
+/* After each look at the jobs, the thread rests for at least this many times the duration of the
+ * look. It thus uses at most a tenth of a CPU, even when runs of hundreds of jobs end between two
+ * looks. */
 #define LOOK_REST 9
 
 /* A run whose cost is included in the total of its job. */
@@ -40,18 +40,20 @@ struct costed_run {
 struct costed_job {
 	char *name;
 	bool listed; /* the job is one of the JOBS_MAX jobs at /metrics */
-	/* costed: number of ended runs when the job's cost was computed last.
-	 * sized_at: number of begun runs plus number of ended runs when the job was sized last. A
-	 * run that begins counts, because it can have another request. */
+	/* Numbers that show whether the job must be computed again. costed: number of ended runs
+	 * when the cost was last computed. sized_at: number of begun runs plus number of ended runs
+	 * when the job was last sized. Begun runs count, too, because a new run may request another
+	 * size. */
 	uint64_t costed, sized_at;
 	double total, last;
 	size_t n;
-	struct costed_run *counted; /* costs of the job's ended runs in the history */
-	struct arena memory;        /* owns the texts of `offer`, `source`, `as_of` */
+	/* costs of those ended runs of the job that are in the history */
+	struct costed_run *counted;
+	struct arena memory; /* owns the texts of `offer`, `source`, `as_of` */
 	struct offer offer[OFFERS];
 	double saving;
 	const char *source, *as_of;
-	struct job_advice advice; /* its job_name is set when it is published */
+	struct job_advice advice; /* advice.job_name is set only when the advice is published */
 };
 
 struct job_costs {
@@ -59,7 +61,7 @@ struct job_costs {
 	size_t n, room;
 	size_t hidden; /* number of jobs that /metrics leaves out */
 	struct costed_job *job;
-	struct machine machine; /* this machine at the last check */
+	struct machine machine; /* the server of this program at the last look */
 	double catalogue_at;    /* see struct job_cost_table */
 	struct complaint complaint;
 	struct worker worker;
@@ -101,8 +103,8 @@ struct job_cost_row {
 	const char *source, *as_of; /* source and date of the prices */
 };
 
-/* A table that never changes. The thread of this file makes a new table each time. The collector
- * copies the newest table. */
+/* The published costs. A table never changes: the thread of this file makes a new one each time,
+ * and the collector copies the newest. */
 struct job_cost_table {
 	struct shared shared;
 	struct arena memory; /* owns all rows and texts */
@@ -219,8 +221,8 @@ static const struct costed_run *counted_before(const struct costed_job *j, uint6
 	return &none;
 }
 
-/* Returns the cost of a run. If the run was counted before, it keeps its old cost when prices
- * change. A counted run gets a new cost only if it is now both longer and more expensive than
+/* Returns the cost of a run. `before` is its cost when it was counted before. Such a run keeps this
+ * cost when prices change. It gets a new cost only if it is now both longer and more expensive than
  * before. */
 static struct costed_run count_run(const struct costed_run *before, const struct run_usd *found)
 {
@@ -280,8 +282,8 @@ static void keep_offers(struct costed_job *j, const struct job_cost *found,
 	j->as_of = keep_text(&j->memory, c->as_of);
 }
 
-/* Computes the size, the warnings and, unless `catalogue` is NULL, the costs of a job from its
- * runs. */
+/* Computes the size and the warnings of a job from its runs. If `catalogue` is not NULL, also
+ * computes its costs. */
 static int advise(struct app *app, struct history *h, const struct catalogue *catalogue,
 	const struct machine *here, const char *job_name, const struct runs *runs,
 	struct arena *arena, struct job_advice *ret, struct job_cost *cost, struct err *e)
@@ -331,7 +333,7 @@ int job_costs_advise(struct app *app, struct history *h, const struct catalogue 
 	return advise(app, h, catalogue, &here, job_name, &runs, &arena, ret, &cost, e);
 }
 
-/* Computes the advice for a job. Computes its cost, too, unless `catalogue` is NULL. */
+/* Computes the advice for a job. If `catalogue` is not NULL, also computes its cost. */
 static int look_at_job(struct job_costs *c, struct history *h, const struct catalogue *catalogue,
 	struct costed_job *j, struct err *e)
 {
@@ -408,8 +410,8 @@ static void drop_unlisted(struct job_costs *c)
 	c->n = kept;
 }
 
-/* Selects the jobs that /metrics lists: jobs in `rows` that have an ended run. `rows` contains the
- * jobs with the newest activity, at most JOBS_MAX. */
+/* Sets `listed` for the jobs that /metrics lists: those in `rows` that have an ended run. `rows`
+ * contains the jobs with the newest runs, at most JOBS_MAX. */
 static void list_jobs(struct job_costs *c, const struct job_row *rows, size_t n)
 {
 	for (size_t i = 0; i < c->n; i++)
@@ -420,10 +422,10 @@ static void list_jobs(struct job_costs *c, const struct job_row *rows, size_t n)
 	drop_unlisted(c);
 }
 
-/* Computes the sizes, the warnings and the costs of each job with a run that began or ended
- * since the last check. `all`: computes the costs of every job again. Without a catalogue,
- * leaves out the costs and returns the error of the catalogue; the costs are computed as soon as
- * there is one. */
+/* Computes the sizes, the warnings and the costs of each job of which a run began or ended since
+ * the last look. `all`: true = computes the costs of all jobs again. Without a catalogue, leaves
+ * out the costs and returns the error of the catalogue. The costs are computed later, as soon as
+ * there is a catalogue. */
 static int look_at_jobs(struct job_costs *c, struct history *h, const struct job_row *rows,
 	size_t n, bool all, struct err *e)
 {
@@ -436,7 +438,8 @@ static int look_at_jobs(struct job_costs *c, struct history *h, const struct job
 		struct costed_job *j = ended ? job_named(c, rows[i].job_name) : NULL;
 
 		if (j && all)
-			j->costed = 0; /* no cost is known yet for this machine */
+			/* the known costs are those of another server */
+			j->costed = 0;
 		if (!j || (ended == j->costed && seen == j->sized_at))
 			continue;
 		if (!use.catalogue && !no_catalogue)

@@ -11,16 +11,17 @@
 #include "exporter/this_server/this_server.h"
 #include "exporter/history/outcome.h"
 
-/* Number of times that a wait checks whether the sampler still works. */
+/* A wait is divided into this many slices. After each, it checks whether the sampler still
+ * works. */
 #define PATIENCE_SLICES 10
-/* Timeout in seconds after another request has timed out. It is short, so that repeated requests do
- * not block their threads. */
+/* Timeout in seconds of a request after another request has timed out. It is short, so that
+ * repeated requests do not block their threads. */
 #define PATIENCE_AGAIN_SECONDS 0.1
 
 /* ---- snapshots ---- */
 
-/* Waits until the snapshot is at most `max_age_seconds` old, or until the timeout. If the snapshot
- * is older, makes the sampler tick. */
+/* Waits until the snapshot (`snapshot_age`) is at most `max_age_seconds` old, or until the timeout.
+ * If it is older, makes the sampler tick. */
 static void wait_for_tick(struct sampler *s, const struct snapshot_age *snapshot_age,
 	enum tick_purpose purpose, double max_age_seconds, double timeout_seconds)
 {
@@ -31,8 +32,7 @@ static void wait_for_tick(struct sampler *s, const struct snapshot_age *snapshot
 	while (sampler_is_stale(snapshot_age, requested_at, max_age_seconds)) {
 		if (s->doing != purpose && s->want < purpose) {
 			s->want = purpose;
-			/* Unlock before the wake-up, because the sampler needs the lock when it
-			 * wakes. */
+			/* Unlock before waking the sampler, which needs the lock at once. */
 			pthread_mutex_unlock(&s->lock);
 			sampler_wake(s);
 			pthread_mutex_lock(&s->lock);
@@ -105,7 +105,8 @@ static void withdraw(struct sampler *s, const struct sampler_request *r)
 	*at = r->next;
 }
 
-/* Returns the CPU time of the sampler thread. A thread that hangs in a file uses no CPU time. */
+/* Returns the CPU time of the sampler thread in nanoseconds. If it does not grow, the thread
+ * probably hangs in a file. */
 static int64_t used_ns(const struct sampler *s)
 {
 	clockid_t clock;
@@ -115,7 +116,9 @@ static int64_t used_ns(const struct sampler *s)
 
 /* The timeout of a request. */
 struct patience {
-	double seconds; /* no CPU use of the sampler for so long ends the wait; INFINITY = no timeout */
+	/* the wait ends when the sampler has used no CPU time for this many seconds; INFINITY = no
+	 * timeout */
+	double seconds;
 	const sigset_t *signals; /* the wait ends when one of these is pending; NULL = none */
 };
 
@@ -127,12 +130,11 @@ static bool is_pending(const sigset_t *signals)
 	       !sigisemptyset(&both);
 }
 
-/* Waits until `r` is done, a signal of p.signals is pending, or the timeout ends. Returns true when
- * the timeout ended, that is, the sampler thread used no CPU time for p.seconds. The caller holds
- * the lock.
+/* Waits until `r` is done, until a signal of p.signals is pending, or until the sampler thread has
+ * used no CPU time for p.seconds. Returns true in the last case. The caller holds the lock.
  *
- * The timeout is divided into slices. If this process is stopped (SIGSTOP), only the current
- * slice ends. The sampler still has the time of the following slices. */
+ * The timeout is divided into slices. If this process is stopped (SIGSTOP), only the current slice
+ * ends meanwhile, and the sampler still has the time of the others. */
 static bool is_silent(struct sampler *s, const struct sampler_request *r, struct patience p)
 {
 	int64_t used = -1;
@@ -154,8 +156,8 @@ static bool is_silent(struct sampler *s, const struct sampler_request *r, struct
 	return !r->done;
 }
 
-/* Runs a request on the sampler thread. Returns 0 when the request is done. The caller then frees
- * `r`. After an error, the caller must not use `r` any more. The errors are:
+/* Runs a request on the sampler thread. Returns 0 when the request is done; the caller then frees
+ * `r`. After an error, the sampler thread owns `r`, and the caller must not use it. The errors are:
  * - -ECANCELED: the request will never begin.
  * - -EALREADY: the callback of the request has returned.
  * - -EINPROGRESS: the callback still runs. */
@@ -194,8 +196,8 @@ static int do_patiently(struct sampler *s, struct sampler_request *r, double sec
 
 /* ---- runs ---- */
 
-/* A request with copies of run_id and job_name. The caller may give up, and free these texts,
- * before the request runs. */
+/* A request to follow a run. It has copies of run_id and job_name, because the caller may give up
+ * and free them before the request runs. */
 struct follow_request {
 	struct sampler_request request;
 	struct run_spec spec;
@@ -207,8 +209,8 @@ struct follow_request {
 	int code;
 };
 
-/* From now on, makes the caller wait without a timeout. The rest of the request must therefore not
- * hang. Returns false when the caller has already given up. */
+/* Call it when the rest of the request cannot hang. From then on, the caller of the request waits
+ * without a timeout. Returns false when that caller has already given up. */
 static bool is_awaited(struct sampler *s, struct sampler_request *r)
 {
 	pthread_mutex_lock(&s->lock);
@@ -219,8 +221,8 @@ static bool is_awaited(struct sampler *s, struct sampler_request *r)
 	return ret;
 }
 
-/* Follows a run. If the caller has given up meanwhile, concludes the run at once, because nobody
- * would report the end of the run. */
+/* Starts to follow a run. If the caller has given up meanwhile, concludes the run at once, because
+ * no one would report its end. */
 static void do_follow(struct sampler *s, struct sampler_request *r)
 {
 	struct follow_request *f = (struct follow_request *)(void *)r;

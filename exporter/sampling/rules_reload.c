@@ -29,8 +29,8 @@ int rules_reload_begin(const struct options *o, struct job_rules **ret, struct e
 	return code;
 }
 
-/* New rules on their way to the finder. They are reference-counted, because a sampler that hung may
- * still use them after the caller has given up. */
+/* New rules that the sampler passes to the finder. The struct is reference-counted, because a
+ * sampler that hangs may still use it after the caller has given up. */
 struct rules_news {
 	struct shared shared;
 	const char *file;

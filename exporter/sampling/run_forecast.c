@@ -17,7 +17,8 @@
 #include "recommender/behaviour/running.h"
 
 #define MARKS 16
-/* Number of attempts to read the run, because the history may get it a little later. */
+/* Number of attempts to read the run from the history, to which it may be written a little
+ * later. */
 #define TRIES         5
 #define RETRY_SECONDS 2.0
 
@@ -44,8 +45,8 @@ struct run_forecast {
 	struct mono tried_at;
 	double requested_cpu_cores, requested_memory_bytes;
 	struct prospect prospect;
-	/* Memory peaks over time, for the sampler thread only. When the array is full, every second
-	 * peak is dropped. */
+	/* The run's memory peak at several times. When the array is full, every second mark is
+	 * dropped. Only for the sampler thread. */
 	size_t n_marks;
 	struct memory_mark mark[MARKS];
 };
@@ -84,8 +85,8 @@ static struct run_forecast *next_wanted(struct run_forecasts *o, struct mono now
 	return NULL;
 }
 
-/* Reads the forecast and the requests from the history. Returns false when the run is not in the
- * history yet. */
+/* Reads the earlier runs from the history, and sets the forecast and the requests of `e`. Returns
+ * false when the run is not in the history yet. */
 static bool read_past(struct run_forecasts *o, struct run_forecast *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
@@ -135,8 +136,8 @@ static void read_job_past(struct run_forecasts *o, struct run_forecast copy)
 	pthread_mutex_unlock(&o->lock);
 }
 
-/* Reads the history for one run whose history was not read yet. The sampler wakes this thread at
- * every tick while there is such a run. */
+/* The function of the worker: handles one run for which the history was not read yet. While there
+ * is such a run, the sampler wakes this thread at every tick. */
 static double look_up_next(void *context)
 {
 	struct run_forecasts *o = context;
@@ -202,7 +203,8 @@ static struct run_forecast *entry_of(struct run_forecasts *o, const struct run_r
 	return e;
 }
 
-/* Adds a mark. At most MARKS marks are kept, spread about evenly over the run. */
+/* Adds a mark: the run's memory peak after `seconds`. At most MARKS marks are kept, at about equal
+ * distances over the run. */
 static void note_mark(struct run_forecast *e, double seconds, double bytes)
 {
 	double apart = e->n_marks > 1 ? e->mark[1].seconds - e->mark[0].seconds : 0;
@@ -246,8 +248,9 @@ static struct running outlook_of(struct run_forecast *e, const struct run_readin
 	return running;
 }
 
-/* Merges the active runs of a job into one point. The point has the highest risk, the longest
- * duration, and the lowest overprovisioning of these runs. */
+/* Merges the values of `r` into `sum`, because all active runs of a job share one sample of each
+ * metric. It has the highest risk, the longest duration and the lowest overprovisioning of these
+ * runs. */
 static void add_to(struct running *sum, const struct running *r)
 {
 	sum->oom_risk = fmax(sum->oom_risk, r->oom_risk);
@@ -265,7 +268,7 @@ static void add_points(struct block *out, const char *job_name, const struct run
 	POINT(out, OVERPROVISIONED, r->overprovisioned_cpu, job_name, "cpu");
 }
 
-/* Orders by job name, then by position in the snapshot. */
+/* Compares two runs for sorting: by job name, then by position in the snapshot. */
 static int compare_jobs(const void *a, const void *b)
 {
 	const struct run_reading *one = *(const struct run_reading *const *)a;

@@ -26,8 +26,8 @@
 #include "exporter/sampling/run_forecast.h"
 #include "exporter/core/memory_trim.h"
 
-/* After this many rows, the sampler gives memory back to the kernel: the memory that only the start
- * of the program needed. */
+/* After this many rows, the sampler gives memory back to the kernel that only the start of the
+ * program needed. */
 #define TRIM_ROWS 3
 
 /* ---- the limit of CPU time ---- */
@@ -54,24 +54,24 @@ double cpu_limit_slowdown(double limit, double used, double look)
 
 	if (isinf(limit))
 		return 1;
-	/* Stop sampling when another sample like the last could use more than half of the reserve
-	 * between `most` and `limit`. Later samples rarely need that much, because the first sample
-	 * costs the most. */
+	/* Stop when another sample like the last would use more than half of the reserve between
+	 * `most` and `limit`. This rarely happens before `used` reaches `most`, because only the
+	 * first sample takes much CPU time. */
 	if (used >= most || used + look >= (most + limit) / 2)
 		return INFINITY;
-	/* The first half of `most` may be used at full speed. `left` is the unused part of the
-	 * second half, from 1 down to 0. Sampling is slowed down by the inverse square of `left`,
-	 * so that the CPU time lasts. */
+	/* The first half of `most` may be used at the usual rate. `left` is the part of the second
+	 * half that is not used yet, from 1 down to 0. The time between samples grows with the
+	 * inverse square of `left`, so that the CPU time lasts. */
 	double left = fmin((most - used) / (most / 2), 1);
 
 	return fmin(1 / (left * left), CPU_LIMIT_STRETCH_MAX);
 }
 
 /* Logs once which rights are missing, or, if the exporter has them, why they are not enough. To
- * read the files io, smaps_rollup, environ, fd and root of a process, the exporter needs
- * PTRACE_MODE_READ (ptrace(2)). It has this right with the same user and group as the process, or
- * with CAP_SYS_PTRACE. The user of the process owns io, environ and fd. An exporter of another user
- * also needs CAP_DAC_READ_SEARCH for them. */
+ * read the files io, smaps_rollup, environ, fd and root in /proc/PID, the exporter needs
+ * PTRACE_MODE_READ (ptrace(2)): it must have the user and the group of the process, or
+ * CAP_SYS_PTRACE. For io, environ and fd, which the user of the process owns, an exporter of
+ * another user also needs CAP_DAC_READ_SEARCH. */
 void rights_note(bool *logged, const struct snapshot *s)
 {
 	for (size_t i = 0; i < s->n_runs && !*logged; i++) {
@@ -146,8 +146,8 @@ double sampler_slowdown(const struct sampler *s)
 		       cpu_limit_slowdown(s->cpu_limit, cpu_limit_used(), s->look_seconds);
 }
 
-/* Reads the runs. When the limit of CPU time is used up, reads them only if `purpose` is FOR_END.
- * Other ticks then repeat the latest values. */
+/* Reads the runs. When the limit of CPU time is used up, only a tick with the purpose FOR_END still
+ * does so, and all other ticks repeat the latest values. */
 static void look_at_runs(struct sampler *s, enum tick_purpose purpose, struct snapshot *snapshot)
 {
 	if (purpose != FOR_END && isinf(sampler_slowdown(s))) {
@@ -194,8 +194,8 @@ void sampler_write_rows(struct sampler *s, const struct snapshot *snapshot, cons
 		historian_samples(s->app->historian, rows, n);
 }
 
-/* Returns the CPU time of sampling in nanoseconds. It is the CPU time of this thread and of the
- * threads that read files for this thread. */
+/* Returns the CPU time in nanoseconds that this thread, and the threads that read files for it,
+ * have used so far. */
 static uint64_t look_clock(const struct sampler *s)
 {
 	return process_thread_clock() + tree_waits(s->host.proc).worked_ns;
@@ -234,9 +234,9 @@ static void put_off_row(struct sampler *s, int64_t until, int64_t interval)
 	s->next_row.ns = until;
 }
 
-/* Takes a tick for a history row and sets the time of the next row. The next row usually comes
- * one interval later. It is postponed if this tick took much CPU time, or if a CPU time limit
- * slows sampling down. When sampler_slowdown is INFINITY, this row is skipped. */
+/* Takes a tick for rows of the history, and sets the time of the next. Usually it is one interval
+ * later. It is postponed if this tick took much CPU time, or if a CPU time limit slows sampling
+ * down. When sampler_slowdown returns INFINITY, no rows are written. */
 static void row_tick(struct sampler *s, enum tick_purpose purpose)
 {
 	int64_t interval = (int64_t)(s->app->options->sample_interval * 1e9);
@@ -273,14 +273,14 @@ void sampler_wake(struct sampler *s)
 {
 	uint64_t one = 1;
 
-	/* The write fails only when the counter is full. In that case, the sampler thread wakes up
-	 * anyway. */
+	/* The write fails only when the counter of the eventfd is full. The sampler thread wakes up
+	 * in that case, too. */
 	while (write(s->wake, &one, sizeof one) < 0 && errno == EINTR)
 		;
 }
 
-/* Waits for a request, the end of a run's root process, or the timeout. Releases the lock while it
- * waits. */
+/* Waits for a request, for the end of a run's root process, or for the timeout. The lock is
+ * released during the wait. */
 static void wait_for_work(struct sampler *s, double seconds)
 {
 	struct pollfd fds[] = {
@@ -294,7 +294,7 @@ static void wait_for_work(struct sampler *s, double seconds)
 	pthread_mutex_unlock(&s->lock);
 	int n = ppoll(fds, ARRAY_LEN(fds), &t, NULL);
 
-	/* A single read resets the counter to zero. */
+	/* One read sets the counter of the eventfd to 0. */
 	while (n > 0 && fds[0].revents && read(s->wake, &ignored, sizeof ignored) < 0 &&
 		errno == EINTR)
 		;
@@ -341,7 +341,8 @@ static void *sampler_loop(void *context)
 			wait_for_work(s, left);
 			continue;
 		}
-		/* If ticks take longer than the interval, rows and scrapes alternate. */
+		/* If ticks take longer than the interval, ticks for rows and for scrapes
+		 * alternate. */
 		bool row = left <= 0 && (want != FOR_SCRAPE || !was_row);
 
 		if (!row || want != FOR_SCRAPE)
@@ -362,8 +363,8 @@ static void *sampler_loop(void *context)
 
 /* ---- start and stop ---- */
 
-/* Called when the owner of a new pod has become known. Makes the sampler tick at once and not
- * only at the next row, because the pod's runs may be short. */
+/* The callback for pod_owners_tell, called when the owner of a new pod has become known. Makes the
+ * sampler tick at once instead of at the next row, because the pod's runs may be short. */
 static void look_soon(void *sampler)
 {
 	struct sampler *s = sampler;

@@ -118,8 +118,9 @@ struct self_metrics {
 	struct self_sources sources;
 };
 
-/* Returns a field of /proc/PID/stat. `field` is its number in proc(5) and must be 4 or more. The
- * process name (field 2) may contain any byte and ends at the last ")". */
+/* Returns a field of the text of /proc/PID/stat. `field` is its number in proc(5), at least 4.
+ * Fields are counted from the last ")" on, because the process name (field 2) may contain any
+ * byte. */
 static double stat_field(const char *stat, size_t len, unsigned field)
 {
 	const char *close = memrchr(stat, ')', len);
@@ -147,8 +148,8 @@ static double boot_time(const char *stat, size_t len)
 	return NAN;
 }
 
-/* Reads the start time once, because it never changes: "stat" has the boot time, and "self/stat"
- * has the start in ticks after boot. */
+/* Reads the start time of this program, only once because it never changes. It is the boot time in
+ * /proc/stat plus the ticks after boot in /proc/self/stat. */
 static int self_start(void **ret, struct host *host, struct err *e)
 {
 	struct self_metrics *self = xcalloc(1, sizeof *self);
@@ -207,8 +208,8 @@ static int count_name(void *context, const char *name)
 	return 0;
 }
 
-/* Returns the number of open descriptors. Since Linux 6.2 the size of the directory is this number.
- * On older kernels the entries are counted. */
+/* Returns the number of open descriptors. Since Linux 6.2 it is the size of the directory
+ * /proc/self/fd. On older kernels the entries of the directory are counted. */
 static double open_fds(struct tree *proc)
 {
 	int64_t size = tree_size(proc, "self/fd");
