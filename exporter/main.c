@@ -57,18 +57,18 @@
 #include "exporter/answers/app_caches.h"
 
 #define SERVE "serve"
-/* After the exit deadline has passed, the threads that send runs may go on for this many seconds
- * more, or for --forward.timeout if that is shorter. */
+/* After the exit deadline (exit_deadline.h) has passed, the threads that send runs may continue for
+ * this many seconds, or for --forward.timeout if that is shorter. */
 #define LAST_SECONDS 2.0
 
-/* Log lines are held back for at most this many seconds, so that the line with the URL comes
- * first. */
+/* At the start, log lines wait for at most this many seconds (log_hold), so that the line with the
+ * URL comes first. */
 #define LOG_HOLD_SECONDS 5.0
 
-/* Opens /dev/null for each closed standard stream. Otherwise a file of this program could become
- * descriptor 0, 1 or 2, to which libraries write. If /dev/null is missing, "/" is opened with
- * O_PATH, which allows neither reading nor writing. O_CLOEXEC closes the descriptor again for the
- * job. */
+/* Opens /dev/null for each standard stream that is closed. Without this, a file of this program
+ * could become descriptor 0, 1 or 2, to which libraries write. If /dev/null is missing, opens "/"
+ * with O_PATH, which allows neither reading nor writing. With O_CLOEXEC, the stream is closed again
+ * in the job. */
 static void hold_standard_descriptors(void)
 {
 	for (int fd = 0; fd <= 2; fd++)
@@ -78,8 +78,8 @@ static void hold_standard_descriptors(void)
 			_exit(EXIT_FAILURE);
 }
 
-/* Returns the limits of the history. A server applies every limit; a wrapper applies only the
- * limits on its command line. */
+/* Returns the limits of the history. A server applies all of them. A wrapper applies only those
+ * that its options set. */
 static struct history_limits limits_of(const struct options *o, bool serves)
 {
 	static const struct {
@@ -219,8 +219,8 @@ static void do_last(const struct exit_plan *l)
 	stop_senders(l->context, l->app, fmin(l->app->options->forward_timeout, LAST_SECONDS));
 }
 
-/* Stops the threads that send runs, and the historian. If one of them hangs in disk I/O, ends the
- * program by _exit(2). */
+/* Stops the threads that send runs, and then the historian. If one of them hangs in disk I/O, ends
+ * the program by _exit(2). */
 static void stop_history(const struct exit_plan *l)
 {
 	int stuck = stop_senders(l->context, l->app, l->app->options->forward_timeout);
@@ -231,8 +231,8 @@ static void stop_history(const struct exit_plan *l)
 		loose_threads_leave(l->exit_code);
 }
 
-/* Stops HTTP and the sampler. If an HTTP answer hangs in disk I/O, ends the program at once. The
- * hanging answer still uses the memory that would be freed next. */
+/* Stops the HTTP server and the sampler. If a thread that makes an answer hangs in disk I/O, ends
+ * the program at once, because that thread still uses the memory that would be freed next. */
 static void stop_watching(struct http *h, struct exit_deadline *begun, const struct exit_plan *l)
 {
 	int stuck = http_stop(h);
@@ -250,8 +250,9 @@ static void stop_watching(struct http *h, struct exit_deadline *begun, const str
 
 /* ---- serve ---- */
 
-/* Takes the first sample, and then starts the upkeep of the history. With the first sample, the
- * exporter takes over the runs whose jobs still run. Upkeep before that would close these runs. */
+/* Takes the first sample, and then starts the upkeep of the history. In the first sample, the
+ * exporter takes over open runs whose jobs still run. An earlier upkeep would mark these runs as
+ * interrupted. */
 static int begin_upkeep(struct app *app, struct err *e)
 {
 	int code = sampler_look(app->sampler, SAMPLER_PATIENCE_SECONDS, e);
@@ -267,7 +268,7 @@ static int cannot_serve(int code, const struct err *e)
 	return code;
 }
 
-/* The time when the server started. health_of uses it until the first sample is taken. */
+/* The time at which the server started, for health_of. */
 struct begun {
 	struct app *app;
 	struct mono at;
@@ -280,7 +281,8 @@ static bool is_healthy(void *context)
 	return health_of(b->app, b->at).ok;
 }
 
-/* A catalogue that cannot be read is only a warning, because the other answers work without it. */
+/* Checks that the catalogue can be read. If not, only a warning is logged, because answers without
+ * servers do not need it. */
 static void warn_of_catalogue(struct app *app)
 {
 	AUTO(catalogue_use_done) struct catalogue_use use = {0};
@@ -301,7 +303,7 @@ static void note_page(const struct app *app, const struct identity *self, const 
 	page.server.pid = self->pid;
 	page.server.start_ticks = self->start_ticks;
 	page.url = http_page_url(http, &page.address);
-	/* Without a TCP address, the wrapper could not check that the page answers. */
+	/* Without a TCP address, a wrapper could not check that the page can be reached. */
 	if (!page.url)
 		return;
 	if (external)
@@ -318,8 +320,8 @@ static void wait_for_end(struct app *app, const sigset_t *set)
 	shutdown_linger(app, set);
 }
 
-/* After LOG_HOLD_SECONDS, writes the log lines that are held back, because they may say why a
- * start hangs. */
+/* The function of a worker: after LOG_HOLD_SECONDS, writes the waiting log lines, because they may
+ * explain why the start hangs. */
 static double release_log(void *context)
 {
 	bool *waited = context;
@@ -332,8 +334,8 @@ static double release_log(void *context)
 	return LOG_HOLD_SECONDS;
 }
 
-/* Locks the history against other servers of this machine. Does not lock it while its disk does not
- * answer, because this thread must not wait for the disk. */
+/* Locks the history against other servers of this machine (server_lock.h). While its disk does not
+ * answer, the history is not locked, because this thread must not wait for the disk. */
 static int lock_history(int *lock, struct app *app, const struct identity *self, struct err *e)
 {
 	struct err why = {0};
@@ -346,8 +348,8 @@ static int lock_history(int *lock, struct app *app, const struct identity *self,
 	return 0;
 }
 
-/* Ends the program if the file server of the history does not answer. Every thread that uses the
- * history then hangs. */
+/* Ends the program if the disk of the history is served by another machine or program that does not
+ * answer, because every thread that uses the history would hang. */
 static void leave_silent_disk(const struct exit_plan *l)
 {
 	struct historian *h = l->app->historian;
@@ -482,9 +484,9 @@ static void hold_signals(sigset_t *set)
 	signal(SIGXFSZ, SIG_IGN);
 }
 
-/* Refuses --history.url together with --remote-write.url. The exporter would read back the runs
- * that it has written to the store, and have them twice. With --history.url the history is only a
- * cache, in memory by default. */
+/* Refuses --history.url together with --remote-write.url: the exporter would read back the runs
+ * that it has written to the store, and have them twice. With --history.url, the history is only a
+ * cache of the store, so it is in memory by default. */
 static int check_store(struct options *o, struct err *e)
 {
 	if (!o->history_url)
@@ -498,8 +500,8 @@ static int check_store(struct options *o, struct err *e)
 	return 0;
 }
 
-/* `named` is true if the command line contains the word "serve". If it is false, an argument that
- * is no flag is an unknown command. */
+/* Runs the command serve. `named` is false if the command line does not contain the word "serve":
+ * an argument that is not a flag is then an unknown command. */
 static int serve_main(bool named, int argc, char **argv)
 {
 	struct options o;
@@ -566,7 +568,7 @@ static int serve_main(bool named, int argc, char **argv)
 struct run_parts {
 	struct http *http;
 	struct run_exchange exchange;
-	bool wrong; /* a part did not start although the options ask for it */
+	bool wrong; /* true = a part that the options require did not start */
 };
 
 static void note_wrong(struct run_parts *p, const char *message, const struct err *e)
@@ -575,9 +577,8 @@ static void note_wrong(struct run_parts *p, const char *message, const struct er
 	p->wrong = true;
 }
 
-/* Stores the reason why the history cannot be opened. The wrapper reports the reason at the end of
- * the run, together with the run's id. With --strict the job does not start, so the reason is
- * logged at once. */
+/* Stores the reason why the history cannot be opened. The wrapper reports it at the end of the run,
+ * together with the run's id. With --strict the job does not start, so the reason is logged now. */
 static void note_no_history(struct app *app, struct run_parts *p, const struct err *e)
 {
 	app->not_in_history = *e;
@@ -645,8 +646,8 @@ static int run_job(struct app *app, struct run_parts *p, char **command)
 	const struct exit_plan exit_plan = {
 		.app = app, .exit_code = code, .last = do_last, .context = &p->exchange};
 
-	/* If the history cannot be written, end at once, because the caller waits for the exit
-	 * code. */
+	/* If the history cannot be written, end now without stopping all threads, because the
+	 * caller waits for the exit code. */
 	if (historian_gave_up(app->historian))
 		exit_deadline_leave(&exit_plan);
 	stop_watching(p->http, exit_deadline_begin(&exit_plan), &exit_plan);
@@ -657,7 +658,7 @@ static int run_job(struct app *app, struct run_parts *p, char **command)
 	return code;
 }
 
-/* Ignores an option whose path is not a directory. The run could not be watched with such a
+/* Ignores an option whose path is not a directory, because the run could not be watched with such a
  * path. */
 static void check_directory(struct options *o, enum option_id option, const char *path)
 {
@@ -754,7 +755,7 @@ static int query(const struct route *route, int argc, char **argv)
 	} else {
 		app.history_path = path;
 		columns_build(&app.columns);
-		/* A table of jobs asks for the neighbours of each. */
+		/* A cache, because a table of jobs needs the neighbours of each job. */
 		app.neighbourhoods = neighbourhoods_new();
 		code = query_main(&app, route, own, argv);
 		columns_done(&app.columns);

@@ -21,8 +21,8 @@
 /* An error lists the known parameters if all names together fit into this number of bytes. */
 #define KNOWN_SHOWN 160
 
-/* Returns true when `name`, as a request gives it, equals `key`, a name of the parameter. `name`
- * may have "-" in place of "_". If the parameter repeats, `name` may end with "[]". */
+/* Returns true when `name`, from a request, means `key`, one of the names of the parameter. `name`
+ * may have "-" instead of "_", and may end with "[]" if the parameter repeats. */
 static bool is_key(const struct parameter *p, const char *key, const char *name)
 {
 	for (; *key && (*name == *key || (*name == '-' && *key == '_')); name++)
@@ -30,8 +30,8 @@ static bool is_key(const struct parameter *p, const char *key, const char *name)
 	return *key == '\0' && (*name == '\0' || (p->repeats && strcmp(name, "[]") == 0));
 }
 
-/* Returns the main or alternative name of the parameter that equals `name`. NULL = `name` does not
- * mean this parameter. */
+/* Returns the name of the parameter, the main or an alternative one, that `name` means. NULL =
+ * `name` does not mean this parameter. */
 static const char *key_meant(const struct parameter *p, const char *name)
 {
 	if (is_key(p, p->name, name))
@@ -240,7 +240,7 @@ static int unknown_name(const struct arguments *a, const char *name, struct err 
 	if (slip)
 		return err_set(e, -EINVAL, "\"%s\" is not a parameter here: did you mean %s?",
 			shown, called(a, route_parameter_find(a->parameters, slip), meant));
-	/* If the list of names does not fit, do not show the truncated list. It would look
+	/* If the list of names does not fit, do not show it, because a truncated list would look
 	 * complete. */
 	if (known.full)
 		return err_set(e, -EINVAL, "\"%s\" is not a parameter here: %s", shown,
@@ -268,8 +268,8 @@ int arguments_add(struct arguments *a, const char *name, const char *value, stru
 	return store(a, p, value, e);
 }
 
-/* Writes the key of the job into a->job. A request with a namespace or a cluster but without a job
- * name is an error, because it would have no effect. */
+/* Writes the key of the job to a->job. A namespace or a cluster without a job name is an error,
+ * because it would have no effect. */
 static int make_key(struct arguments *a, struct err *e)
 {
 	const char *name, *space, *cluster;

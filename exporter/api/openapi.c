@@ -19,7 +19,7 @@
 #define PATTERN_CORES "^[0-9]+([.][0-9]+)?m?$"
 #define PATTERN_SIZE  "^[0-9]+([.][0-9]+)? ?([kKMGTPE]i?)?B?$"
 
-/* Stands for the code of a reply that libmicrohttpd sends before this program sees the request.
+/* A route_error.code for replies that libmicrohttpd sends before this program sees the request.
  * Such a reply has no content type. */
 #define NO_CONTENT ""
 
@@ -101,7 +101,7 @@ static void put_range(json_t *o, double least, double most)
 }
 
 /* Makes the schema of a text of `least` to `most` bytes; `most` 0 = any text. A schema counts
- * characters, not bytes, so it may accept a text with more than `most` bytes, which a route
+ * characters and not bytes, so it also accepts some texts that are too long and that the route
  * refuses. */
 static json_t *text_schema(double least, double most, bool or_null)
 {
@@ -374,8 +374,8 @@ static void put_answer(json_t *responses, int status, const struct route *route)
 	json_put(responses, key, o);
 }
 
-/* Returns the list of error codes in `content`, which describes an error response. Adds an empty
- * list if there is none yet. */
+/* Returns the list of error codes in `content`, the description of an error response. If there is
+ * none yet, adds an empty list. */
 static json_t *error_codes(json_t *content)
 {
 	json_t *media = json_object_get(content, "application/json"), *codes = json_array();
@@ -459,9 +459,9 @@ static json_t *operation_id(const char *method, const char *path)
 	return json_text(buf_text(&id));
 }
 
-/* Lists the accepted proofs of identity. The empty object means that a request may need none.
- * Examples are a change by root over the Unix socket, and every change with --web.allow-changes and
- * without a token file. */
+/* Lists the accepted proofs of identity: a password or a token. The empty object means that some
+ * requests need none, such as a change by root over the Unix socket, or any change with
+ * --web.allow-changes and no token file. */
 static json_t *security_json(void)
 {
 	return json_pack("[{},{s:[]},{s:[]}]", "password", "token");

@@ -6,7 +6,7 @@
 #include "exporter/core/json.h"
 #include "exporter/api/route.h"
 
-/* Longest error message, which may list all paths of the site. */
+/* Maximum size of an error message in bytes. It may list all paths of the site. */
 #define MESSAGE_MAX 8192
 
 int reply_json(struct reply *r, int status, json_t *take)

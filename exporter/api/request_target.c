@@ -1,4 +1,4 @@
-/* Decodes %XX strictly. Invalid input is an error. */
+/* Percent-encoding (%XX) is decoded strictly: an invalid one is an error. */
 #include "exporter/api/request_target.h"
 
 #include <errno.h>
@@ -49,8 +49,8 @@ static int decode(char *s, bool plus, const char *subject, struct err *e)
 	return 0;
 }
 
-/* Removes "http://host" from the start of a target. Clients that use a proxy send targets with it,
- * and every server must accept them. */
+/* Removes "http://host" from the start of a target. A client that uses a proxy sends such targets,
+ * and every server must accept them (RFC 9112, 3.2.2). */
 static char *without_authority(char *raw)
 {
 	if (strncasecmp(raw, "http://", 7) != 0)

@@ -23,14 +23,15 @@
 #define SEARCH_LINES 50
 #define TEXT_MAX     (16u << 20)
 /* Seconds. If stderr is not a terminal, progress is printed only when a new step begins, and before
- * a wait of at least this time. */
+ * a wait of at least this many seconds. */
 #define LONG_WAIT 10.0
 
 enum { EXIT_OK, EXIT_FAILED };
 
 struct catalogue_command {
 	struct options options;
-	const char *operand; /* the argument after the command word; NULL = none */
+	/* argument that is not an option, such as the text to search; NULL = none */
+	const char *operand;
 };
 
 static int failed(const struct err *e)
@@ -95,9 +96,9 @@ static void add_currency(struct buf *out, const struct currency *of)
 	buf_addf(out, "at %s USD (%s%s%s)", usd, of->source, *of->as_of ? " of " : "", of->as_of);
 }
 
-/* Prints for how many regions and vendors the catalogue has the data that filters need. A filter
- * for regions, countries or frameworks finds no servers of regions and vendors without this
- * data. */
+/* Prints for how many regions and vendors the catalogue has the data that filters for regions,
+ * countries or frameworks need. Without this data, such a filter does not find the servers of a
+ * region or a vendor. */
 static void add_known(struct buf *out, const struct catalogue *c)
 {
 	size_t regions = 0, vendors = 0;
@@ -403,8 +404,8 @@ static int import(struct catalogue_command *c)
 static const struct catalogue_verb {
 	const char *word, *operand, *help;
 	int (*run)(struct catalogue_command *c);
-	/* A command that only prints the current catalogue has `show`. All other commands have
-	 * `run`. */
+	/* Function of a command that only prints the current catalogue. All other commands have
+	 * `run` instead. */
 	int (*show)(struct catalogue_command *c, const struct catalogue_use *use);
 } verbs[] = {
 	{"info", NULL,
@@ -444,7 +445,7 @@ static const struct catalogue_verb *verb_of(const char *word)
 	return NULL;
 }
 
-/* Reads the options and the operand, which may stand before or after the options. */
+/* Reads the options and the operand. The operand may be before or after the options. */
 static int read_command(struct catalogue_command *c, const struct catalogue_verb *v, int argc,
 	char **argv, struct err *e)
 {

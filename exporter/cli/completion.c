@@ -44,7 +44,7 @@ static void add_followers(struct buf *words, const char *command)
 		add_word(words, c->follower(i));
 }
 
-/* Adds the values of a parameter or a flag of a query. */
+/* Adds the words that the flag or parameter `name` of a route's command accepts. */
 static void add_values(struct buf *words, const struct route *r, const char *name)
 {
 	const char *word;
@@ -54,7 +54,7 @@ static void add_values(struct buf *words, const struct route *r, const char *nam
 			add_word(words, word);
 }
 
-/* A flag of the program as the shell offers it: --no-NAME for a switch that is on by default. */
+/* A flag that the shell offers. For a switch that is on by default, it is --no-NAME. */
 struct offered {
 	char name[FLAG_MAX]; /* without "--" */
 	bool needs_value;
@@ -70,7 +70,8 @@ static struct offered switch_of(const char *prefix, const char *name, bool on, c
 	return ret;
 }
 
-/* Gets flag `i` of the commands in `bits` (enum command_bits). Returns false after the last one. */
+/* Fills `ret` with the `i`-th flag of the commands in `bits` (enum command_bits). Returns false
+ * after the last one. */
 static bool offered_at(unsigned bits, size_t i, struct offered *ret)
 {
 	struct option_view o;
@@ -194,8 +195,8 @@ static void bash_words(struct buf *out)
 	buf_addf(out, "\t*) list='--help --version %s' ;;\n\tesac\n", buf_text(&words));
 }
 
-/* No word from the history is given to compgen -W, which executes $(...) in its words. Each word
- * ends with its own space, because zsh has no compopt. */
+/* Names from the history are not passed to compgen -W, because it executes $(...) in them. Each
+ * offered word ends with its own space, because zsh has no compopt. */
 static const char bash_begin[] =
 	"# Names come from outside, so they are quoted and never expanded. bash would split the word at\n"
 	"# \":\" and \"=\".\n"
@@ -242,8 +243,9 @@ static const char bash_end[] = "\twhile IFS= read -r word; do\n"
 			       "}\n"
 			       "complete -o nospace -F _rightsize_exporter " PROGRAM "\n";
 
-/* Prints the names of jobs and runs for the shell. Leaves out names that CSV quotes. Offers at
- * most 20 runs of each of the first 20 jobs, because a person waits. */
+/* Shell commands that print the names of jobs, and the ids of the runs of $job. Names that need
+ * quotes in CSV are left out. Only 20 runs of each of the first 20 jobs are offered, because a
+ * person waits. */
 #define SHELL_JOBS                                                                                 \
 	PROGRAM " jobs --format=csv 2>/dev/null | tail -n +2 | grep -v '^\"' | cut -d , -f 1"
 #define SHELL_RUNS                                                                                 \
@@ -275,8 +277,8 @@ void completion_bash(struct buf *out)
 
 /* ---- zsh and fish ---- */
 
-/* zsh uses the completions of bash (bashcompinit). zsh executes this script only when a person
- * completes for the first time. The last line of the script answers this first completion. */
+/* zsh uses the completions of bash (bashcompinit). It executes this script when a person presses
+ * Tab for the first time, and the last line of the script answers that first completion. */
 void completion_zsh(struct buf *out)
 {
 	buf_adds(out, "#compdef " PROGRAM "\n"
@@ -298,7 +300,8 @@ static void add_fish_text(struct buf *out, const char *text)
 	buf_addc(out, '\'');
 }
 
-/* Appends a flag. `values` are the words that it takes, "" = any, NULL = it takes no value. */
+/* Appends the completion of a flag. `values`: the words that are its possible values; "" = any
+ * value; NULL = the flag has no value. */
 static void add_fish(struct buf *out, const char *command, const char *flag, const char *values,
 	const char *help)
 {

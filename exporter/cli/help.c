@@ -110,7 +110,7 @@ const char *help_command_word(size_t i)
 	return NULL;
 }
 
-/* Returns the options that --help shows; NULL = all. */
+/* Returns the names of the options that --help of the command `word` shows; NULL = all. */
 static const char *const *names_of(const char *word, bool all)
 {
 	const struct help_usual *u = help_usual;

@@ -58,8 +58,8 @@ static void metrics_markdown(struct buf *out)
 	metrics_of(out, exposition_health, HEALTH_N_METRICS);
 }
 
-/* Adds a row for each key of a body. `parent` is the path of the object that has the keys, with a
- * dot at the end, or "" for the body itself. */
+/* Adds a row for each key of a body. `parent` is the path of the object with these keys, such as
+ * "requested."; "" = the body itself. */
 static void body_markdown(struct buf *out, const struct json_key *keys, const char *parent)
 {
 	for (const struct json_key *k = keys; k->name; k++) {
@@ -301,9 +301,9 @@ void manual_man(struct buf *out)
 
 /* ---- man page of the routes ---- */
 
-/* Adds an entry for each key of a body or an answer. `parent` is the path of the object that has
- * the keys, with a dot at the end, or "" for the whole document. Only for a body, also writes what
- * a key accepts. */
+/* Adds an entry for each key of a body or an answer. `parent` is the path of the object with these
+ * keys, such as "requested."; "" = the whole document. `of_body`: true = also write which values a
+ * key accepts. */
 static void man_keys(struct buf *out, const struct json_key *keys, const char *parent, bool of_body)
 {
 	for (const struct json_key *k = keys; k->name; k++) {
@@ -418,8 +418,8 @@ bool manual_wanted(int argc, char **argv)
 
 	if (c && !c->bits)
 		return true;
-	/* "run" is followed by a command, which may have its own --help. Only options_read knows
-	 * where that command begins. */
+	/* After "run" comes the job's command, which may have a --help of its own. Only
+	 * options_read knows where it begins. */
 	if (c && c->bits == COMMAND_RUN)
 		return false;
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
@@ -430,9 +430,10 @@ bool manual_wanted(int argc, char **argv)
 
 #define OTHERS_MAX 2
 
-/* The parsed command line: its first word, and the questions that its flags ask, such as --help. */
+/* The parsed command line: its first word, and whether it contains flags such as --help. */
 struct asked {
-	const char *word, *other[OTHERS_MAX]; /* `other`: the arguments that ask no question */
+	/* `other`: the first arguments after it that are not such flags */
+	const char *word, *other[OTHERS_MAX];
 	bool help, all, version;
 };
 
@@ -469,7 +470,7 @@ static int print_help(struct buf *out, const char *word, bool all)
 	return help_of_word(out, word, all) ? EXIT_SUCCESS : help_refuse_word(word);
 }
 
-/* Refuses arguments that a command without options does not take. */
+/* For a command without options: refuses arguments that it does not accept. */
 static int refuse_others(const struct help_command *c, const struct asked *a)
 {
 	size_t takes = c->placeholder ? 1 : 0;

@@ -29,8 +29,8 @@ static json_t *arguments(struct slice command_line)
 	return ret;
 }
 
-/* Returns the value to write for a variable. If a rule reads the variable, this is the whole value,
- * because rules match whole values. Otherwise it is only the part that names the job. NULL = do not
+/* Returns the text to write for the environment variable `key`. If a rule reads the variable, it is
+ * the whole value. Otherwise it is only the part of the value that names the job. NULL = do not
  * write the variable. */
 static json_t *variable(struct slice key, struct slice value, const struct job_rules *rules)
 {
@@ -100,8 +100,8 @@ static struct slice member(const json_t *o, const char *key)
 	return (struct slice){s, s ? strlen(s) : 0};
 }
 
-/* Copies a text. A text that is too long is cut between two UTF-8 characters, so that it stays
- * printable. */
+/* Copies the member `key` of `o` to `out`. A text that is too long is cut between two UTF-8
+ * characters, so that it stays printable. */
 static void copy_member(const json_t *o, const char *key, char *out, size_t size)
 {
 	struct slice s = member(o, key);

@@ -52,8 +52,8 @@ static bool flag_parse(const char *argument, char name[NAME_MAX_BYTES], const ch
 	return true;
 }
 
-/* How the answer is written. A query has these flags besides the parameters of its route.
- * is_of_route tells which query has which flag. */
+/* How the answer is written. Each member is the value of a flag that a route's command has besides
+ * the parameters of the route. is_of_route tells which command has which flag. */
 struct query_output {
 	const char *file;   /* NULL = stdout */
 	const char *format; /* value of --format; NULL = "text" on a terminal, else "json" */
@@ -66,9 +66,10 @@ static const struct {
 	const char *name;
 	bool needs_value;
 	size_t offset; /* offset of a text in struct query_output */
-	/* every command has this flag, even one whose answer is not shown as tables */
+	/* true = every command of a route has this flag, even if its answer cannot be shown as
+	 * tables */
 	bool of_any;
-	/* the only command that has this flag; NULL = several commands have it */
+	/* only command that has this flag; NULL = several have it */
 	const char *command;
 	const char *const *words;
 	size_t n_words;
@@ -102,7 +103,8 @@ bool query_flag_at(const struct route *route, size_t i, struct query_flag *ret)
 	return false;
 }
 
-/* Returns false for CSV if the answer of the route has no list, because then there are no rows. */
+/* Returns true if the answer of the route can be written in the format `output`. CSV is not
+ * possible if the answer has no array, because there would be no rows. */
 static bool can_be_written(const struct route *route, const char *output)
 {
 	return output != output_name[OUTPUT_CSV] || show_find(route->command)->list;
@@ -150,8 +152,8 @@ const char *query_flag_word(const struct route *route, const char *name, size_t 
 	return NULL;
 }
 
-/* Returns the index in output_flags of an argument such as "--color=never". Returns the length of
- * output_flags for another argument. `*value` is NULL when there is no "=". -o means --output. */
+/* Returns the index in output_flags of an argument such as "--color=never"; -o means --output. For
+ * any other argument, returns the length of output_flags. `*value` is NULL when there is no "=". */
 static size_t output_flag(const char *argument, const char **value)
 {
 	char name[NAME_MAX_BYTES];
@@ -167,9 +169,9 @@ static size_t output_flag(const char *argument, const char **value)
 	return i;
 }
 
-/* argv[0] may be a parameter of the route or a flag of output_flags. Returns the number of
- * arguments that belong to it: 0 = argv[0] is neither, 1 = only argv[0], 2 = the value is in
- * argv[1]. */
+/* Returns how many arguments a parameter of the route, or a flag of output_flags, takes at the
+ * start of `argv`: 0 = argv[0] is neither, 1 = only argv[0], 2 = also argv[1], which is the
+ * value. */
 static int parameter_length(const struct route *route, int argc, char **argv)
 {
 	char name[NAME_MAX_BYTES];
@@ -183,8 +185,8 @@ static int parameter_length(const struct route *route, int argc, char **argv)
 		return 0;
 	const struct parameter *p = route_parameter_find(route->parameters, name);
 
-	/* A name with a dot is an option of the program. Any other unknown name is left to the
-	 * route, because the route's error message suggests the right name. */
+	/* An unknown name with a dot is an option of the program. Any other unknown name is passed
+	 * to the route, whose error message suggests the right name. */
 	if (!p)
 		return !strchr(name, '.');
 	return value || p->kind == PARAMETER_FLAG || argc < 2 ? 1 : 2;
@@ -219,7 +221,8 @@ static bool has_flag(const struct route *route, const char *name)
 	return false;
 }
 
-/* Appends the help of a flag of output_flags, or counts the flag as left out. */
+/* Appends the help of a flag of output_flags. If `names` does not contain it, increments
+ * `*left_out` instead. */
 static void help_of_flag(struct buf *out, const char *const *names, const char *name,
 	const char *flag, const char *help, size_t *left_out)
 {
@@ -256,8 +259,8 @@ static void help_of_output(struct buf *out, const struct route *route, const cha
 		left_out);
 }
 
-/* Appends what a parameter accepts. If it is also a flag of output_flags (--format), appends the
- * words of both. */
+/* Appends which values a parameter accepts. If it is also a flag of output_flags (--format),
+ * appends the values of both. */
 static void add_accepted(struct buf *out, const struct route *route, const struct parameter *p)
 {
 	const char *word;
@@ -345,8 +348,8 @@ static void reply_body_done(struct reply *r)
 	buf_done(&r->body);
 }
 
-/* Makes the error for a word that is not a flag. If the route has --job-name, suggests it,
- * because the word is usually the name of a job. */
+/* Sets the error for an argument that is not a flag. If the route has --job-name, the message
+ * suggests it, because `word` is usually the name of a job. */
 static int no_flag(const struct route *route, const char *word, struct err *e)
 {
 	bool job = word[0] != '-' && route_parameter_find(route->parameters, "job_name");
@@ -364,8 +367,8 @@ int query_refuse(const struct route *route, const char *word)
 	return usage_error(route->command, e.text);
 }
 
-/* Reads one of output_flags. `*i` is the index of the argument. If its value is the next argument,
- * moves `*i` to the value. */
+/* Reads a flag of output_flags at argv[*i]. `value` is the text after "="; if it is NULL, the value
+ * is the next argument, and `*i` is moved to it. */
 static int read_output_flag(size_t flag, const char *value, int argc, char **argv, int *i,
 	struct query_output *output, struct err *e)
 {
@@ -434,8 +437,8 @@ static int refuse_format(const struct route *route, const char *format, const ch
 		buf_text(&accepted));
 }
 
-/* Reads --format. A format that output.h does not have goes to the route, such as "slurm" in
- * recommend --format=slurm. */
+/* Reads --format. A format that is not in output.h, such as "slurm" in "recommend --format=slurm",
+ * is passed to the route. */
 static int read_format(const struct route *route, struct arguments *a, const struct query_output *o,
 	enum output *ret, struct err *e)
 {
@@ -469,8 +472,8 @@ static int read_colour(const char *word, enum screen_colour *ret, struct err *e)
 	return 0;
 }
 
-/* Sets a flag of the route, if the route has it and the command line does not set it. `name` may be
- * NULL. */
+/* Sets the parameter `name` of the route to true, if the route has it and the command line does not
+ * set it. NULL does nothing. */
 static int set_flag(const struct route *route, struct arguments *a, const char *name, struct err *e)
 {
 	if (!name || !route_parameter_find(route->parameters, name) || argument_text(a, name))
@@ -478,8 +481,8 @@ static int set_flag(const struct route *route, struct arguments *a, const char *
 	return arguments_add(a, name, "true", e);
 }
 
-/* Decides how the answer is written. Without --format, this is text on a terminal or with
- * --explain, else JSON. */
+/* Decides how the answer is written. Without --format, it is text if stdout is a terminal or
+ * --explain is given, and else JSON. */
 static int choose_output(const struct route *route, struct arguments *a,
 	const struct query_output *o, enum output *as, enum screen_colour *colour, struct err *e)
 {
@@ -538,8 +541,8 @@ static int print_answer(const struct route *route, const struct reply *r, const 
 	return write_failed(route, "cannot write the answer to stdout");
 }
 
-/* Asks the route. For a table, asks the route that has the data of the table, with the arguments that
- * both routes have. */
+/* Calls the route. If the answer of another route must be shown as text (struct shown.from), calls
+ * that route instead, with the arguments that both routes have. */
 static int ask(struct app *app, const struct route *route, const struct arguments *a,
 	enum output as, struct reply *r, struct err *e)
 {

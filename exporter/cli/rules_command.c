@@ -45,7 +45,8 @@ static void add_command(struct buf *out, struct slice command_line)
 	utf8_clean(command_line.data,
 		command_line.len < COMMAND_MAX * 4 ? command_line.len : COMMAND_MAX * 4, text,
 		sizeof text);
-	/* utf8_clean has replaced the NUL after each argument by U+FFFD: print a space instead. */
+	/* utf8_clean has replaced the NUL after each argument by U+FFFD. Replace that by a
+	 * space. */
 	for (char *c = text; *c; c++)
 		if (strncmp(c, "\xef\xbf\xbd", 3) == 0) {
 			*c = ' ';
@@ -66,8 +67,8 @@ static void add_labels(struct buf *out, const struct recognised *r)
 		buf_addf(out, " attempt=%.0f", r->attempt);
 }
 
-/* Prints "PID COMMAND". Then prints which rule or system gives the process its name, for example
- * "rule 2 (line 9) names it NAME flow=a". */
+/* Prints "PID COMMAND", and then which rule or system names the process, for example "rule 2 (line
+ * 9) names it NAME flow=a". */
 static void describe(struct rules_session *s, const struct process_facts *facts)
 {
 	struct buf explanation AUTO(buf_done) = BUF_MAX(OUTPUT_MAX);

@@ -122,7 +122,8 @@ static int export_to(const struct options *o, struct history *h, struct progress
 	return user_file_end(&file, write_runs(h, o, file.out, progress, e), e);
 }
 
-/* Says that no run was written, because a mistyped name looks the same as an empty history. */
+/* Prints that no run was written, because otherwise a mistyped name would look like an empty
+ * history. */
 static void say_nothing_written(const struct options *o)
 {
 	bool chosen = o->run_job_name || o->job_space || o->job_cluster;
@@ -131,7 +132,7 @@ static void say_nothing_written(const struct options *o)
 		chosen ? " of this --job-name, --namespace and --cluster" : "");
 }
 
-/* Refuses arguments that no flag takes, and reads "-o" as "--output". */
+/* Reads the options of export, with "-o" for "--output". Refuses other arguments. */
 static int read_export(struct options *o, int argc, char **argv)
 {
 	struct err e = {0};
@@ -186,11 +187,13 @@ void transfer_import_help(struct buf *out)
 	}
 }
 
-/* The file that is being read, for messages. */
+/* The messages about wrong lines of the file that is being read. */
 struct telling {
 	const char *path;
 	uint64_t told;
-	struct buf text; /* printed at the end, when no line of progress is on the terminal */
+	/* the messages; printed at the end, after the line of progress was removed from the
+	 * terminal */
+	struct buf text;
 };
 
 static void tell(void *context, uint64_t line, const char *why)
@@ -228,8 +231,8 @@ static int open_input(const char *path, FILE **ret, double *written_at, struct e
 	return 0;
 }
 
-/* Refuses a URL if the source reads files, and a file if the source reads a URL. Does not print the
- * URL, because it may contain a password. */
+/* Returns an error for a URL if the source reads files, and for a file if the source reads a URL.
+ * The error does not contain the URL, which may contain a password. */
 static int check_input(const struct import_source *source, const char *path, struct err *e)
 {
 	bool url = strstr(path, "://");
@@ -319,8 +322,8 @@ static int import_all(const struct options *o, const struct import_source *sourc
 	return code;
 }
 
-/* Returns true if `argument` is --NAME without "=", and the option NAME needs a value. The value is
- * then the next argument. */
+/* Returns true if the next argument is the value of `argument`: it is --NAME without "=", and the
+ * option NAME needs a value. */
 static bool has_value_behind(const char *argument)
 {
 	struct option_view o;
@@ -334,8 +337,8 @@ static bool has_value_behind(const char *argument)
 }
 
 /* Moves all options in front of the files, because a user may write them in any order. Replaces "-"
- * by `standard_input`. If the last argument is an option that needs a value, returns this option.
- * Otherwise returns NULL. */
+ * by `standard_input`. If the last argument is an option whose value is missing, returns that
+ * option, and otherwise NULL. */
 static const char *order_arguments(int argc, char **argv)
 {
 	int front = 0;

@@ -16,7 +16,7 @@
 
 int bearer_token_read(const char *path, char ret[TOKEN_MAX], struct err *e)
 {
-	/* O_NONBLOCK: do not wait for a writer if the file is a FIFO. */
+	/* With O_NONBLOCK, do not wait for a writer if the file is a FIFO. */
 	AUTO(closep) int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, ret, TOKEN_MAX - 1);
 
@@ -27,9 +27,9 @@ int bearer_token_read(const char *path, char ret[TOKEN_MAX], struct err *e)
 	return ret[0] ? 0 : err_set(e, -EINVAL, "the token %s is empty", path);
 }
 
-/* Returns 0 when `shown` and `token` are equal. The time of the comparison does not depend on the
- * position of the first difference. Otherwise an attacker could guess the token from the time. If
- * `token` is empty, the result is never 0. */
+/* Returns 0 when `shown`, which a client sent, equals `token`. If `token` is empty, the result is
+ * never 0. The comparison takes the same time wherever the first difference is, so that an attacker
+ * cannot find the token out by measuring the time. */
 static unsigned differences(const char *shown, const char *token)
 {
 	size_t len = strlen(token), n = strlen(shown);

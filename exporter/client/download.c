@@ -14,10 +14,10 @@
 
 #define REDIRECTS_MAX 3L
 #define BEARER_MAX    (16u << 10)
-/* These macros give options of libcurl by their numbers, because older headers lack the new names,
- * and newer headers warn of the old names. The options are CURLOPT_QUICK_EXIT (7.87),
- * CURLOPT_PROTOCOLS_STR and CURLOPT_REDIR_PROTOCOLS_STR (7.85), and their forerunners
- * CURLOPT_PROTOCOLS and CURLOPT_REDIR_PROTOCOLS, which take bits. */
+/* Options of libcurl by their numbers, because older headers lack the new names, and newer headers
+ * warn about the old names. The options are CURLOPT_QUICK_EXIT (7.87), CURLOPT_PROTOCOLS_STR and
+ * CURLOPT_REDIR_PROTOCOLS_STR (7.85), and for older versions CURLOPT_PROTOCOLS and
+ * CURLOPT_REDIR_PROTOCOLS, whose values are bits. */
 #define QUICK_EXIT      ((CURLoption)(CURLOPTTYPE_LONG + 322))
 #define PROTOCOLS_STR   ((CURLoption)(CURLOPTTYPE_OBJECTPOINT + 318))
 #define REDIR_STR       ((CURLoption)(CURLOPTTYPE_OBJECTPOINT + 319))
@@ -37,7 +37,8 @@
 	X(curl_slist_append)                                                                       \
 	X(curl_slist_free_all)
 
-/* curl.h also defines macros with these two names, which would get in the way here. */
+/* curl.h also defines macros with these two names. Undefine them, because the functions are meant
+ * here. */
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 
@@ -128,8 +129,8 @@ static bool set_protocols(struct download *d)
 	       set(d->curl, REDIR_PROTOCOLS, HTTP_AND_HTTPS) == CURLE_OK;
 }
 
-/* Sets the options of every transfer. Refuses a libcurl that lacks one of the options in the long
- * condition below. */
+/* Sets the options for all transfers. If libcurl does not know one of the options in the long
+ * condition below, it is too old, and this is an error. */
 static int set_options(struct download *d, struct err *e)
 {
 	const struct download_options *o = d->options;
@@ -151,14 +152,14 @@ static int set_options(struct download *d, struct err *e)
 		set(c, CURLOPT_NOPROGRESS, 0L) || set(c, CURLOPT_ERRORBUFFER, d->reason) ||
 		(o->ca_file && set(c, CURLOPT_CAINFO, o->ca_file)))
 		return err_set(e, -ENOSYS, "this libcurl is too old: 7.61 is needed");
-	/* ca_file replaces all certificates that the system trusts. Most builds of libcurl also
-	 * trust a folder of certificates, so remove the folder. Ignore an error: a TLS library
+	/* ca_file must replace all certificates that the system trusts. Most builds of libcurl also
+	 * trust a folder of certificates, so remove that. Ignore an error, because a TLS library
 	 * without such folders refuses the option. */
 	if (o->ca_file)
 		set(c, CURLOPT_CAPATH, NULL);
 	/* Do not wait for libcurl's resolver thread after a transfer. If the name server does not
-	 * answer, the wait would delay the end of the program by minutes. libcurl before 7.87 has
-	 * no such option. */
+	 * answer, that would delay the end of the program by minutes. libcurl before 7.87 does not
+	 * have this option, so ignore an error. */
 	set(c, QUICK_EXIT, 1L);
 	return 0;
 }
@@ -226,8 +227,8 @@ static struct curl_slist *headers_with(struct download *d, const char *etag)
 	return d->call.curl_slist_append(headers, line);
 }
 
-/* Returns true if the file is a pipe. libcurl must not open a pipe, because it would block if the
- * pipe has no writer. */
+/* Returns true if the file is a pipe. libcurl must not open a pipe, because it would wait for a
+ * writer. */
 static bool is_pipe(const char *path)
 {
 	struct stat st;
@@ -306,8 +307,8 @@ static struct curl_slist *post_headers(struct download *d, const struct download
 
 	buf_addf(&type, "Content-Type: %s", p->content_type);
 	headers = d->call.curl_slist_append(headers, buf_text(&type));
-	/* Remove the header Expect, which libcurl adds to large requests. If the server does not
-	 * know it, libcurl would wait for a second. */
+	/* Prevent the header Expect, which libcurl adds to large requests. If the server ignores
+	 * it, libcurl waits for a second. */
 	headers = d->call.curl_slist_append(headers, "Expect:");
 	for (size_t i = 0; p->header && p->header[i]; i++)
 		headers = d->call.curl_slist_append(headers, p->header[i]);

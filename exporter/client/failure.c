@@ -9,15 +9,15 @@
 
 #include "collectors/base/mem.h"
 
-/* Values of CURLcode that older headers lack or name differently. libcurl before 7.62 returns
- * OLD_PEER_FAILED for a certificate that is not trusted. */
+/* Values of CURLcode that some headers do not have. OLD_PEER_FAILED: what libcurl before 7.62
+ * returns for a certificate that is not trusted. */
 #define OLD_PEER_FAILED 51
 #define PROXY_FAILED    97
 
 #define PROXY_UNAUTHORISED 407
 
-/* The code, the reason and the remedy for a CURLcode. The first row with the CURLcode is used.
- * `remedy` may have one %s, for the option that names the trusted certificates. */
+/* For each CURLcode: the errno, the reason, and what the user can do. The first matching row is
+ * used. `remedy` may contain one %s, for the option that names the trusted certificates. */
 static const struct row {
 	int curl, code;
 	const char *what, *remedy;
@@ -76,8 +76,8 @@ void url_host(const char *url, char ret[HOST_MAX])
 	snprintf(ret, HOST_MAX, "%.*s", (int)(n < HOST_MAX ? n : HOST_MAX - 1), from);
 }
 
-/* Returns true when the environment names a proxy for the URL. libcurl does not read HTTP_PROXY,
- * which a web server could set from a request's header. */
+/* Returns true when the environment names a proxy for the URL. Like libcurl, does not read
+ * HTTP_PROXY, which a web server may set from a header of a request (CGI). */
 static bool has_proxy(const char *url)
 {
 	static const char *const names[] = {"all_proxy", "ALL_PROXY", "https_proxy", "HTTPS_PROXY"};

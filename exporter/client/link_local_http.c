@@ -71,14 +71,15 @@ static bool scan_hex(struct scan *s, size_t *ret)
 	return s->at > start && v <= BODY_MAX;
 }
 
-/* Decodes a chunked body in place: moves the data of all chunks to the start of `body`. Returns 1
- * when all chunks are there, 0 when more bytes are needed, and -EBADMSG for an invalid chunk. */
+/* Decodes a chunked body in place: moves the data of all chunks to the start of `body`, and sets
+ * `*ret` to their length. Returns 1 when all chunks have arrived, 0 when more bytes are needed, and
+ * -EBADMSG for an invalid chunk. */
 static int join_chunks(char *body, size_t len, size_t *ret)
 {
 	struct scan s = SCAN(body, len), line;
 	size_t joined = 0, chunk;
 
-	/* The first pass only checks the chunks, because nothing may move before the body is
+	/* The first pass only checks the chunks, because no data may be moved before the body is
 	 * complete. */
 	for (int pass = 0; pass < 2; pass++) {
 		s = SCAN(body, len);

@@ -32,7 +32,8 @@ static void read_number(struct scan value, double most, double *ret)
 		*ret = fmin(v, most);
 }
 
-/* Reads max-age in seconds; 0 = no-store or no-cache. */
+/* Reads the value of Cache-Control. Sets `*ret` to max-age in seconds, or to 0 for no-store or
+ * no-cache. */
 static void read_cache_control(struct scan value, double *ret)
 {
 	double age = NAN;
@@ -75,8 +76,8 @@ static bool name_is(struct slice name, const char *wanted)
 	return name.len == strlen(wanted) && strncasecmp(name.data, wanted, name.len) == 0;
 }
 
-/* Stores an ETag, which our next request sends back in a header. Ignores a long ETag. Also ignores
- * an ETag with control characters, because they could add another header to our request. */
+/* Stores an ETag, which the next request sends in If-None-Match. A long ETag is ignored. An ETag
+ * with control characters is ignored, too, because they could add another header to the request. */
 static void read_etag(struct slice value, char *ret, size_t size)
 {
 	for (size_t i = 0; i < value.len; i++)

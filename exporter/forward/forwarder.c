@@ -1,5 +1,5 @@
-/* The thread repeats a round: it finds waiting runs, posts them, and marks them as forwarded. Then
- * it waits for the next round. */
+/* The thread works in rounds. In each, it finds the runs that were not sent yet ("waiting runs"),
+ * posts them, and marks them as sent. */
 #include "exporter/forward/forwarder.h"
 
 #include <errno.h>
@@ -26,11 +26,10 @@
 
 #define FIRST_DELAY   1.0
 #define LONGEST_DELAY 300.0
-/* The longest delay between retries while the program ends. The delay is short, because little time
- * is left. */
+/* Maximum delay between retries while the program ends, when little time is left. */
 #define LONGEST_DELAY_AT_STOP 1.0
-/* Maximum wait for the thread after an abort. An abort ends a transfer at once, so the thread takes
- * longer only when the disk hangs. */
+/* Maximum number of seconds to wait for the thread after an abort. An abort ends a transfer at
+ * once, so the thread takes longer only when the disk hangs. */
 #define ABORT_SECONDS 5.0
 
 struct forwarder {
@@ -39,7 +38,7 @@ struct forwarder {
 	struct endpoint endpoint;
 	struct http_response answer;
 	struct history *history;
-	/* history_version() before the last round without an error; -1 = there was none */
+	/* history_version() before the last round that had no error; -1 = there was none */
 	int64_t version;
 	unsigned failures; /* number of failed rounds in a row */
 	struct complaint complaint, refusals;
@@ -139,16 +138,16 @@ static int post(struct forwarder *f, struct delivery *d, struct err *e)
 	return endpoint_post(&f->endpoint, f->url, &document, &f->answer, e);
 }
 
-/* Returns true for an answer that says nothing about the runs: the receiver, or a proxy before it,
- * is busy or down. */
+/* Returns true for an answer that does not concern the runs, because the receiver, or a proxy in
+ * front of it, is busy or down. */
 static bool is_busy(const struct http_response *a)
 {
 	return a->status == 429 || a->status > 500;
 }
 
-/* Sends runs in one request. Marks the runs that the receiver took or refused for good as sent.
- * Returns 1 when the receiver neither took nor refused any of them and is not busy; `e` then
- * contains its answer. A busy receiver is an error. */
+/* Sends runs in one request. Marks those as sent that the receiver took or refused. If it neither
+ * took nor refused any of them, `e` contains its answer, and the result is 1. If it is busy, the
+ * result is a negative errno. */
 static int deliver(struct forwarder *f, struct delivery *d, struct err *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
@@ -183,7 +182,7 @@ static int forward_by_id(struct forwarder *f, const char *run_id, struct arena *
 	struct runs runs = {0};
 	int code = history_runs(f->history, &q, arena, &runs, e);
 
-	/* The run may be gone, because the limits of the history may have removed it. */
+	/* The limits of the history may have removed the run meanwhile. */
 	if (code || runs.n == 0)
 		return code;
 	struct delivery d = {.run = {&runs.run[0]}, .n = 1};
@@ -205,8 +204,8 @@ static void note_success(struct forwarder *f, const char *run_id)
 	note_calm(f);
 }
 
-/* Returns true when a post failed because of this run: the receiver answered but could not store
- * the run. */
+/* Returns true when `code`, the result of sending one run, shows that the run is the cause: the
+ * receiver answered, but could not store the run. */
 static bool is_about_the_run(const struct forwarder *f, int code)
 {
 	const int *of_run = f->options.protocol->statuses_of_run;
@@ -255,10 +254,9 @@ static int gather_batch(struct forwarder *f, const struct waiting_runs *w, struc
 	return code;
 }
 
-/* Sends the first waiting runs in one request. Adds the number of runs that the receiver took or
- * refused to `*settled`. This may be fewer than all, because the size of a request is limited.
- * Returns 1 when the runs must be sent one by one: fewer than two runs wait, or the receiver
- * neither took nor refused any of them. */
+/* Sends the first waiting runs in one request, as many as fit. Adds the number of runs that the
+ * receiver took or refused to `*settled`. Returns 1 when the runs must be sent one by one: fewer
+ * than two runs wait, or the receiver neither took nor refused any of them. */
 static int forward_batch(struct forwarder *f, const struct waiting_runs *w, struct arena *arena,
 	size_t *settled, struct err *e)
 {
@@ -278,8 +276,8 @@ static int forward_batch(struct forwarder *f, const struct waiting_runs *w, stru
 	return code;
 }
 
-/* Forwards the runs that are not set aside. Stops when the receiver seems to be down, that is,
- * after two failures in a row, or after one failure that was not about the run
+/* Sends the runs that are not set aside, one by one. Stops when the receiver seems to be down:
+ * after two failures in a row, or after one failure that the run did not cause
  * (is_about_the_run). */
 static int forward_fresh(struct forwarder *f, const struct waiting_runs *w, struct arena *arena,
 	struct err *e)
@@ -324,8 +322,8 @@ static void forward_stuck(struct forwarder *f, const struct waiting_runs *w, str
 	}
 }
 
-/* Finds the oldest waiting runs, at most runs_at_once plus the number of runs that failed before.
- * Failed runs therefore never fill the whole list and block other runs. */
+/* Finds the oldest waiting runs. Their number is at most runs_at_once plus the number of runs that
+ * failed before, so that failed runs cannot fill the whole list and block other runs. */
 static int find_waiting(struct forwarder *f, struct arena *arena, struct waiting_runs *ret,
 	struct err *e)
 {
@@ -360,7 +358,7 @@ static size_t count_fresh(const struct forwarder *f, const struct waiting_runs *
 	return n;
 }
 
-/* Forwards the runs of find_waiting. Returns 1 when more may be waiting. */
+/* Sends the runs that find_waiting finds. Returns 1 when more runs may be waiting. */
 static int forward_some(struct forwarder *f, struct err *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
@@ -404,8 +402,8 @@ static int forward_all(struct forwarder *f, struct err *e)
 	return code;
 }
 
-/* Returns the seconds to wait before the next round. Sets `*settled` to true when the round had
- * no error and no run waits for a retry. */
+/* Does one round. Returns how many seconds to wait before the next. Sets `*settled` to true when
+ * the round had no error and no run waits for a retry. */
 static double attempt_round(struct forwarder *f, bool *settled)
 {
 	struct err e = {0};
@@ -500,7 +498,8 @@ int forwarder_start(struct forwarder **ret, const struct forwarder_options *o, s
 	return 0;
 }
 
-/* Counts the waiting runs after an abort: the thread may have ended before it counted them. */
+/* Counts the waiting runs after an abort, because the thread may have ended before it counted
+ * them. */
 static void count_after_abort(struct forwarder *f)
 {
 	if (!f->history)

@@ -9,7 +9,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/runs.h"
 
-/* A run that failed this many times in a row is set aside, whatever the reason was. */
+/* A run that failed this many times in a row is set aside, whatever the reasons were. */
 #define FAILURES_TO_GIVE_WAY 3
 
 struct retry_entry {

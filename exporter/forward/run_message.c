@@ -27,8 +27,8 @@
 #define LARGEST_COUNT      9007199254740992.0 /* 2^53: a double holds all whole numbers below */
 #define LARGEST_LIMIT      0x1p63             /* the largest memory limit that the kernel accepts */
 
-/* Stands for the offset of a key whose member in struct run needs its own code: read_run reads it,
- * and run_message writes it. */
+/* A json_key.offset for keys whose members in struct run need code of their own: read_run reads
+ * them, and run_message writes them. */
 #define READ_APART SIZE_MAX
 
 /* clang-format off */
@@ -178,9 +178,9 @@ static json_t *column_json(const struct distribution *d, unsigned statistics)
 
 json_t *run_message(const struct run *r)
 {
-	/* If the wall clock was set during the run, the start time and the end time do not fit the
-	 * duration. The receiver refuses such a run. The end time is more likely right, so compute
-	 * the start time from the end time and the duration. */
+	/* If the wall clock was set during the run, the start, the end and the duration do not fit
+	 * together, and the receiver would refuse the run. The end is more likely right than the
+	 * start, so compute the start from the end and the duration. */
 	struct run told = *r;
 
 	if (!run_times_agree(r))
@@ -206,8 +206,8 @@ json_t *run_message(const struct run *r)
 
 #define SHOWN 64 /* an error shows at most this number of bytes of a wrong text */
 
-/* Sets the error for a wrong value `v` of a key, with the accepted values; NULL = the key is
- * absent. Returns -EINVAL. */
+/* Sets the error for a wrong value `v` of a key; NULL = the key is absent. The message contains the
+ * accepted values. Returns -EINVAL. */
 static int refuse(const struct json_key *k, const json_t *v, struct err *e)
 {
 	AUTO(buf_done) struct buf accepts = BUF_MAX(sizeof e->text);
@@ -315,7 +315,8 @@ static int read_columns(struct run *r, json_t *columns, struct arena *arena, str
 	return 0;
 }
 
-/* An unknown name is no error, because a newer sender may know more architectures. */
+/* Returns the architecture with the name `v`. An unknown name is no error, because a newer sender
+ * may know more architectures. */
 static enum architecture read_architecture(const json_t *v)
 {
 	const char *name = json_string_value(v);
@@ -380,7 +381,7 @@ static int read_job(struct run *r, const json_t *o, struct arena *arena, struct 
 		if (code)
 			return code;
 	}
-	/* An older sender sends the namespace of a pod only as a label. */
+	/* An older version of the sender sends the namespace of a pod only as a label. */
 	if (!part[1])
 		part[1] = labelled_space(r->labels, arena);
 	job_key_write(part[0], part[1], part[2], key);
@@ -476,8 +477,7 @@ static const char *told_id(const json_t *o, struct arena *arena)
 }
 
 /* Sets the error for a body that is neither a run nor an array of 1 to RUN_BATCH_MAX runs. `o` is
- * the parsed body. If it is NULL, the body is no JSON, and `syntax` is the reason. Returns
- * -EINVAL. */
+ * the parsed body; NULL = it is not JSON, and `syntax` is the reason. Returns -EINVAL. */
 static int refuse_body(const json_t *o, size_t len, const char *syntax, struct err *e)
 {
 	const char *why = o ? "the array is empty" : syntax;

@@ -120,7 +120,8 @@ void made_run_of_system(struct made_run *m, const char *system, struct slice run
 	m->run.system_run = m->system_run;
 }
 
-/* Writes one part of the key: `chosen` by the user, or else `said` by the input. */
+/* Writes one part of the job's key to `ret`: `chosen`, which the user gave, or if that is NULL,
+ * `said`, which the input contains. */
 static void part_of(const char *chosen, struct slice said, char *ret, size_t size)
 {
 	if (chosen)
@@ -171,8 +172,8 @@ int made_run_give(struct made_run *m, const struct import_input *in, uint64_t li
 	}
 	double rate = run_total(&m->run, "cpu_seconds") / m->run.duration_seconds;
 
-	/* Compute the mean only for a source without samples, whose statistics are in m->stats. A
-	 * source with samples has computed the mean. */
+	/* Compute the mean number of cores for a source without samples, whose statistics are in
+	 * m->stats. A source with samples has computed it already. */
 	if (isfinite(rate) && m->run.stats == m->stats)
 		made_run_mean(m, "cpu_cores", rate);
 	json_t *o = run_message(&m->run);

@@ -1,5 +1,6 @@
-/* Reads a trace file of Nextflow: a row for each attempt of a task. Numbers have units, or have
- * none with trace.raw: bytes and milliseconds. The units of sizes are powers of 1024. */
+/* Reads a trace file of Nextflow, with a row for each attempt of a task. Numbers have units, and
+ * those of sizes are powers of 1024. With trace.raw, numbers have no units: they are bytes and
+ * milliseconds. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -45,7 +46,7 @@ static double time_of(const struct text_table *t, const char *column)
 	return isnan(raw) ? times_read(table_field(t, column)) : raw / 1000;
 }
 
-/* Reads a percentage as a share: both "99.5%" and "99.5" are 0.995. */
+/* Reads a percentage and divides it by 100: both "99.5%" and "99.5" become 0.995. */
 static double share_of(const struct text_table *t, const char *column)
 {
 	struct scan s = scan_slice(table_field(t, column));
@@ -55,8 +56,8 @@ static double share_of(const struct text_table *t, const char *column)
 										     (double)NAN;
 }
 
-/* Reads the times. `realtime` is how long the task ran. `duration` also contains its time in the
- * queue. */
+/* Reads the times. In the file, `realtime` is how long the task ran, and `duration` also contains
+ * its time in the queue. */
 static int read_times(struct made_run *m, const struct text_table *t, struct err *e)
 {
 	double complete = time_of(t, "complete");
@@ -90,7 +91,7 @@ static void read_use(struct made_run *m, const struct text_table *t)
 	made_run_total(m, "disk_written_bytes", bytes_of(table_field(t, "write_bytes")));
 }
 
-/* Returns the name without its tag: "SORT (sample_1)" is SORT. */
+/* Returns the name of the process without the tag of the task: SORT for "SORT (sample_1)". */
 static struct slice process_of(const struct text_table *t)
 {
 	struct slice name = table_field(t, "process");
@@ -128,8 +129,8 @@ static int read_row(void *context, const struct text_table *t, const struct impo
 	if (code)
 		return code;
 	read_use(&m, t);
-	/* The folder of a task is named like its hash, which stays the same when the task is
-	 * repeated with the same input. */
+	/* The hash of a task is the same when the task is repeated with the same input, so the id
+	 * also contains the time at which the task was submitted. */
 	const struct slice same[] = {table_field(t, "hash"),
 		{submitted, double_text(submitted, isnan(submit) ? m.run.ended_at : submit)}};
 

@@ -1,6 +1,6 @@
 /* Reads runs from a Prometheus that scrapes process-exporter, or cAdvisor and perhaps
- * kube-state-metrics. A table of queries asks for one number of each pod, or of each group of
- * processes, over the window. */
+ * kube-state-metrics. Each query of a table returns one number for each pod, or for each group of
+ * processes, over the window (--window). */
 #include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
@@ -21,8 +21,8 @@
 /* a rate is computed over this many steps, so that they contain at least two samples */
 #define RATE_STEPS 4
 #define STEP_LEAST 15.0 /* seconds; the interval between two scrapes is seldom shorter */
-/* A run without a known end has ended if it was last seen more than this many seconds ago.
- * Prometheus returns a series for 5 minutes after its last sample. */
+/* If the end of a run is unknown, the run counts as ended when it was last seen more than this many
+ * seconds ago, because Prometheus returns a series for 5 minutes after its last sample. */
 #define ENDED_AFTER 300.0
 
 enum pod_fact {
@@ -50,9 +50,10 @@ enum pod_fact {
 	FACTS,
 };
 
-/* The thing that a run is read from: a pod, or a group of processes. */
+/* A pod or a group of processes, from which a run is read. */
 struct subject {
-	const char *name, *place; /* place: namespace of a pod, instance of a group */
+	/* place: the namespace of a pod, or the label instance of a group */
+	const char *name, *place;
 	const char *owner_kind, *owner_name;
 	double fact[FACTS];
 };
@@ -98,7 +99,8 @@ static const struct query pod_queries[] = {
 		OF_POD("kube_pod_container_status_last_terminated_reason{reason=\"OOMKilled\"}") " > 0"},
 };
 
-/* Asks for the owners of pods. The name and the kind of the owner are labels of the results. */
+/* The query for the owners of pods. The name and the kind of the owner are labels of the
+ * results. */
 static const char owner_query[] = "max by (namespace, pod, owner_kind, owner_name) (max_over_time(kube_pod_owner[$W]))";
 
 #define BY_GROUP "by (instance, groupname) "
@@ -129,7 +131,7 @@ struct exporter {
 	const struct query *query;
 	size_t n_queries;
 	const char *owners; /* NULL = the subjects have no owners */
-	/* true = the subjects do not end, so that a run is one window of a subject */
+	/* true = the subjects do not end, so each window of a subject counts as one run */
 	bool of_window;
 };
 
@@ -286,8 +288,7 @@ static int add_subject(struct asking *a, const json_t *result, struct err *e)
 	return 0;
 }
 
-/* Sends the first query, for the peaks. Every subject has a peak, so the answer lists all
- * subjects. */
+/* Sends the first query, for the peaks. Its answer lists all subjects, because each has a peak. */
 static int find_subjects(struct asking *a, struct err *e)
 {
 	json_t *document = NULL, *list = NULL;
@@ -378,14 +379,14 @@ static void read_use(struct made_run *m, const struct subject *s, double window_
 	made_run_peak(m, "memory_peak_bytes", f[PEAK]);
 	made_run_peak(m, "memory_bytes", f[PEAK]);
 	made_run_mean(m, "memory_bytes", fmin(f[MEAN], f[PEAK]));
-	/* The counter of a container is 0 when its first process starts, so nothing is subtracted
-	 * for a run that began within the window. */
+	/* If the run began within the window, subtract nothing, because the counter of a container
+	 * is 0 when its first process starts. */
 	made_run_total(m, "cpu_seconds",
 		r->started_at >= window_begin ? f[CPU_END] : f[CPU_END] - f[CPU_BEGIN]);
 	made_run_total(m, "disk_read_bytes", f[READ]);
 	made_run_total(m, "disk_written_bytes", f[WRITTEN]);
-	/* A rate is computed over several steps. If the run is shorter, the rate includes time
-	 * before or after the run. */
+	/* A rate is computed over several steps. If the run is shorter than these, the rate
+	 * includes time before or after the run, so leave it out. */
 	if (r->duration_seconds >= RATE_STEPS * r->interval_seconds)
 		made_run_cores(m,
 			(const double[]){f[CORES_P50], f[CORES_P95], f[CORES_P99], f[CORES_MAX]});
@@ -425,8 +426,8 @@ static int give(const struct asking *a, const struct subject *s, struct err *e)
 
 	if (code)
 		return code;
-	/* The id of a pod's run comes from the pod. A group of processes has one run in each
-	 * window, so its id also contains the window. */
+	/* The id of a pod's run depends only on the pod. A group of processes has one run in each
+	 * window, so the id also depends on the window. */
 	const struct slice same[] = {{s->name, strlen(s->name)}, {s->place, strlen(s->place)},
 		{window, a->exporter->of_window ?
 				 double_text(window, floor(a->now / in->window_seconds)) :

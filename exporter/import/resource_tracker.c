@@ -1,6 +1,6 @@
-/* Reads metrics of resource-tracker: a time series of one run. The CSV has the values of its
- * processes, or both those and the values of the machine. The JSON is the result of dumps(), which
- * a Metaflow artifact holds as `tracker`. */
+/* Reads the metrics that resource-tracker writes: a time series of one run. A CSV file has the
+ * values of the run's processes, and perhaps also those of the machine. A JSON file is the result
+ * of dumps(), which a Metaflow artifact contains as `tracker`. */
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -40,9 +40,9 @@ static void tracked_done(struct tracked *k)
 	arena_done(&k->arena);
 }
 
-/* Adds the column that resource-tracker calls `name`. In the table that has only the values of the
- * processes (`own_table`), names lack "process_". Returns the index of the column, or COLUMNS_MAX
- * when the history has no such column. */
+/* Adds the column that resource-tracker calls `name`. `own_table`: true = the table has only the
+ * values of the processes, and its names do not begin with "process_". Returns the index of the
+ * column, or COLUMNS_MAX when the history has no such column. */
 static size_t add_column(struct tracked *k, struct slice name, bool own_table)
 {
 	struct buf full AUTO(buf_done) = BUF_MAX(256);
@@ -121,8 +121,8 @@ static bool is_unknown(const struct tracked *k, size_t column)
 	return true;
 }
 
-/* A sample lasts since the sample before it. The first sample has none before it, and counts as
- * long as the second. */
+/* The duration of a sample is the time since the sample before it. The first sample gets the
+ * duration of the second. */
 static void set_durations(struct tracked *k)
 {
 	k->duration = xcalloc(k->n, sizeof *k->duration);

@@ -40,7 +40,8 @@ static const struct state {
 	{"REVOKED", OUTCOME_FAILED},
 };
 
-/* Returns NULL for a job that has not ended: PENDING, RUNNING, REQUEUED, RESIZING, SUSPENDED. */
+/* Finds a state in the table. Returns NULL for a job that has not ended (PENDING, RUNNING,
+ * REQUEUED, RESIZING, SUSPENDED). */
 static const struct state *state_of(struct slice text)
 {
 	for (size_t i = 0; i < ARRAY_LEN(states); i++) {
@@ -81,7 +82,8 @@ static double requested_memory(const struct text_table *t)
 }
 
 /* Reads the peak memory of all tasks of a step together. Without TRESUsageInTot, only the peak of
- * the largest task is known (MaxRSS), and each task may have had as much. */
+ * the largest task is known (MaxRSS). It is multiplied by the number of tasks, because each may
+ * have used as much. */
 static double step_peak(const struct text_table *t)
 {
 	struct scan usage = scan_slice(table_field(t, "TRESUsageInTot"));

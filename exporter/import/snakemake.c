@@ -1,6 +1,6 @@
-/* Reads a benchmark file of Snakemake: a row for each repetition of a rule, in TSV or JSON lines.
- * Snakemake writes it only after a success, and without times. The time of the file is therefore
- * the end of the runs. */
+/* Reads a benchmark file of Snakemake, in TSV or JSON lines, with a row for each repetition of a
+ * rule. Snakemake writes it only after a success, and it contains no times of day. The time of the
+ * last write to the file is therefore used as the end of the runs. */
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -39,7 +39,7 @@ static struct slice stem_of(const char *path)
 	return (struct slice){name, strcspn(name, ".")};
 }
 
-/* Names the job as serve does: snakemake/RULE. */
+/* Names the job snakemake/RULE, as the command serve does. */
 static int name_job(struct made_run *m, const struct import_input *in, struct slice rule,
 	struct err *e)
 {
@@ -65,7 +65,8 @@ static int give(const struct snakemake_row *b, const struct import_input *in, ui
 	made_run_of_system(&m, "snakemake", (struct slice){0});
 	m.run.outcome = OUTCOME_SUCCEEDED;
 	made_run_times(&m, NAN, isnan(in->written_at) ? in->now : in->written_at, number[SECONDS]);
-	/* Prefer PSS: RSS counts memory that several processes share several times. */
+	/* Prefer PSS, because RSS counts memory that several processes share once for each of
+	 * them. */
 	made_run_peak(&m, "memory_peak_bytes",
 		(number[MAX_PSS] > 0 ? number[MAX_PSS] : number[MAX_RSS]) * MIB);
 	made_run_peak(&m, "memory_rss_bytes", number[MAX_RSS] * MIB);

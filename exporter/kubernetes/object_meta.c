@@ -6,15 +6,15 @@
 
 #include "collectors/naming/recognise.h"
 
-/* Most owners of an object that are read. An object usually has one owner. */
+/* Maximum number of owners of an object that are read. An object usually has one. */
 #define OWNERS_MAX 16
 
 #define LETTERS_AND_DIGITS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 #define NAME_CHARACTERS    "abcdefghijklmnopqrstuvwxyz0123456789-."
 #define UID_CHARACTERS     LETTERS_AND_DIGITS "-"
 
-/* Copies a member that is a text of these characters. Writes "" if it is missing, is no such text,
- * or does not fit. */
+/* Copies a member of an object that is a text and consists only of `characters`. Writes "" if it is
+ * missing, has other characters, or does not fit. */
 static void take_text(const json_t *object, const char *member, const char *characters, char *ret,
 	size_t size)
 {
@@ -35,7 +35,8 @@ bool object_name_is_valid(const char *name)
 	       name[0] != '.' && name[0] != '-' && !strstr(name, "..");
 }
 
-/* The group is the part of "batch/v1" before the slash. The core group has no name: "v1". */
+/* Reads the API group from the member apiVersion: the part of "batch/v1" before the slash. For the
+ * core group ("v1"), it is "". */
 static void take_group(const json_t *reference, char ret[POD_NAME_MAX])
 {
 	char version[POD_NAME_MAX];

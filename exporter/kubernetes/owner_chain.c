@@ -9,8 +9,8 @@
 #include "collectors/naming/stable_name.h"
 #include "exporter/core/log.h"
 
-/* Maximum number of results that are kept. All pods of one Job then need only one request for the
- * Job. */
+/* Maximum number of results that are kept, so that all pods of one Job need only one request for
+ * the Job. */
 #define KNOWN_OWNERS_MAX 64
 #define PATH_SIZE        (3 * POD_NAME_MAX)
 
@@ -22,10 +22,10 @@ static const struct owner_kind {
 	enum pod_class class;
 	/* Removes the part of a name that changes from run to run. NULL = no part changes. */
 	struct slice (*steady)(struct slice name);
-	/* The API's path to objects of the kind: version and plural. NULL = such an object is not
-	 * requested, because it has no owner, or an owner that does not help. */
+	/* Parts of the API's path for objects of this kind. NULL = objects of this kind are not
+	 * requested, because they have no owner, or its kind and name are not needed. */
 	const char *version, *plural;
-	bool has_words; /* its labels and annotations name the job, too */
+	bool has_words; /* true = labels and annotations of such an object may name the job, too */
 } kinds[] = {
 	{"", "Pod", POD_AS_NAMED, NULL, "v1", "pods", false}, /* a Spark driver */
 	{"batch", "Job", POD_IS_JOB, stable_name_without_schedule, "v1", "jobs", false},
@@ -50,7 +50,8 @@ static const struct owner_kind {
 struct top_owner {
 	enum pod_class class;
 	char kind[OBJECT_KIND_MAX], name[POD_NAME_MAX];
-	/* The last owner that was requested could be read, and has the UID of its reference. */
+	/* true = the last owner that was requested could be read and has the UID of its reference,
+	 * so the result may be kept */
 	bool complete;
 };
 
@@ -63,7 +64,7 @@ struct owner_chain {
 	unsigned questions; /* requests of the last owner_chain_find */
 	struct complaint untold[ARRAY_LEN(kinds)];
 	int64_t refused_until[ARRAY_LEN(kinds)]; /* monotonic ns; 0 = not refused */
-	size_t n_known; /* number of results that were ever kept; `known` is a ring */
+	size_t n_known; /* number of results that were kept so far; `known` is a ring buffer */
 	/* Any user may write any owner reference into a pod. A kept result is therefore used only
 	 * if the pod's namespace and all members of the reference are the same. */
 	struct known_owner {
@@ -117,9 +118,10 @@ static int code_of(int status)
 	}
 }
 
-/* Returns 0, or the error code of the status (code_of). Returns -ENOENT also for an object that is
- * too large or malformed: the API works, but this object is of no use. Returns -EIO if there is no
- * answer, whatever the code of `get` is: a missing token file must not look like the status 404. */
+/* Requests an object. Returns 0, or the error code of the HTTP status (code_of). An object that is
+ * too large or malformed also gives -ENOENT, because the API works but the object cannot be used.
+ * If there is no answer, returns -EIO and not the error of `get`, because a missing token file
+ * (-ENOENT) must not look like the status 404. */
 static int get_object(struct owner_chain *c, const char *path, struct object_meta *ret,
 	struct buf *words, struct err *e)
 {
@@ -157,7 +159,8 @@ static const struct owner_kind *kind_of(const struct owner_reference *o)
 	return NULL;
 }
 
-/* Operators of training frameworks call their kinds PyTorchJob, MPIJob, TFJob, RayJob, TrainJob and
+/* Returns the class of an owner. A kind that is not in the table, but ends with "Job", is a job:
+ * operators of training frameworks name their kinds PyTorchJob, MPIJob, TFJob, RayJob, TrainJob and
  * so on. */
 static enum pod_class class_of(const struct owner_reference *o, const struct owner_kind *k)
 {
@@ -188,7 +191,8 @@ static void name_by_reference(const struct owner_reference *o, const struct owne
 		set_name(stable_name_without_generated(name), top);
 }
 
-/* If Kubernetes made the name from a prefix (generateName), uses the prefix as the name. */
+/* If Kubernetes made the name of the object from a prefix (generateName), uses the prefix as the
+ * name of the owner. */
 static void name_by_prefix(const struct object_meta *m, struct top_owner *top)
 {
 	size_t len = strlen(m->generate_name);
@@ -202,7 +206,8 @@ static void name_by_prefix(const struct object_meta *m, struct top_owner *top)
 		set_name((struct slice){m->generate_name, len}, top);
 }
 
-/* Notes that the API refused to read an owner (403), or failed itself (5xx). */
+/* Call it when an owner could not be read: the API refused it (403), or failed itself (5xx). Logs
+ * that, and after a 403 does not request owners of this kind for a while. */
 static void note_untold(struct owner_chain *c, const struct owner_kind *k, struct mono now)
 {
 	size_t i = (size_t)(k - kinds);
@@ -259,7 +264,7 @@ static int follow(struct owner_chain *c, const char *space, const struct owner_r
 		enum pod_class class = class_of(&at, k);
 		struct object_meta m;
 
-		/* A Job that a service's controller made is a job. */
+		/* A Job is a job even if a service owns it. */
 		if (class == POD_IS_SERVICE && ret->class == POD_IS_JOB)
 			return 0;
 		if (class != POD_AS_NAMED) {
@@ -273,7 +278,7 @@ static int follow(struct owner_chain *c, const char *space, const struct owner_r
 		ret->complete = code == 0;
 		if (code)
 			return code == -ENOENT ? 0 : code;
-		/* The chain goes on, and the last question has been asked. */
+		/* The object has a further owner, but no further request is allowed. */
 		if (m.owned && depth + 1 == OWNER_QUESTIONS_MAX)
 			ret->complete = false;
 		if (class == POD_IS_JOB)
@@ -324,15 +329,15 @@ static int find_top(struct owner_chain *c, const char *space, const struct owner
 	}
 	int code = follow(c, space, owner, now, words, ret, e);
 
-	/* `known` does not store words. An owner that added words is therefore requested again for
-	 * each of its pods. */
+	/* `known` does not store words, so do not keep an owner that has added words. It is
+	 * requested again for each of its pods. */
 	if (code == 0 && ret->complete && words->len == before)
 		keep_owner(c, space, owner, ret);
 	return code;
 }
 
-/* Appends the owner. owner_chain_find keeps TOP_WORDS_MAX bytes free for it, however many words the
- * user's labels make. */
+/* Appends the name and the kind of the owner. owner_chain_find has kept TOP_WORDS_MAX bytes free
+ * for this, however long the other words are. */
 static void add_top(const struct top_owner *top, struct buf *words)
 {
 	words->max = OWNER_WORDS_MAX;
@@ -354,7 +359,7 @@ int owner_chain_find(struct owner_chain *c, const struct pod_id *pod, struct mon
 		return 0;
 	int code = get_object(c, path, &m, &ret->words, e);
 
-	/* The pod is gone, or another pod has its name now. */
+	/* The pod no longer exists, or another pod has its name now. */
 	if (code == -ENOENT || (code == 0 && strcmp(m.uid, pod->uid) != 0)) {
 		buf_reset(&ret->words);
 		return 0;

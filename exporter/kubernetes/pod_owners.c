@@ -20,11 +20,12 @@
 #define ANSWER_SECONDS  5.0
 #define FIRST_DELAY     1.0
 #define LONGEST_DELAY   300.0
-/* client-go allows 5 requests a second. A node that starts has all its pods at once, by default up
- * to 110. */
+/* Rate limit: 5 requests a second, as in client-go, after the first 100. When a node starts, all
+ * its pods, by default up to 110, are requested at the same time. */
 #define QUESTIONS_A_SECOND 5.0
 #define QUESTIONS_AT_ONCE  100.0
-/* Requests only the metadata: the API does not send the variables and commands of a pod. */
+/* Value of Accept that requests only the metadata of an object, and not the variables and commands
+ * of a pod. */
 #define ACCEPT "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
 #define URL_SIZE 1024
@@ -56,9 +57,9 @@ struct pod_owners {
 	/* Worker thread only. */
 	struct complaint complaint;
 	unsigned failures;      /* in a row */
-	double allowance;       /* requests that may be made now */
+	double allowance;       /* number of requests that may be made now */
 	struct mono allowed_at; /* time at which `allowance` was computed */
-	bool said;              /* the first success was logged */
+	bool said;              /* true = the first success was logged */
 	pthread_mutex_t lock;   /* guards the members below */
 	struct mono retry_at;   /* while failing: time of the next question */
 	bool failing;
@@ -143,8 +144,8 @@ static struct asked_pod *pod_of(const struct pod_owners *o, const char *uid)
 	return NULL;
 }
 
-/* Returns an entry for a new pod. If all entries are in use, reuses that of the answered pod that
- * was added first. Returns NULL if all entries are in use and none of their pods is answered. */
+/* Returns an entry for a new pod. If all entries are in use, reuses the oldest one whose pod has an
+ * answer. Returns NULL if no pod has one. */
 static struct asked_pod *new_pod(struct pod_owners *o)
 {
 	struct asked_pod *oldest = NULL;
@@ -203,8 +204,8 @@ bool pod_owners_find(struct pod_owners *o, const struct pod_id *pod, struct mono
 
 /* ---- the thread ---- */
 
-/* Returns true if the thread asks for `a` before `b`: pods for which a request failed come last,
- * older pods come first. */
+/* Returns true if the pod `a` must be requested before `b`. Pods for which a request failed come
+ * last. Otherwise the older pod comes first. */
 static bool is_before(const struct asked_pod *a, const struct asked_pod *b)
 {
 	return a->failed != b->failed ? b->failed : a->asked_at.ns < b->asked_at.ns;
@@ -252,9 +253,9 @@ static double delay(const struct pod_owners *o, int code)
 		owner_chain_wait(o->chain));
 }
 
-/* Gives a pod up if a request failed for it before, and the API has answered for another pod since
- * then: the fault is then with this pod. The pod is named as without the API. Returns true if the
- * pod was given up. */
+/* Call it when a request for a pod failed. If a request for it failed before, and the API has
+ * answered for another pod since then, the cause is this pod. It is then given up and named without
+ * the API, and the result is true. */
 static bool give_up(struct pod_owners *o, const char *uid)
 {
 	pthread_mutex_lock(&o->lock);
@@ -267,8 +268,8 @@ static bool give_up(struct pod_owners *o, const char *uid)
 	return ret;
 }
 
-/* Forgets the pods that are not answered, except the pod `uid`, for which the request failed. Most
- * of the forgotten pods end before the API answers again. */
+/* Forgets the pods without an answer, except the pod `uid`, for which the request failed. Most of
+ * them will end before the API answers again. */
 static void forget_unanswered(struct pod_owners *o, const char *uid)
 {
 	size_t n = 0;

@@ -46,8 +46,8 @@ static bool is_at_work(struct exit_deadline *l)
 	return ret;
 }
 
-/* Called after each slice. Counts slices instead of seconds, so that time during which the program
- * was stopped (SIGSTOP) does not count. */
+/* The function of the worker, called after each slice. It counts slices instead of seconds, so that
+ * time during which the program was stopped (SIGSTOP) does not count. */
 static double watch_deadline(void *context)
 {
 	struct exit_deadline *l = context;
@@ -76,7 +76,8 @@ struct exit_deadline *exit_deadline_begin(const struct exit_plan *exit_plan)
 	if (!l)
 		return NULL;
 	l->exit_plan = *exit_plan;
-	l->silent = -1; /* the first call is before the first slice and does not count */
+	/* -1, because the first call is before the first slice and does not count */
+	l->silent = -1;
 	worker_init(&l->worker);
 	if (worker_start(&l->worker, "leave", watch_deadline, l, NULL) == 0)
 		return l;

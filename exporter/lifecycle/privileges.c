@@ -65,7 +65,7 @@ static bool place_is_of_others(const char *path)
 
 	if (!path)
 		return false;
-	/* Do not ask a disk that may never answer. */
+	/* Do not call stat(2) on a disk that may never answer. Assume another owner. */
 	if (path_is_remote(path))
 		return true;
 	if (stat(path, &s) == 0 && s.st_uid != geteuid())
@@ -103,15 +103,15 @@ static int keep_capabilities(uint64_t wanted, uint64_t *ret)
 	/* Clear the ambient set, because executed programs inherit it. Ignore errors, because Linux
 	 * before 4.3 has no ambient set. */
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	/* Call capset(2) only if a capability must be dropped or made effective. Our systemd
-	 * unit forbids capset(2), and grants only the capabilities that are kept. */
+	/* Call capset(2) only if a capability must be dropped or made effective. The systemd unit
+	 * of this program forbids capset(2), and grants only the capabilities that are kept. */
 	return more && syscall(SYS_capset, &head, half) < 0 ? -errno : 0;
 }
 
 static void drop_capabilities(const struct options *o, const char *history_path, struct buf *names)
 {
-	/* With --security.user there are no files of others, because switch_user has already given
-	 * these files to that user. */
+	/* With --security.user, no file belongs to another user, because switch_user has given the
+	 * files to that user. */
 	bool others = !o->security_user &&
 		      (place_is_of_others(history_path) || place_is_of_others(o->unix_socket) ||
 			      place_is_of_others(o->catalogue_cache));
@@ -153,8 +153,8 @@ int privileges_drop(const struct options *o, const char *history_path, struct er
 
 	if (failed)
 		return failed;
-	/* Other users must not read new files, even in a folder that all users may open. Kubernetes
-	 * may create the history's folder with such a mode. */
+	/* Other users must not be able to read new files, even in a folder that all users may open.
+	 * The history may be in such a folder in Kubernetes. */
 	umask(umask(S_IRWXO) | S_IRWXO);
 	drop_capabilities(o, history_path, &names);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)

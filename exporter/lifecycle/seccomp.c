@@ -17,8 +17,8 @@
 #include "exporter/core/loose_thread.h"
 #include "exporter/lifecycle/privileges.h"
 
-/* The table lists forbidden calls instead of allowed calls. The C library, the resolver, TLS and
- * NVIDIA's library may make new calls after an update, and an update must not stop the server. */
+/* The table lists the forbidden calls and not the allowed ones: after an update, the C library, the
+ * resolver, TLS or NVIDIA's library may make new calls, which must not stop the server. */
 /* clang-format off */
 static const uint32_t forbidden[] = {
 	/* becoming another program */
@@ -73,7 +73,8 @@ static const uint32_t forbidden[] = {
  * whole value. */
 #define LOW_HALF(i) FIELD(args[i])
 
-/* Most exploits that gain root start with a user namespace. CLONE_NEWTIME exists in clone3 only. */
+/* Flags of clone(2) that create namespaces. Most exploits that gain root begin with a user
+ * namespace. CLONE_NEWTIME is missing, because only clone3 accepts it. */
 #define NAMESPACES                                                                                 \
 	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |             \
 		CLONE_NEWPID | CLONE_NEWNET)
@@ -122,7 +123,8 @@ static const struct sock_filter checks[] = {
 	UNLESS_SKIP(F_SETSIG, 1),
 	REFUSE,
 	ALLOW,
-	/* Lowering a limit of another process can end that process. */
+	/* Allow prlimit(2) only for this process: lowering a limit of another process can end that
+	 * process. */
 	UNLESS_SKIP(SYS_prlimit64, 4),
 	LOW_HALF(0),
 	IF_SKIP(0, 1),

@@ -16,8 +16,8 @@
 
 #define LOOK_SECONDS 0.5
 
-/* Seconds between two checks while no process of the pod has been seen yet. A container takes
- * longer than this to start. */
+/* Seconds between two checks until the first process of the pod is seen. Starting a container takes
+ * longer than this. */
 #define FIRST_LOOK_SECONDS 0.05
 
 /* Waits for a signal and returns its number. Returns 0 when `seconds` have passed. Also returns 0
@@ -65,8 +65,8 @@ static bool pod_is_busy(struct app *app, struct tree *proc)
 	return proc && tree_list(proc, "", is_other, app) > 0;
 }
 
-/* Finds out whether runs were seen and whether one is active. Uses a sample that is at most half of
- * SHUTDOWN_SETTLE_SECONDS old, even if --sample.interval is longer. */
+/* Finds out whether runs were seen and whether one is active. The snapshot that is used is at most
+ * SHUTDOWN_SETTLE_SECONDS / 2 old, even if --sample.interval is longer. */
 static struct last_sight look_at_runs(struct app *app)
 {
 	double most = fmin(2 * app->options->sample_interval, SHUTDOWN_SETTLE_SECONDS / 2);
@@ -82,8 +82,8 @@ static struct last_sight look_at_runs(struct app *app)
 	return ret;
 }
 
-/* Waits for the end of the job. In a pod, the job has received the same signal as this server.
- * The wait ends at a second signal, or after SHUTDOWN_GRACE_SECONDS. */
+/* Waits for the end of the job, which, in a pod, has received the same signal as this server. The
+ * wait ends early at a second signal, or after SHUTDOWN_GRACE_SECONDS. */
 static void wait_for_end_of_job(struct app *app, const sigset_t *signals)
 {
 	struct mono begin = now_read().mono;
@@ -110,7 +110,8 @@ static const char *wait_for_job(struct app *app, const sigset_t *signals, struct
 			wait_for_end_of_job(app, signals);
 			return sigabbrev_np(n);
 		}
-		/* List the processes, too, because the sampler may miss a short or refused job. */
+		/* Also look at the processes, because the sampler may miss a job that is short or
+		 * was refused. */
 		s.active = s.active || pod_is_busy(app, pod);
 		seen = seen || s.seen || s.active;
 		if (s.active || !seen)
@@ -132,8 +133,8 @@ static const char *wait_for_pod(struct app *app, const sigset_t *signals)
 {
 	struct tree *proc = NULL;
 
-	/* An exporter that is process 1 sees no other container and no job. It ends at once, so
-	 * that it does not keep the pod running. */
+	/* If the exporter is process 1, it cannot see other containers and the job. It must end at
+	 * once, so that it does not keep the pod running. */
 	if (app->self->pid == 1)
 		return "no other container can be seen";
 	if (tree_open(&proc, app->options->procfs, NULL))

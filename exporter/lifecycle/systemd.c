@@ -28,8 +28,8 @@ bool systemd_notify(const char *state)
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	size_t len = path ? strlen(path) : 0;
 
-	/* A path that begins with "@" is in the abstract namespace, whose names begin with a
-	 * NUL. */
+	/* A path that begins with "@" is a name in the abstract namespace of Unix sockets. In
+	 * sun_path, such a name begins with a NUL instead. */
 	if (len < 2 || len >= sizeof address.sun_path || (path[0] != '/' && path[0] != '@'))
 		return false;
 	memcpy(address.sun_path, path, len);
@@ -51,8 +51,9 @@ static bool read_number(const char *name, uint64_t *ret)
 	return scan_u64(&s, ret) && scan_end(&s);
 }
 
-/* Returns true when the value of the variable is our PID. Another value means that the variable was
- * set for a parent process. If the variable is missing, returns true unless `required` is true. */
+/* Returns true when the value of the environment variable is the PID of this process. With another
+ * value, the variable was set for a parent process. If the variable is missing, returns
+ * !required. */
 static bool is_for_us(const char *name, bool required)
 {
 	uint64_t pid;

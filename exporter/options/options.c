@@ -197,7 +197,7 @@ static bool set_choice(const char **field, const char *(*choice)(size_t i), cons
 	return false;
 }
 
-/* Returns the array of a list as a writable array. This is allowed because this file allocated the
+/* Returns the array of a list without the const. This is correct, because this file allocated the
  * array. */
 static const char **texts_of(const struct text_list *list)
 {
@@ -276,8 +276,8 @@ static void ignore(struct options *o, const char *why)
 	o->ignored[o->n_ignored++] = xstrdup(why);
 }
 
-/* Handles a wrong option. The command "run" ignores the option, because the job must run in any
- * case. Every other command gets the error. */
+/* Handles a wrong option; `why` is the error. The command "run" ignores the option, because the job
+ * must run in any case. For any other command, `why` is returned as the error. */
 static int complain(struct options *o, enum command_bits command, const struct err *why,
 	struct err *e)
 {
@@ -386,8 +386,7 @@ static int set_collector(struct options *o, const char *name, bool on, struct er
 	return -EINVAL;
 }
 
-/* Sets the error for an unknown option. Returns -ENOENT, so that callers can distinguish it from a
- * wrong value (-EINVAL). */
+/* Sets the error for an unknown option. Returns -ENOENT, because -EINVAL means a wrong value. */
 static int unknown_option(const char *flag, enum command_bits command, struct err *e)
 {
 	const char *names[ARRAY_LEN(rows)], *slip, *word;
@@ -454,9 +453,8 @@ static int read_flag(struct options *o, enum command_bits command, int argc, cha
 	return set_by_flag(o, f.row, argv[++*i], e);
 }
 
-/* Called when argv[i] is an unknown option. Returns true if the next argument is its value, because
- * "--" or a known option follows that argument. Returns false if the next argument may be the
- * command. */
+/* Call it when argv[i] is an unknown option. Returns true if argv[i + 1] must be its value and not
+ * the job's command, because "--" or a known option follows it. */
 static bool unknown_has_value(enum command_bits command, int argc, char **argv, int i)
 {
 	struct flag f;
@@ -523,8 +521,8 @@ int options_read(struct options *ret, enum command_bits command, int argc, char 
 		}
 		code = complain(ret, command, &why, e);
 	}
-	/* Without "--", the next argument may be the value of the unknown option, or it may be the
-	 * command. */
+	/* Without "--", it is unclear whether the argument after an unknown option is its value or
+	 * the job's command. */
 	if (code == 0 && unknown.code && !ends && !ret->help)
 		code = err_set(e, -EINVAL, "%s%s", unknown.text,
 			"; write -- in front of the command");

@@ -79,8 +79,8 @@ const struct text_shape shape_rate = {
 	.accepted = "a currency and the US dollars for one unit of it, such as EUR=1.16",
 };
 
-/* Returns true for a URL. Refuses a URL with a user name and password, because the URL appears in
- * the log, in the history and in answers. */
+/* Returns true for a URL without a user name and password. A URL with them is refused, because URLs
+ * appear in the log, in the history and in answers. */
 static bool is_url(const char *text)
 {
 	size_t scheme = strncasecmp(text, "http://", 7) == 0  ? 7 :

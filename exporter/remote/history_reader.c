@@ -18,17 +18,17 @@
 #define CONNECT_SECONDS 5.0
 #define QUERY_SECONDS   60.0
 #define ANSWER_MAX      (48u << 20)
-/* maximum number of runs that one query asks for, unless a single job has more */
+/* one query reads at most this many runs, unless a single job has more */
 #define RUNS_OF_QUERY   500
 #define JOBS_OF_QUERY   100
 #define FIRST_DELAY     1.0
 #define LONGEST_DELAY   60.0
-#define SHORTEST_WINDOW 2.0 /* seconds; a shorter window is not divided */
-#define ROOM_SECONDS    0.2 /* seconds between two checks whether a full history has room again */
+#define SHORTEST_WINDOW 2.0 /* seconds; read_large does not divide a shorter window */
+#define ROOM_SECONDS    0.2 /* seconds between two checks of wait_for_room */
 
-/* The number of runs of a job that were in the store when all of them were last read. */
+/* A job whose runs were read, and how many of its runs were in the store then. */
 struct known_job {
-	uint64_t hash; /* hash of the job's key; 0 = the place is free */
+	uint64_t hash; /* hash of the job's key; 0 = this element is free */
 	double runs;
 };
 
@@ -36,7 +36,7 @@ struct history_reader {
 	struct history_reader_options options;
 	char *url;
 	struct store store;
-	/* A hash table. It has twice as many places as jobs. */
+	/* a hash table with at least twice as many elements as jobs */
 	struct known_job *known;
 	size_t n_known, room;
 	struct mono listed; /* time of the last list of all jobs */
@@ -104,7 +104,7 @@ static struct known_job *known(struct history_reader *r, const char *key)
 
 /* ---- runs ---- */
 
-/* Adds a run, and marks it as sent, because it is in the store. */
+/* Adds a run to the history, and marks it as sent, because the store has it. */
 static int add_run(struct history *h, const struct run *r, struct err *e)
 {
 	int code = history_run_add(h, r, e);
@@ -122,7 +122,7 @@ struct addition {
 	uint64_t runs_per_job;
 };
 
-/* Adds the runs to the history. Leaves out the runs that the limits of the history would remove at
+/* Adds the runs to the history, except those that the limits of the history would remove at
  * once. */
 static int add_runs(struct history *h, void *context, struct err *e)
 {
@@ -141,7 +141,7 @@ static int add_runs(struct history *h, void *context, struct err *e)
 	return code;
 }
 
-/* Waits until the upkeep has removed enough runs, if the history is full. */
+/* If the history is full, waits until upkeep has removed enough runs. */
 static int wait_for_room(struct history_reader *r, struct err *e)
 {
 	int code;
@@ -180,8 +180,8 @@ static int read_jobs(struct history_reader *r, const struct store_job *job, size
 }
 
 /* Reads the newest runs of a job that has too many runs for one query. Divides the window into
- * halves, and reads the newer half first. Subtracts the number of runs from `*left`, and stops when
- * it is 0 or less. */
+ * halves, and reads the newer half first. Subtracts the number of runs that were read from `*left`,
+ * and stops when `*left` is 0 or less. */
 static int read_large(struct history_reader *r, const struct store_job *job,
 	const struct store_window *w, double *left, bool *complete, struct err *e)
 {
@@ -199,8 +199,8 @@ static int read_large(struct history_reader *r, const struct store_job *job,
 	return code || *left <= 0 ? code : read_large(r, job, &older, left, complete, e);
 }
 
-/* Returns how many jobs, from the first on, fit into one query. The jobs of a query have the same
- * namespace and the same cluster. */
+/* Returns how many of the first jobs can be read by one query. All jobs of a query must have the
+ * same namespace and the same cluster. */
 static size_t jobs_of_query(const struct store_job *job, size_t n)
 {
 	double runs = job[0].runs;
@@ -215,8 +215,8 @@ static size_t jobs_of_query(const struct store_job *job, size_t n)
 	return i;
 }
 
-/* Reads the runs of these jobs. If `remember` is true, job[i].runs counts all runs of a job in the
- * store, and is remembered for the comparison in changed(). */
+/* Reads the runs of these jobs. `remember`: true = the window contains all runs of the store, so
+ * job[i].runs is remembered for the comparison in changed(). */
 static int read_all(struct history_reader *r, const struct store_job *job, size_t n,
 	const struct store_window *w, bool remember, struct err *e)
 {
@@ -240,7 +240,7 @@ static int read_all(struct history_reader *r, const struct store_job *job, size_
 
 /* ---- rounds ---- */
 
-/* Moves the jobs whose number of runs has changed since they were last read to the front. Returns
+/* Moves those jobs to the front whose number of runs has changed since they were last read. Returns
  * their number. */
 static size_t changed(struct history_reader *r, struct store_job *job, size_t n)
 {
@@ -253,8 +253,8 @@ static size_t changed(struct history_reader *r, struct store_job *job, size_t n)
 	return left;
 }
 
-/* Lists the jobs of the window, and reads their runs. If `all` is true, the window covers the whole
- * store, and only the jobs whose number of runs has changed are read. */
+/* Lists the jobs with runs in the window, and reads these runs. `all`: true = the window covers the
+ * whole store, so only jobs whose number of runs has changed are read. */
 static int read_window(struct history_reader *r, const struct store_window *w, bool all,
 	struct err *e)
 {

@@ -92,8 +92,9 @@ const struct run_text run_texts[] = {
 const size_t run_texts_n = ARRAY_LEN(run_texts);
 _Static_assert(ARRAY_LEN(run_texts) <= RUN_TEXTS_MAX, "RUN_TEXTS_MAX");
 
-/* Replaces a reason in which a number occurs by a fixed text. A reason is a label, and each
- * different number would make a new series. */
+/* Returns the text to send for a reason (run.not_measured). A reason that contains a number is
+ * replaced by a fixed text: the text is a label, and each different number would make a new
+ * series. */
 static const char *reason_of_few(const char *reason)
 {
 	return reason && strpbrk(reason, "0123456789") ? "its numbers are impossible" : reason;
@@ -104,9 +105,9 @@ static bool is_member(const struct run_text *t, size_t offset)
 	return t->offset == offset;
 }
 
-/* Rounds a time to 15 digits, because VictoriaMetrics keeps no more. The result is in the middle of
- * its ten-thousandth of a second, so that the time in milliseconds, as answers show it, does not
- * change. */
+/* Changes a time by less than 0.1 ms, to the middle of its ten-thousandth of a second.
+ * VictoriaMetrics stores only 15 digits of a number. From the middle, its rounding cannot change
+ * the milliseconds, which answers show. */
 #define NS_OF_TIME 100000
 static double time_of_15_digits(double seconds)
 {
@@ -155,8 +156,9 @@ static enum architecture architecture_of(const char *name)
 		       ARCHITECTURE_UNKNOWN;
 }
 
-/* Stores a statistic of a column in `ret`. The numbers of a column come one after the other. How
- * many values the column had is unknown, so `n` becomes 1, the least possible number. */
+/* Stores a statistic of a column in `ret`. All statistics of a column must come one after the
+ * other. The number of values `n` is not in the store, so it becomes 1, the least possible
+ * number. */
 static void set_statistic(struct run *ret, const struct run_series *s, double v)
 {
 	struct column_stats *c = ret->n_stats ? &ret->stats[ret->n_stats - 1] : NULL;

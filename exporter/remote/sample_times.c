@@ -7,11 +7,12 @@
 #include "collectors/base/mem.h"
 
 #define MS_PER_SECOND 1000
-#define TRIES         64 /* number of milliseconds of the same second that are tried */
-#define WAYS          8  /* number of places in the table `taken` in which a time may be */
+/* maximum number of other milliseconds of the same second that are tried */
+#define TRIES 64
+#define WAYS  8 /* number of elements of the table `taken` in which a time may be stored */
 
-/* Returns the place of a time in the table `taken`. If the time is not in the table yet, returns
- * the place for it, and sets `*is_free` to true. */
+/* Returns the element of the table `taken` for a time (a hash of the series and the time). Sets
+ * `*is_free` to true when the time was not in the table. */
 static struct taken_time *place_of(struct sample_times *t, uint64_t series_and_time, bool *is_free)
 {
 	size_t first = series_and_time % (SAMPLE_TIMES_MAX / WAYS) * WAYS;
@@ -22,14 +23,14 @@ static struct taken_time *place_of(struct sample_times *t, uint64_t series_and_t
 		if (*is_free || set[i].series_and_time == series_and_time)
 			return &set[i];
 	}
-	/* All places for this time are taken: the oldest time among them is forgotten. */
+	/* All WAYS elements for this time are in use. Forget the oldest of them. */
 	memmove(set, set + 1, (WAYS - 1) * sizeof *set);
 	*is_free = true;
 	return &set[WAYS - 1];
 }
 
-/* Gives the time to the run if no other run has it. Returns true when the run has the time now.
- * Sets `*is_new` to true when no run had it before. */
+/* Gives the time `ms` of the series to the run, unless another run has it. Returns true when the
+ * run has the time now. Sets `*is_new` to true when no run had it before. */
 static bool take(struct sample_times *t, uint64_t series, int64_t ms, uint64_t run, bool *is_new)
 {
 	const uint64_t key[] = {series, (uint64_t)ms};
@@ -74,7 +75,7 @@ void sample_times_lose(struct sample_times *t, const struct run *r)
 	const uint64_t key[] = {series_of(r), (uint64_t)sample_times_of(t, r, NULL)};
 	bool is_free;
 
-	/* 0 is the hash of no run, so the time counts as taken by another run. */
+	/* No run has the hash 0, so the time counts as used by another run from now on. */
 	place_of(t, hash_bytes(key, sizeof key) | 1, &is_free)->run = 0;
 }
 

@@ -1,6 +1,6 @@
-/* A block is the length of the data, then literals and copies. A copy repeats earlier bytes that
- * begin at most 64 KiB before it. To find them, a table stores, for each hash of 4 bytes, the last
- * position of such bytes. */
+/* A block consists of the length of the data, and then literals and copies. A copy means that
+ * earlier bytes, which begin at most 64 KiB before, occur again. To find such bytes, a table stores
+ * for each hash of 4 bytes where bytes with this hash were last seen. */
 #include "exporter/remote/snappy.h"
 
 #include <stdint.h>

@@ -18,8 +18,9 @@
 
 #define QUERY_MAX   (256u << 10)
 #define ERROR_SHOWN 200
-#define TEXT_MAX    256 /* a label with a longer text is ignored; bytes with the NUL */
-#define COUNTED     RUN_SERIES_PREFIX RUN_SERIES_OF_ALL
+/* maximum size of a label's text in bytes, with the NUL; a label with a longer text is ignored */
+#define TEXT_MAX 256
+#define COUNTED  RUN_SERIES_PREFIX RUN_SERIES_OF_ALL
 
 static void json_freep(json_t **o)
 {
@@ -28,8 +29,8 @@ static void json_freep(json_t **o)
 
 /* ---- queries ---- */
 
-/* Appends a text, escaped for a string of PromQL. If `pattern` is true, it is also escaped as a
- * regular expression that matches only this text. */
+/* Appends a text with escapes for a string of PromQL. `pattern`: true = the string is a regular
+ * expression, which must match only this text. */
 static void add_text(struct buf *out, const char *text, bool pattern)
 {
 	for (size_t i = 0; text[i]; i++) {
@@ -96,7 +97,7 @@ static int ask(struct store *s, const struct buf *query, double at, struct err *
 		return err_set(e, -E2BIG, "a query has more than %u bytes", QUERY_MAX);
 	buf_adds(&body, "query=");
 	add_escaped(&body, query);
-	/* nocache is for VictoriaMetrics, which would answer from its cache, without runs that
+	/* Without nocache, VictoriaMetrics would answer from its cache, which lacks runs that
 	 * arrived late. */
 	buf_addf(&body, "&nocache=1&time=%.3f", at);
 	const struct endpoint_document d = {
@@ -111,8 +112,8 @@ static int ask(struct store *s, const struct buf *query, double at, struct err *
 	return refused(s, o, e);
 }
 
-/* Returns the list of results in the answer, or NULL if the answer is no success of this result
- * type. */
+/* Returns the array of results in the answer `o`. NULL = the answer is an error, or the type of its
+ * results is not `type`. */
 static const json_t *results_of(const json_t *o, const char *type)
 {
 	const char *status = json_string_value(json_object_get(o, "status"));
@@ -233,18 +234,19 @@ int store_count(struct store *s, const char *key, const struct store_window *w, 
 
 /* ---- runs ---- */
 
-/* One sample of a series, which belongs to a run. */
+/* One sample of a series. All samples of a run have the same key, outcome and time. */
 struct read_sample {
 	const char *key;
 	enum outcome outcome;
 	int64_t at_ms;
-	size_t series;        /* index in run_series, or a POINT_... below */
+	size_t series;        /* index in run_series, or one of the POINT_... below */
 	const json_t *labels; /* labels of the series */
 	double value;
 };
 #define POINT_TEXTS   RUN_SERIES_MAX       /* the series rightsize_run_info */
 #define POINT_NUMBERS (RUN_SERIES_MAX + 1) /* the series rightsize_run_numbers */
-/* A series that only a later version knows has this value plus a hash of its name. */
+/* for a series that only a later version of this program knows: this value plus a hash of its
+ * name */
 #define POINT_OTHER (RUN_SERIES_MAX + 2)
 
 static int by_run(const void *a, const void *b)
@@ -336,7 +338,7 @@ static bool same_number(double a, double b)
 /* The values of a run, collected from its samples. */
 struct assembled {
 	struct run_values values;
-	/* number of values that the run has according to RUN_SERIES_NUMBERS; NaN = unknown */
+	/* how many numbers of the run were sent (RUN_SERIES_NUMBERS); NaN = unknown */
 	double numbers;
 	double found;
 	bool collided;
@@ -367,8 +369,8 @@ static void assemble(const struct read_sample *p, size_t n, struct arena *arena,
 	}
 }
 
-/* Adds the run to which these samples belong. Counts it instead if it is incomplete, collided or
- * refused (struct store_runs). */
+/* Adds the run to which these samples belong to `ret`. If it is incomplete, collided or refused
+ * (struct store_runs), only counts it. */
 static void add_run(struct store_runs *ret, const struct read_sample *p, size_t n,
 	struct arena *arena)
 {

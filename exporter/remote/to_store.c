@@ -18,8 +18,9 @@ uint64_t to_store_shifted(void)
 	return atomic_load(&shifted_runs);
 }
 
-/* Writes a request. Ends it before a run whose time is earlier than that of the run before. Within
- * one request, a store without an out-of-order window drops such a run without an error. */
+/* Writes a request. It ends before the first run whose time is earlier than that of the run before
+ * it: a store without an out-of-order window would drop this run from the request without an
+ * error. */
 static size_t write_runs(struct buf *body, const struct run *const *run, size_t n)
 {
 	struct buf request AUTO(buf_done) = BUF_MAX(REQUEST_MAX);
@@ -47,9 +48,10 @@ static size_t write_runs(struct buf *body, const struct run *const *run, size_t 
 	"arrive"
 #define RETENTION "the run is older than what the store keeps: its retention decides"
 
-/* Answers with status 400, or 409 from Thanos, after which the same request can never succeed. They
+/* Answers with status 400 (409 from Thanos) after which the same request can never succeed. They
  * are recognised by words in the messages of Prometheus, Mimir, Thanos and VictoriaMetrics. Any
- * other answer 400 may come from a proxy, or from a store that is repaired later. */
+ * other answer 400 may come from a proxy, or from a store that is repaired later, so the run is
+ * sent again. */
 static const struct {
 	const char *words;
 	bool other_time;
@@ -81,8 +83,9 @@ struct store_answer store_answer_of(const struct http_response *a)
 	return (struct store_answer){VERDICT_OPEN, false, ""};
 }
 
-/* A store may take some runs of a request and still refuse the request as a whole. A refused
- * request is therefore sent again, one run at a time. */
+/* Reads the answer of the store. A store may store some runs of a request and still refuse the
+ * request as a whole. A refusal of several runs therefore decides about none of them, and they are
+ * sent again one at a time. */
 static const char *read_answer(const struct http_response *a, const struct run *const *run,
 	size_t n, enum run_verdict *ret, struct arena *arena)
 {

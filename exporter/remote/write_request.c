@@ -9,7 +9,8 @@
 #include "collectors/base/scan.h"
 #include "exporter/remote/varint.h"
 
-/* Fields of the messages, with their wire types: WriteRequest, TimeSeries, Label, Sample. */
+/* Tags of the fields of the protobuf messages WriteRequest, TimeSeries, Label and Sample: number of
+ * the field << 3 | wire type. */
 enum field {
 	FIELD_SERIES = 1 << 3 | 2,
 	FIELD_LABEL = 1 << 3 | 2,
@@ -21,7 +22,8 @@ enum field {
 };
 
 #define NAME_MAX_BYTES 96
-#define LABELS_MAX     (RUN_TEXTS_MAX + 5) /* the name, and four labels of every series */
+/* the texts of the run, the name of the series, and the four labels that each series has */
+#define LABELS_MAX (RUN_TEXTS_MAX + 5)
 
 struct label {
 	const char *name;
@@ -76,15 +78,15 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct label *)a)->name, ((const struct label *)b)->name);
 }
 
-/* Adds a label, unless its text is empty, which means the same as no label. */
+/* Adds a label. An empty text is left out, because it means the same as no label. */
 static void add_label(struct label *label, size_t *n, const char *name, struct slice text)
 {
 	if (text.len)
 		label[(*n)++] = (struct label){name, text};
 }
 
-/* Adds a series with the labels in `label`. label[0] is for the name of the series. The labels must
- * be sorted, because the receiver requires it. */
+/* Adds a series with one sample. `label` contains its labels; label[0] is set to the name of the
+ * series. The labels must be sorted, because the receiver requires it. */
 static void add_series(struct buf *out, struct label *label, size_t n, const char *name,
 	double value, int64_t at_ms)
 {

@@ -20,7 +20,8 @@
 #define ADVISED_MAX 100
 static_assert(ADVISED_MAX == 100 && JOBS_MAX == 1000, "the help of advise says so");
 
-/* A core counts as much as 8 GiB, as in recommender/behaviour/phases.h. */
+/* To add cores and memory, one core counts as much as 8 GiB, as in
+ * recommender/behaviour/phases.h. */
 #define BYTES_PER_CORE (8.0 * 1024 * 1024 * 1024)
 
 static const struct parameter parameters[] = {
@@ -46,7 +47,8 @@ struct overview_prices {
 	bool looked;
 	struct catalogue_use use; /* empty before the first use, and when there is no catalogue */
 	struct machine here;
-	/* the server whose price was used last, that is, the server of the last priced run */
+	/* cost of the server of the last run that was priced, so that the next run on this server
+	 * needs no search */
 	struct current_cost at;
 };
 
@@ -56,8 +58,8 @@ static void prices_done(struct overview_prices *p)
 	catalogue_use_done(&p->use);
 }
 
-/* Loads the catalogue when the first cost is needed, because jobs without a successful run have no
- * cost. */
+/* Loads the catalogue when the first cost is needed. It may never be needed, because jobs without a
+ * successful run have no cost. */
 static void look_up_prices(struct overview_prices *p)
 {
 	if (p->looked)
@@ -77,9 +79,8 @@ static double cores_of(const struct run_brief *r)
 	return r->cpu_seconds / r->duration_seconds;
 }
 
-/* Returns the share of the request that the run did not use. The used amounts are the average cores
- * and the peak memory. A resource counts only if it was requested and measured; NaN = no such
- * resource. */
+/* Returns the share of the request that the run did not use. It used its mean cores and its peak
+ * memory. A resource counts only if it was requested and measured. NaN = none was. */
 static double waste_of(const struct run_brief *r)
 {
 	double used = NAN, requested = NAN;
@@ -158,8 +159,8 @@ static double cost_of_job(const struct job_brief *j, struct overview_prices *p)
 	return NAN;
 }
 
-/* Returns a request from the newest run that has this request; NaN = no run has it. `offset` is the
- * offset of a double in struct run_brief. */
+/* Returns a request of the job, such as its memory, from the newest run that has this request. NaN
+ * = no run has it. `offset` is the offset of the request, a double, in struct run_brief. */
 static double newest_request(const struct job_brief *j, size_t offset)
 {
 	for (size_t i = 0; i < j->n; i++) {
@@ -180,7 +181,7 @@ static json_t *outcomes_json(const struct job_brief *j)
 	return array;
 }
 
-/* Adds the recommendation, and what it saves. `advice` may be NULL. */
+/* Adds the recommended resources and the saving. `advice` NULL = unknown. */
 static void put_advice(json_t *o, const struct job_advice *advice)
 {
 	static const struct resources unknown;
@@ -239,8 +240,9 @@ static void overview_done(struct overview *v)
 	arena_done(&v->arena);
 }
 
-/* Finds the advice for the i-th job. If the server has none and the request has the parameter
- * advise, computes it in `room` for the first ADVISED_MAX jobs. *ret NULL = no advice. */
+/* Sets `*ret` to the advice for the i-th job; NULL = none. If no advice was published for the job,
+ * and the request has the parameter advise, computes it in `room`, but only for the first
+ * ADVISED_MAX jobs. */
 static int advice_of(struct overview *v, size_t i, struct job_advice *room,
 	const struct job_advice **ret, struct err *e)
 {
@@ -293,7 +295,7 @@ static int read_overview(struct overview *v, const struct arguments *a, struct e
 		code = history_hold(v->h, e);
 	if (code == 0)
 		code = job_list_read(v->h, a, v->advice, &v->arena, &v->list, e);
-	/* -ENOENT means an empty history, for which the page shows an empty list. */
+	/* -ENOENT means that there is no history yet. The answer is then an empty list. */
 	return code == -ENOENT ? 0 : code;
 }
 

@@ -78,7 +78,7 @@ static const struct {
 #define FORMATS_MAX 64
 
 /* Refuses parameters that the format does not read. If they were ignored, the client would expect
- * an effect that they do not have. */
+ * an effect that does not happen. */
 static bool all_are_read(const struct arguments *a, const struct advice_format *format,
 	struct reply *r)
 {
@@ -101,8 +101,8 @@ static bool all_are_read(const struct arguments *a, const struct advice_format *
 	return true;
 }
 
-/* Reads the parameters about the target. Returns false with an error in `r` if a parameter is
- * wrong. */
+/* Reads the parameters that only some formats need, such as the name of the container, into `ret`.
+ * If one is wrong, writes an error to `r` and returns false. */
 static bool read_target(const struct arguments *a, const struct advice_format *format,
 	struct advice_target *ret, struct reply *r)
 {
@@ -139,7 +139,8 @@ static bool read_target(const struct arguments *a, const struct advice_format *f
 
 #define PASTE_MAX 65536
 
-/* Returns the system that runs the job: the system of the newest run that has one. */
+/* Returns the batch or workflow system that runs the job: that of the newest run of which it is
+ * known. */
 static const char *system_of(const struct runs *runs)
 {
 	for (size_t i = 0; i < runs->n; i++)

@@ -5,8 +5,9 @@
 #include "exporter/site/report.h"
 #include "exporter/answers/job_runs.h"
 
-/* Maximum numbers of points of a chart and of runs in the list. A chart is about 900 pixels wide, and
- * the file must stay below 200 KB for mail. */
+/* Maximum numbers of points of a chart and of runs in the list. More points would not be visible in
+ * a chart, which is about 900 pixels wide, and the file must stay below 200 KB, so that it can be
+ * mailed. */
 #define REPORT_POINTS "400"
 #define REPORT_RUNS   "30"
 
@@ -14,8 +15,8 @@ static const struct parameter parameters[] = {RUN_PARAMETERS, {0}};
 
 extern const struct route route_series, route_runs, route_recommend;
 
-/* Calls a route and writes its reply to `r`. If the route replies with an error, empties the
- * body. This happens for example before the first successful run. */
+/* Calls a route and writes its reply to `r`. If the reply is an error, as before the first
+ * successful run, the body is emptied. */
 static int ask_route(struct app *app, const struct route *route, const char *const pairs[][2],
 	struct reply *r, struct err *e)
 {

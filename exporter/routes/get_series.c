@@ -42,7 +42,8 @@ static json_t *phases_json(const struct phases *phases)
 	return array;
 }
 
-/* Writes numbers directly, because a JSON document in memory would be ten times as large. */
+/* Writes the answer. The numbers are written as text at once, because a JSON document in memory
+ * would be ten times as large. */
 static void write_answer(struct buf *out, const struct run *run, const struct series_passes *read)
 {
 	json_t *about = run_json(run), *phases = phases_json(&read->phases);
@@ -83,7 +84,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 
 	code = series_passes_read(h, &q, &arena, &read, e);
 	if (code == -E2BIG) {
-		r->body.full = true; /* the answer would be too large */
+		r->body.full = true; /* makes the caller reply that the answer is too large */
 		return 0;
 	}
 	if (code)

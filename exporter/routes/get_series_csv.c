@@ -8,8 +8,8 @@
 #include "exporter/answers/series_csv.h"
 #include "exporter/answers/series_view.h"
 
-/* Number of samples that are read at once. If all samples were in memory together with the answer,
- * they would take twice the memory. */
+/* Number of samples that are in memory at the same time. With all samples in memory besides the
+ * answer, the route would take twice as much memory. */
 #define BLOCK 4096
 
 static const char *format_choice(size_t i)
@@ -31,8 +31,8 @@ static const struct parameter parameters[] = {
 	{0},
 };
 
-/* Returns the samples of the span. They are one uninterrupted part of `s`, even if the clock was
- * set during the run (see series_view_between). */
+/* Returns the samples of the span of time. They are consecutive samples of `s`, even if the clock
+ * was set during the run (see series_view_between). */
 static struct series between(const struct series *s, const struct span *span, struct arena *arena)
 {
 	return series_view_between(s, isnan(span->from) ? -INFINITY : span->from,

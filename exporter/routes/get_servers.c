@@ -63,8 +63,7 @@ static const struct parameter parameters[] = {
 	{0},
 };
 
-/* Sets the demand from the parameters of the request. They take precedence over the job's
- * demand. */
+/* Replaces numbers of the job's demand `d` by those that the parameters of the request give. */
 static void demand_said(const struct arguments *a, struct demand *d)
 {
 	const struct {
@@ -87,8 +86,9 @@ static void demand_said(const struct arguments *a, struct demand *d)
 	}
 }
 
-/* A limit on the cost or the end of a run needs the duration of the run. Without a job, the request
- * must give it, or every server would fail the limit. Returns false with an error in `r`. */
+/* A limit on the cost or on the end of a run can only be checked if the duration of the run is
+ * known. If the request has such a limit, but no job and no duration, writes an error to `r` and
+ * returns false. */
 static bool can_be_limited(const struct arguments *a, const struct demand *d, struct reply *r)
 {
 	static const char *const limits[] = {"max_cost", "deadline"};

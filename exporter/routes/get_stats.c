@@ -31,7 +31,8 @@ static const struct parameter parameters[] = {
 	{0},
 };
 
-/* Returns 1 when there is a run, 0 with an error in `r`, or a negative errno. */
+/* Reads the newest runs of the job. Returns 1 when there is a run. If there is none, writes an
+ * error to `r` and returns 0. Returns a negative errno when the history cannot be read. */
 static int read_runs(struct app *app, const char *job_name, size_t most, struct arena *arena,
 	struct runs *ret, struct reply *r, struct err *e)
 {
@@ -47,8 +48,8 @@ static int read_runs(struct app *app, const char *job_name, size_t most, struct 
 	return ret->n ? 1 : answer_unknown_job(r, h, job_name, arena, e);
 }
 
-/* Also answers for a job with killed runs only, because killed runs are enough for a
- * recommendation. */
+/* Writes the answer. If all runs of a job were killed for lack of memory, there is an answer, too,
+ * because such runs are enough for a recommendation. */
 static int answer_json(struct app *app, const char *job_name, bool details, const struct runs *runs,
 	const struct stats_window *w, struct arena *arena, struct reply *r, struct err *e)
 {

@@ -14,7 +14,7 @@ struct listed {
 	struct job_head *head;
 	const struct job_advice *advice; /* NULL = not known */
 	double key;                      /* NaN = unknown */
-	int way; /* 1 = from the lowest to the highest, -1 = the other way */
+	int way;                         /* 1 = ascending order, -1 = descending order */
 	bool by_name;
 };
 
@@ -179,8 +179,8 @@ static size_t show_of(const char *word)
 	return i;
 }
 
-/* Copies the jobs that match search and show to `all`, and returns their number. Counts in
- * `list` the jobs that match search. */
+/* Copies the jobs that match the parameters search and show to `all`, and returns their number.
+ * Counts the jobs that match search in `list`. */
 static size_t keep(const struct arguments *a, const struct job_advice_table *advice,
 	struct job_head *head, size_t n, struct listed *all, struct job_list *list)
 {

@@ -42,8 +42,8 @@ static const struct json_key keys[] = {
 };
 /* clang-format on */
 
-/* A call to the sampler. The struct contains copies of all data, because a sampler that hangs may
- * still use them after the reply was sent. */
+/* A call of a function on the sampler thread. The struct has copies of all data, because a sampler
+ * that hangs may still use them after the reply was sent. */
 struct finish_call {
 	struct shared shared;
 	char run_id[RUN_ID_MAX];
@@ -102,7 +102,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 	(void)e;
 	int code = 0;
 
-	/* The table accepts only words that run_outcome_told accepts. */
+	/* run_outcome_told cannot fail here, because the table of keys accepts only its words. */
 	if (body && json_body_read(body, "the body", keys, &w, r) &&
 		run_outcome_told(w.outcome, &outcome, &w.end_reason))
 		code = finish_run(app, argument_text(a, "run_id"), outcome, &w, r);

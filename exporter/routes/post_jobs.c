@@ -109,7 +109,8 @@ static bool read_labels(const json_t *labels, struct announcement *a, struct rep
 	return true;
 }
 
-/* Reads the pid. The default is the calling process, which is known only on a Unix socket. */
+/* Reads the PID. If the body has none, it is that of the client, which is known only on a Unix
+ * socket. */
 static bool read_pid(const struct announce_body *w, const struct peer *peer, struct announcement *a,
 	struct reply *r)
 {
@@ -122,8 +123,8 @@ static bool read_pid(const struct announce_body *w, const struct peer *peer, str
 	return false;
 }
 
-/* Checks that the body describes either a job or a helper. A helper has no job, so a body with both
- * would be ambiguous. */
+/* Checks that the body describes either a job or a helper, and not both. A body for a helper may
+ * contain only the keys pid and helper. */
 static bool check_subject(const json_t *body, const struct announce_body *w, struct reply *r)
 {
 	size_t others = json_object_size(body) - (json_object_get(body, "pid") != NULL) -
@@ -167,8 +168,8 @@ static bool read_announcement(const struct options *o, const json_t *body,
 	return read_pid(&w, &args->peer, a, r) && read_labels(w.labels, a, r);
 }
 
-/* A call to the sampler. The struct contains copies of all data, because a sampler that hangs may
- * still use them after the reply was sent. */
+/* A call of a function on the sampler thread. The struct has copies of all data, because a sampler
+ * that hangs may still use them after the reply was sent. */
 struct announce_call {
 	struct shared shared;
 	struct announcement announcement;

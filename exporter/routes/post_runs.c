@@ -13,7 +13,7 @@
 
 static const struct parameter no_parameters[] = {{0}};
 
-/* A batch that is added to the history. `known[i]`: the history had the run already. */
+/* A batch of runs that is added to the history. known[i] = the history already had the i-th run. */
 struct run_addition {
 	const struct run_batch *batch;
 	bool *known;
@@ -35,8 +35,8 @@ static int add_runs(struct history *h, void *context, struct err *e)
 	return 0;
 }
 
-/* After a request has waited in vain for the locked history, later requests are refused at once for
- * this many seconds. */
+/* After a request has waited for the locked history without success, further requests are refused
+ * at once for this many seconds. */
 #define LOCKED_SECONDS 2
 
 static atomic_int_least64_t locked_until; /* nanoseconds, as in struct mono */
@@ -76,8 +76,8 @@ static int reply_batch(struct reply *r, const struct run_addition *a)
 	return reply_json(r, 200, o);
 }
 
-/* Adds the runs to the history, and replies only when they are on disk. The sender does not send
- * them again after the reply. */
+/* Adds the runs to the history. Replies only when they are on disk, because the sender then marks
+ * them as sent. */
 static int keep_runs(struct app *app, const struct run_batch *batch, struct arena *arena,
 	struct reply *r)
 {
@@ -94,8 +94,8 @@ static int keep_runs(struct app *app, const struct run_batch *batch, struct aren
 	return reply_json(r, a.known[0] ? 200 : 201, told_json(batch->told, a.known[0]));
 }
 
-/* If the client's token is for one namespace, gives this namespace to runs without one, and
- * refuses runs of other namespaces. */
+/* If the client's token is that of a namespace (args->only_space), puts runs without a namespace
+ * into it, and refuses runs of other namespaces. */
 static void take_spaces(const struct arguments *args, const struct run_batch *batch,
 	struct arena *arena)
 {

@@ -19,7 +19,7 @@ static int digits_after_point(double v)
 		return 1;
 	if (size >= 0.9995)
 		return 2;
-	/* A number below 1 also gets three significant digits: 0.000783. */
+	/* A number below 1 gets three significant digits, too: 0.000783. */
 	return size > 0 ? 2 - (int)floor(log10(size * (1 + 1e-9))) : 0;
 }
 
@@ -129,8 +129,8 @@ void figure_cores(struct buf *out, double cores)
 						      " cores");
 }
 
-/* Returns the length of the first word if both texts have the same unit, in singular or plural. Returns
- * the length of `text` otherwise. */
+/* Returns the length of `text` without its unit ("0.24 cores") if `other` has the same unit, in
+ * singular or plural. Otherwise returns the whole length of `text`. */
 static size_t length_without_unit(const char *text, const char *other)
 {
 	size_t number = strcspn(text, " ");

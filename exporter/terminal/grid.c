@@ -71,8 +71,8 @@ static int widths_sum(const struct grid *g, const struct grid_widths *w)
 	return sum;
 }
 
-/* Returns the index of the column to leave out next. 0 = no more columns may be left out; column 0
- * always stays. */
+/* Returns the index of the column to leave out next. 0 = no further column may be left out, because
+ * column 0 always stays. */
 static size_t next_to_drop(const struct grid *g, const struct grid_widths *w)
 {
 	size_t ret = 0;
@@ -121,8 +121,8 @@ static void add_blanks(struct buf *out, int n)
 		buf_addc(out, ' ');
 }
 
-/* Appends the first `width` - 1 characters of `text`, and "…", or "~" on a screen without block
- * characters. */
+/* Appends the first `width` - 1 characters of `text`, and then "…", or "~" if the screen is not
+ * UTF-8. */
 static void add_shortened(struct buf *out, const struct screen *s, enum style style,
 	const char *text, int width)
 {
@@ -151,7 +151,8 @@ static void write_cell(struct buf *out, const struct screen *s, const struct gri
 	add_blanks(out, right ? 0 : width - c->width);
 }
 
-/* Ends a line. Removes the blanks at its end, because they would wrap on a narrow terminal. */
+/* Ends a line. Removes blanks at its end, because on a narrow terminal they would continue on the
+ * next line. */
 static void end_line(struct buf *out)
 {
 	while (out->len && out->data[out->len - 1] == ' ')

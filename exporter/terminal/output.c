@@ -21,7 +21,7 @@ bool output_find(const char *name, enum output *ret)
 	return false;
 }
 
-/* Appends a scalar as JSON, which is YAML as well. */
+/* Appends a number, a text or another scalar as JSON, which is valid YAML, too. */
 static void add_json(struct buf *out, const json_t *v)
 {
 	AUTO(freep)
@@ -35,7 +35,8 @@ static void add_json(struct buf *out, const json_t *v)
 
 static void add_yaml(struct buf *out, const json_t *v, int indent);
 
-/* Appends the value of a key or an item: a scalar on the same line, a collection below. */
+/* Appends the value of a key or an item: a scalar on the same line, an object or an array on the
+ * next lines. */
 static void add_yaml_value(struct buf *out, const json_t *v, int indent)
 {
 	bool empty = json_is_array(v) ? json_array_size(v) == 0 : json_object_size(v) == 0;

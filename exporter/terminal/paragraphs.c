@@ -8,8 +8,8 @@
 #include "exporter/terminal/figures.h"
 #include "exporter/terminal/members.h"
 
-/* Appends `head` in `style` and then `text`, wrapped to the screen. The lines after the first
- * are indented by the width of `head`. */
+/* Appends `head` in `style`, and then `text`, wrapped to the width of the screen. Lines after the
+ * first are indented by the width of `head`. */
 static void add_paragraph(struct buf *out, const struct screen *s, enum style style,
 	const char *head, const char *text)
 {
@@ -141,8 +141,8 @@ void paragraphs_alternatives(struct buf *out, const json_t *answer, const struct
 		buf_addf(&b, " %s %s", member_text(one, "currency"),
 			isnan(cost) ? "an hour" : "a run");
 		if (percent > 0) {
-			/* The screen may also show what the best server saves against today's.
-			 * Say what this saving is compared with. */
+			/* Write with which server this saving is compared, because the screen may
+			 * also show the saving of the best server. */
 			buf_adds(&b, ", ");
 			figure_percent(&b, percent / 100);
 			buf_adds(&b, " below the best");

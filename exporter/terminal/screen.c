@@ -12,7 +12,7 @@
 const char *const screen_colour_name[COLOURS] = {
 	[COLOUR_AUTO] = "auto", [COLOUR_ALWAYS] = "always", [COLOUR_NEVER] = "never"};
 
-/* Returns the value of a variable. "" = it is not set. */
+/* Returns the value of an environment variable. "" = it is not set. */
 static const char *variable(const char *name)
 {
 	const char *value = getenv(name);
@@ -20,8 +20,8 @@ static const char *variable(const char *name)
 	return value ? value : "";
 }
 
-/* Returns true if the locale is UTF-8. The first of these variables that is set decides, as for
- * setlocale(3). */
+/* Returns true if the locale is UTF-8. The first variable in `names` that is set and not empty
+ * decides, as for setlocale(3). */
 static bool locale_is_utf8(void)
 {
 	static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
@@ -49,8 +49,8 @@ static int columns_of(int fd)
 	return n < SCREEN_COLUMNS_MOST ? (int)n : SCREEN_COLUMNS_MOST;
 }
 
-/* Returns 0 if `fd` is no terminal. A terminal of unknown or smaller height counts as
- * SCREEN_ROWS_LEAST rows, the height of most terminals. */
+/* Returns the height of the terminal `fd`, at least SCREEN_ROWS_LEAST, or 0 if `fd` is not a
+ * terminal. If the height is unknown, it is SCREEN_ROWS_LEAST, the height of most terminals. */
 static int rows_of(int fd)
 {
 	struct winsize size = {0};
@@ -108,7 +108,8 @@ int screen_width(const char *text)
 	int n = 0;
 
 	for (; *text; text++)
-		n += ((unsigned char)*text & 0xc0) != 0x80; /* counts no continuation bytes */
+		/* do not count the continuation bytes of a character */
+		n += ((unsigned char)*text & 0xc0) != 0x80;
 	return n;
 }
 

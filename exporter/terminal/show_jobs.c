@@ -10,7 +10,8 @@
 
 #define OUTCOMES_SHOWN 12
 
-/* Adds a cell with one letter for the outcome of each of the newest runs, the newest last. */
+/* Adds a cell that shows the outcomes of the newest runs, each as one letter. The newest comes
+ * last. */
 static void add_strip(struct grid *g, const json_t *all)
 {
 	char strip[OUTCOMES_SHOWN + 1];
@@ -82,7 +83,7 @@ static bool any_place(const json_t *jobs)
 	return false;
 }
 
-/* Adds the saving of a month, or that of a run while a month is not known. */
+/* Adds a cell with the saving in a month, or, if that is unknown, of one run. */
 static void add_saving(struct grid *g, const json_t *job)
 {
 	double month = member_number(job, "saving_a_month"), run = member_number(job, "saving");
@@ -126,8 +127,8 @@ static void add_job(struct grid *g, const json_t *job, bool places, double now)
 	add_saving(g, job);
 }
 
-/* Adds what the jobs of the table save in a month together, and how many jobs these are: others may have
- * no known saving. */
+/* Adds how much the jobs of the table could save in a month together, and how many jobs this
+ * includes, because the saving of some jobs may be unknown. */
 static void add_savings(struct buf *out, const json_t *jobs)
 {
 	double sum = 0;
@@ -148,8 +149,8 @@ static void add_savings(struct buf *out, const json_t *jobs)
 	buf_addf(out, " %s a month.\n", member_text(json_array_get(jobs, 0), "currency"));
 }
 
-/* Adds how many jobs the table has, and how many there are in total if --limit, --offset or --show
- * leaves out some. */
+/* Adds how many jobs the table shows, and, if --limit, --offset or --show leaves out some, how many
+ * there are in total. */
 static void add_count(struct buf *out, const json_t *answer, const struct screen *s, size_t n)
 {
 	double fit = member_number(answer, "total");

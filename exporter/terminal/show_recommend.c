@@ -17,9 +17,9 @@
  * prompt of the shell. */
 #define LINES_BELOW 3
 
-/* How much of each part is shown. An answer uses the first row that fits the screen, or else the
- * last row. The lines to paste are cut last, because half of them are of little use. The first
- * warning is always shown. */
+/* How much is shown of the parts whose length varies. The first row with which the answer fits on
+ * the screen is used, or else the last row. The lines to paste are shortened only in the last rows,
+ * because half of them are of little use. The first warning is always shown. */
 static const struct room {
 	size_t alternatives, warnings, paste;
 } rooms[] = {
@@ -33,7 +33,8 @@ static const struct room {
 	{0, 1, 0},
 };
 
-/* Writes one row: used at most, requested, recommended, change, bar. `add` writes an amount. */
+/* Writes the row of one resource: its peak use, the request, the recommendation, the change and a
+ * bar. `add` writes an amount with its unit. */
 static void add_resource(struct grid *g, const struct screen *s, const char *name, double used,
 	double requested, double recommended, void (*add)(struct buf *, double))
 {
@@ -95,7 +96,8 @@ static void add_chance(struct buf *out, double chance)
 		buf_adds(out, "; the chance of more is not known");
 }
 
-/* Writes how many runs succeeded, how much they used, and the chance that it is not enough. */
+/* Writes how many runs succeeded, how much memory they used, and how likely the recommended memory
+ * is too little. */
 static void add_evidence(struct buf *out, const json_t *answer)
 {
 	const json_t *based_on = json_object_get(answer, "based_on"),
@@ -171,8 +173,8 @@ static void add_cost(struct buf *out, const struct screen *s, const json_t *best
 	add_line(out, s, isnan(then) ? "Cost an hour" : "Cost of a run", &b);
 }
 
-/* Writes what the runs of a month save on the best server. Writes nothing if one of both is not known,
- * or if there is nothing to save. */
+/* Writes how much the runs of a month (`runs`) would save on the best server. Writes nothing if the
+ * saving or the number of runs is unknown, or if there is nothing to save. */
 static void add_saving(struct buf *out, const struct screen *s, const json_t *best, double runs)
 {
 	double saving = member_number(best, "saving");
@@ -186,7 +188,8 @@ static void add_saving(struct buf *out, const struct screen *s, const json_t *be
 	add_line(out, s, "Saving", &b);
 }
 
-/* Writes how long a run takes now and on the best server. NaN = how long it takes now is not known. */
+/* Writes how long a run takes on the current server (`now`) and on the best server (`then`), in
+ * seconds. NaN = unknown. */
 static void add_duration(struct buf *out, const struct screen *s, double now, double then)
 {
 	struct buf b AUTO(buf_done) = BUF_MAX(256);
@@ -269,7 +272,8 @@ static size_t lines_of(const char *text)
 	return n;
 }
 
-/* Writes the lines to paste. If there are more than `most`, the heading names the flag for all. */
+/* Writes the lines to paste, at most `most`. If there are more, the heading names the flag that
+ * shows all. */
 static void add_paste(struct buf *out, const json_t *answer, const struct screen *s, size_t most)
 {
 	const json_t *paste = json_object_get(answer, "paste");
@@ -302,7 +306,7 @@ static void add_reasons(struct buf *out, const json_t *answer, const struct scre
 		paragraphs_text(out, s, member_as_text(json_array_get(all, i)));
 }
 
-/* Writes all parts except the reasons. `r` limits the parts whose length varies. */
+/* Writes all parts of the answer except the reasons. `r` limits the parts whose length varies. */
 static void add_parts(struct buf *out, const json_t *answer, const struct screen *s,
 	const struct room *r)
 {
@@ -316,7 +320,8 @@ static void add_parts(struct buf *out, const json_t *answer, const struct screen
 	add_paste(out, answer, s, r->paste);
 }
 
-/* Writes all parts except the reasons, as far as they fit on the screen. */
+/* Writes all parts of the answer except the reasons, with the first row of `rooms` with which they
+ * fit on the screen. */
 static void add_what_fits(struct buf *out, const json_t *answer, const struct screen *s)
 {
 	struct buf b AUTO(buf_done) = BUF_MAX(PARTS_MAX);

@@ -28,7 +28,8 @@ static void add_outcome(struct grid *g, const json_t *run)
 	grid_take(g, row->style, &text);
 }
 
-/* Writes used/requested. Without a request, only what was used. */
+/* Writes a cell with the used and the requested cores: "USED/REQUESTED", or only "USED" if nothing
+ * was requested. */
 static void add_cpu(struct grid *g, const json_t *run)
 {
 	double requested = member_number(run, "requested_cpu_cores");

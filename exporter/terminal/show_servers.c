@@ -20,8 +20,8 @@ static void add_amount(struct grid *g, double v)
 	grid_take(g, STYLE_PLAIN, &b);
 }
 
-/* Adds the cells of a row from the column REGION on, for a recommended server or the current
- * one. `cost` is the cost of a run. */
+/* Adds the cells of a server's row from the column REGION on. The server is a recommended one or
+ * the current one. `cost` is the cost of a run. */
 static void add_offer(struct grid *g, const json_t *server, const char *region, double cost,
 	double saving)
 {
@@ -67,7 +67,7 @@ static void add_server(struct grid *g, const json_t *server, size_t rank)
 		member_number(server, "forecast_cost"), member_number(server, "saving"));
 }
 
-/* Adds the server that the job runs on now, for comparison. */
+/* Adds the row of the server on which the job runs now, for comparison. */
 static void add_today(struct grid *g, const json_t *today)
 {
 	const json_t *server = json_object_get(today, "server");
@@ -83,8 +83,8 @@ static void add_today(struct grid *g, const json_t *today)
 		member_number(today, "cost_per_run"), NAN);
 }
 
-/* Explains the "?" behind names: writes each different note once, with the first server that has
- * it. */
+/* Explains the "?" after names of servers: writes each different note once, with the first server
+ * to which it applies. */
 static void add_doubts(struct buf *out, const json_t *servers, const struct screen *s)
 {
 	for (size_t i = 0; i < json_array_size(servers); i++) {
@@ -103,8 +103,8 @@ static void add_doubts(struct buf *out, const json_t *servers, const struct scre
 	}
 }
 
-/* Writes what servers ask of the job. Servers that ask the same share a line, which begins with their
- * ranks. */
+/* Writes what the job must accept on each server, such as a restart. Servers with the same text
+ * share a line, which begins with their ranks. */
 static void add_asks(struct buf *out, const json_t *servers, const struct screen *s)
 {
 	size_t n = json_array_size(servers);

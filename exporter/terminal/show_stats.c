@@ -9,9 +9,10 @@
 #include "exporter/terminal/paragraphs.h"
 #include "exporter/terminal/show.h"
 
-/* Ways to write a number. The end of a key names its unit. `kind` follows the name of the row, because
- * a run has both "disk read" in bytes and its rate. Linux calls the bytes of read(2) and write(2)
- * characters. A row without `add` is not shown: it says how old a measurement is. */
+/* How to write an amount. `end` is the end of its key, which names its unit. `add` writes the
+ * number, and `after` is written after it. `add` NULL = the amount is not shown, because it tells
+ * how old a measurement is. `kind` is appended to the name of the amount: a run has both "disk
+ * read" in bytes and its rate. Linux calls the bytes of read(2) and write(2) characters. */
 static const struct {
 	const char *end;
 	void (*add)(struct buf *out, double v);
@@ -84,7 +85,7 @@ void show_stats(struct buf *out, const json_t *answer, const struct screen *s, b
 	{
 		size_t unit = unit_of(key);
 
-		/* A row of an amount that was always 0 is left out. */
+		/* Leave out an amount that was always 0. */
 		if (!units[unit].add || !(member_number(of, "max") > 0))
 			continue;
 		add_name(g, key, unit);

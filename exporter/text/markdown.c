@@ -54,7 +54,7 @@ static size_t run_of(struct slice s, char c)
 	return n;
 }
 
-/* Returns the position of `text`, or s.len. */
+/* Returns the position of `text` in `s`, or s.len if it is not there. */
 static size_t find_text(struct slice s, const char *text)
 {
 	size_t n = strlen(text);
@@ -65,7 +65,8 @@ static size_t find_text(struct slice s, const char *text)
 	return s.len;
 }
 
-/* Adds a code span. Returns its length with its backticks, or 0 if there is none. */
+/* If `s` begins with a code span, adds it and returns its length with the backticks. Otherwise
+ * returns 0. */
 static size_t add_code(struct markdown *m, struct slice s)
 {
 	size_t n = run_of(s, '`');
@@ -84,7 +85,8 @@ static size_t add_code(struct markdown *m, struct slice s)
 	return 0;
 }
 
-/* Returns the position of the "]" that closes the "[" at the start, or s.len. */
+/* Returns the position of the "]" that closes the "[" at the start of `s`, or s.len if there is
+ * none. */
 static size_t closing_bracket(struct slice s)
 {
 	size_t open = 0;
@@ -100,7 +102,8 @@ static size_t closing_bracket(struct slice s)
 	return s.len;
 }
 
-/* Reads "[text](target)" or "[text](target "title")". Returns its length, or 0. */
+/* If `s` begins with "[text](target)" or "[text](target "title")", fills `text` and `target` and
+ * returns the length of the link. Otherwise returns 0. */
 static size_t read_link(struct slice s, struct slice *text, struct slice *target)
 {
 	size_t end = closing_bracket(s);
@@ -133,8 +136,8 @@ static void add_link(struct markdown *m, struct slice text, struct slice target,
 		buf_adds(m->out, "</a>");
 }
 
-/* Adds a link for "<https://...>". Skips a comment or a tag. Returns the length of any of these, or
- * 0. */
+/* Handles "<" at the start of `s`: adds a link for "<https://...>", and skips a comment or a tag.
+ * Returns the length of what was handled; 0 = it is none of these. */
 static size_t add_angle(struct markdown *m, struct slice s, int depth)
 {
 	size_t end = find_text(s, ">");
@@ -154,7 +157,8 @@ static size_t add_angle(struct markdown *m, struct slice s, int depth)
 	return end + 1;
 }
 
-/* Adds an entity such as "&lt;". Returns its length, or 0 if there is none. */
+/* If `s` begins with an entity such as "&lt;", adds it and returns its length. Otherwise returns
+ * 0. */
 static size_t add_entity(struct markdown *m, struct slice s)
 {
 	size_t n = 1;
@@ -172,7 +176,8 @@ static bool is_word_character(char c)
 	return isalnum((unsigned char)c) || (c & 0x80);
 }
 
-/* Adds strong text or emphasis. `before` is the character before it. Returns its length, or 0. */
+/* If `s` begins with strong text or emphasis, adds it and returns its length. Otherwise returns 0.
+ * `before` is the character before `s`. */
 static size_t add_emphasis(struct markdown *m, struct slice s, char before, int depth)
 {
 	char c = *s.data, mark[3] = {c, run_of(s, c) >= 2 ? c : '\0', '\0'};
@@ -273,7 +278,7 @@ static void close_list(struct markdown *m)
 	buf_adds(m->out, m->list[--m->lists].ordered ? "</li>\n</ol>\n" : "</li>\n</ul>\n");
 }
 
-/* Closes the lists that a block with this indent does not belong to. */
+/* Closes the lists to which a block with this indent does not belong. */
 static void leave_lists(struct markdown *m, size_t indent)
 {
 	flush_paragraph(m);
@@ -316,13 +321,15 @@ static size_t indent_of(struct slice line)
 	return run_of(line, ' ');
 }
 
-/* Adds lines up to the closing fence, without the indent of the opening one. */
+/* Adds the lines of a fenced code block, up to the closing fence. The indent of the opening fence
+ * is removed from each line. */
 static void add_fence(struct markdown *m, size_t indent, struct scan *lines)
 {
 	struct scan s;
 
 	leave_lists(m, indent);
-	/* A wide block scrolls, so the keyboard must reach it. */
+	/* A wide block has a scroll bar, so make it possible to select the block with the
+	 * keyboard. */
 	buf_adds(m->out, "<pre tabindex=\"0\"><code>");
 	while (scan_line(lines, &s)) {
 		struct slice line = scan_rest(&s);
@@ -336,7 +343,7 @@ static void add_fence(struct markdown *m, size_t indent, struct scan *lines)
 	buf_adds(m->out, "</code></pre>\n");
 }
 
-/* Adds the cells of a row. A "|" after a backslash belongs to the text. */
+/* Adds the cells of a table's row. "\|" is a part of the text and does not end a cell. */
 static void add_row(struct markdown *m, struct slice line, const char *tag)
 {
 	struct buf cell AUTO(buf_done) = BUF_MAX(TEXT_MAX);
@@ -378,7 +385,8 @@ static void add_table(struct markdown *m, struct slice line, struct scan *lines)
 	buf_adds(m->out, "</tbody>\n</table></div>\n");
 }
 
-/* Returns the length of a marker such as "- " or "12. ", or 0. */
+/* If `s` begins with the marker of a list item, such as "- " or "12. ", returns its length.
+ * Otherwise returns 0. */
 static size_t marker_of(struct slice s, bool *ordered)
 {
 	size_t digits = 0;
@@ -425,7 +433,8 @@ static void add_quote(struct markdown *m, struct slice line)
 	buf_adds(m->out, "</blockquote>\n");
 }
 
-/* Skips a comment that may have several lines. */
+/* If the line begins a comment, skips the comment, which may have several lines, and returns
+ * true. */
 static bool skip_comment(struct slice line, struct scan *lines)
 {
 	struct scan s;

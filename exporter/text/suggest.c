@@ -4,8 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Number of bytes that are compared of each word. The limit keeps a search in thousands of long
- * names fast. */
+/* Only this many first bytes of each word are compared, so that a search in thousands of long names
+ * is fast. */
 #define COMPARED 64
 
 static size_t least_of(size_t a, size_t b, size_t c)
@@ -48,9 +48,9 @@ static size_t distance(const char *a, const char *b, size_t most)
 	return row[nb];
 }
 
-/* Returns true when one of `word` and `name` is a part of the other, and that part has more than two
- * letters. Also returns true when at most 1 + half of the letters of `word` are wrong. A smaller
- * `*ret` means more alike. */
+/* Returns true when `word` and `name` are similar: one is a part of the other and has more than two
+ * letters, or at most 1 + half of the letters of `word` are wrong. The smaller `*ret` is, the more
+ * similar they are. */
 static bool is_like(const char *word, const char *name, size_t *ret)
 {
 	size_t len = strnlen(word, COMPARED), most = 1 + len / 2;
@@ -101,8 +101,8 @@ const char *suggest_slip(const char *word, const char *const *names, size_t n)
 	suggest_closest(word, names, n, near);
 	if (!near[0])
 		return NULL;
-	/* Accept a word if it is a part of the name. Also accept a word of n letters if at most 1 +
-	 * n / 3 letters are wrong. */
+	/* The word is a misspelling of the name if it is a part of it, or if at most 1 + n / 3 of
+	 * its n letters are wrong. */
 	if (strlen(word) > 2 && strcasestr(near[0], word))
 		return near[0];
 	size_t most = 1 + strnlen(word, COMPARED) / 3;

@@ -14,7 +14,8 @@
 
 #define COPIED_AT_ONCE ((size_t)1 << 20)
 
-/* Returns a duplicate of our stdout or stderr when `path` leads to the same file, else -1. */
+/* Returns a duplicate of this program's stdout or stderr when `path` is the same file. Otherwise
+ * returns -1. */
 static int shared_with_us(const char *path)
 {
 	struct stat there, ours;
@@ -31,8 +32,8 @@ static int shared_with_us(const char *path)
 	return -1;
 }
 
-/* Opens `path` for writing into that file. O_NONBLOCK makes open(2) fail on a FIFO that has no
- * reader. Otherwise open(2) would wait for a reader. Returns the descriptor or a negative errno. */
+/* Opens `path` for writing into the existing file. With O_NONBLOCK, open(2) fails on a FIFO that
+ * has no reader, instead of waiting for one. Returns the descriptor or a negative errno. */
 static int open_in_place(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
@@ -57,14 +58,14 @@ static int keep_owner_and_mode(int fd, const struct stat *old)
 	return fchmod(fd, old->st_mode & 0777) < 0 ? -errno : 0;
 }
 
-/* Opens a new file beside `path`, to replace it later. `old` is the file to replace; NULL = no file
- * yet. Returns the descriptor of the new file, whose name is `part`, or a negative errno. After an
- * error, there is no file `part`. */
+/* Creates a file in the folder of `path` that will replace `path` later, and writes its path to
+ * `part`. `old` describes the file to replace; NULL = there is none. Returns the descriptor of the
+ * new file, or a negative errno. After an error, the file `part` does not exist. */
 static int open_part(const char *path, const struct stat *old, char part[static PATH_MAX])
 {
 	if (snprintf(part, PATH_MAX, "%s.part-%d", path, getpid()) >= PATH_MAX)
 		return -ENAMETOOLONG;
-	/* Remove an old temporary file. A killed process with our pid may have left it, or an
+	/* Remove an old temporary file: a killed process with the same PID may have left it, or an
 	 * attacker may have placed a link there. */
 	unlink(part);
 	int fd = open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, old ? 0600 : 0666);
@@ -86,9 +87,8 @@ static bool has_access_list(const char *path)
 	return lgetxattr(path, "system.posix_acl_access", NULL, 0) > 0;
 }
 
-/* Returns true for an error that means that the file cannot be replaced, although it can perhaps be
- * written. The file may belong to another user, be a mount in a container, or be in a folder that
- * is not writable. */
+/* Returns true for an error after which the file cannot be replaced but can perhaps be overwritten:
+ * it belongs to another user, is a mount in a container, or is in a folder that is not writable. */
 static bool cannot_be_replaced(int code)
 {
 	return code == -EPERM || code == -EACCES || code == -EROFS || code == -EBUSY;
@@ -147,7 +147,7 @@ static int copy_in_place(int from, const char *path)
 	return n < 0 ? -errno : 0;
 }
 
-/* Puts the new file, which is open as `part`, in the place of the earlier one. */
+/* Replaces the earlier file by the new one, of which `part` is the descriptor. */
 static int put_in_place(const struct user_file *f, int part)
 {
 	int code = rename(f->part, f->path) < 0 ? -errno : 0;

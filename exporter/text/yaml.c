@@ -10,7 +10,7 @@
 #include "collectors/base/buf.h"
 #include "collectors/base/scan.h"
 
-/* Maximum number of rows in a table of struct yaml_key. Nothing checks that a table has no more. */
+/* Maximum number of keys in a table of struct yaml_key. This is not checked. */
 #define KEYS_MAX 64
 
 int yaml_open(struct yaml *y, const char *file, const char *text, size_t len, struct arena *arena,

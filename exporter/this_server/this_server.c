@@ -20,8 +20,8 @@
 
 #define ANSWER_SECONDS 1.0
 #define PORT           80
-/* A service may not answer during boot. The first retry comes after RETRY_SECONDS, and each further
- * delay is twice as long. */
+/* A service may not answer while the machine boots. The first retry comes after RETRY_SECONDS, and
+ * each further delay is twice as long. */
 #define RETRY_SECONDS         5.0
 #define ATTEMPTS_KNOWN_VENDOR 6
 #define ATTEMPTS_ANY_VENDOR   3
@@ -30,7 +30,7 @@ struct this_server {
 	const struct options *options;
 	size_t n; /* vendors to query */
 	const struct cloud_vendor *vendor[CLOUD_VENDORS_MAX];
-	bool by_dmi; /* DMI names the vendor */
+	bool by_dmi; /* true = DMI names the vendor */
 	int stop;    /* eventfd that stops the thread */
 	bool started;
 	pthread_t thread;
@@ -49,7 +49,7 @@ static void take_option(const char *text, char *out, size_t size, struct machine
 		text_copy("option", m->source, sizeof m->source);
 }
 
-/* Copies the values of options, which win over detected values. */
+/* Copies the values of options, which take precedence over detected values. */
 static void take_options(const struct options *o, struct machine *m)
 {
 	take_option(o->server_vendor, m->vendor_id, sizeof m->vendor_id, m);

@@ -118,7 +118,7 @@ static bool take_gcp_preemptible(const char *body, size_t len, struct machine *m
 	return true;
 }
 
-/* On-demand machines have the priority "" or "Regular". */
+/* Parses Azure's answer. On-demand machines have the priority "" or "Regular". */
 static bool take_azure(const char *body, size_t len, struct machine *m)
 {
 	AUTO_JSON o = parse_json(body, len);
@@ -133,9 +133,9 @@ static bool take_azure(const char *body, size_t len, struct machine *m)
 	       take_word(text_of(o, "location"), m->region, sizeof m->region);
 }
 
-/* Parses Hetzner's response, which is lines of YAML. Hetzner's availability-zone is a data centre,
- * and its "region" is a group of data centres. Prices depend on the data centre, so `m->region`
- * gets the data centre. The response has no instance type. */
+/* Parses Hetzner's answer, which is lines of YAML. Its "availability-zone" is a data centre, and
+ * its "region" is a group of data centres. Prices depend on the data centre, so m->region is set to
+ * the data centre. The answer does not contain the instance type. */
 static bool take_hetzner(const char *body, size_t len, struct machine *m)
 {
 	struct scan text = SCAN(body, len), line;
@@ -159,8 +159,8 @@ static bool take_upcloud(const char *body, size_t len, struct machine *m)
 	       take_word(text_of(o, "region"), m->region, sizeof m->region);
 }
 
-/* Recognises OVH by the address of its name server. Other vendors use OpenStack too, but their
- * responses do not list this address. */
+/* Recognises OVH by the address of its name server, because the answers of other vendors with
+ * OpenStack do not contain this address. */
 static bool take_ovh_network(const char *body, size_t len, struct machine *m)
 {
 	AUTO_JSON o = parse_json(body, len);

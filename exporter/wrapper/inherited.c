@@ -78,7 +78,8 @@ void inherited_read(struct inherited *ret)
 {
 	*ret = (struct inherited){0};
 	read_fds(ret);
-	/* Only this thread exists so far, so the list has all children of the process. */
+	/* inherited_children reads the children of one thread. Only this thread exists so far, so
+	 * these are all children of the process. */
 	ret->n_children = inherited_children(&ret->child);
 }
 

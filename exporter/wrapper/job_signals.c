@@ -8,10 +8,10 @@
 
 #include "collectors/base/mem.h"
 
-/* These signals are neither blocked nor forwarded. They concern the wrapper itself or cannot be
- * caught. SIGABRT, SIGTRAP and SIGSYS are not in this list, because a supervisor sends them to get
- * a core of the job. The wrapper blocks these three, but its own abort(3) still ends it. A signal
- * that the kernel forces also ends it. */
+/* Signals that are neither blocked nor forwarded, because they concern the wrapper itself or cannot
+ * be caught. SIGABRT, SIGTRAP and SIGSYS are not in this list: a supervisor may send them to get a
+ * core dump of the job. The wrapper blocks these three, but its own abort(3), and a signal that the
+ * kernel forces, still end it. */
 static const int not_forwarded[] = {
 	SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTTIN, SIGTTOU, SIGPIPE, SIGXFSZ};
 
@@ -19,16 +19,19 @@ static sigset_t original_mask;
 static sigset_t early; /* signals taken before the job began */
 static bool is_early;  /* `early` is not empty */
 
-/* Timers of alarm(2) and setitimer(2), which execve(2) keeps and fork(2) drops. */
+/* Timers of alarm(2) and setitimer(2). They stay after execve(2), but a child of fork(2) does not
+ * get them. */
 static struct {
 	struct itimerval real, user, cpu;
 	bool are_stopped;
 } timers;
 
-/* Signal dispositions that the wrapper sets for itself. SIGCHLD gets its default. If it were
- * ignored, the kernel would reap children, and wait(2) would miss their ends. SIGPIPE and SIGXFSZ
- * are ignored, so that a write fails but does not end the wrapper. SIGPIPE comes when nobody reads
- * the summary any more. SIGXFSZ comes when the history or the log reaches a size limit. */
+/* Signal dispositions that the wrapper sets for itself:
+ * - SIGCHLD: the default. If it were ignored, the kernel would reap children, and wait(2) would not
+ *   report their ends.
+ * - SIGPIPE and SIGXFSZ: ignored, so that a write fails but does not end the wrapper. SIGPIPE comes
+ *   when the reader of the summary is gone, and SIGXFSZ when the history or the log reaches a size
+ *   limit. */
 static struct disposition {
 	int number;
 	void (*ours)(int);
@@ -88,15 +91,15 @@ static void go_on_with_timers(void)
 
 void job_signals_take_early(void)
 {
-	/* Do not take these signals, because the wrapper handles them itself. A SIGCHLD may already
-	 * be pending if the wrapper had children before its start. */
+	/* Do not take these signals, because the wrapper handles them itself. SIGCHLD may be
+	 * pending already, because the wrapper's caller may have started children. */
 	static const int ours[] = {SIGCHLD, SIGTSTP, SIGCONT};
 	sigset_t set;
 	int n;
 
 	let_stop();
-	/* Stop the timers before the loop that takes signals. The signal of an expired timer is
-	 * then already pending, and the loop takes it. */
+	/* Stop the timers before the loop that takes signals: the signal of a timer that has
+	 * expired is then already pending, and the loop takes it. */
 	stop_timers();
 	job_signals_fill(&set);
 	for (size_t i = 0; i < ARRAY_LEN(ours); i++)
@@ -112,9 +115,8 @@ void job_signals_restore(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(dispositions); i++)
 		sigaction(dispositions[i].number, &dispositions[i].original, NULL);
-	/* A signal may end this process before execve(2). Prevent a core file of this process,
-	 * because the file would contain the wrapper's secrets. execve(2) permits core files again,
-	 * so the command can have one. */
+	/* A signal may end this process before execve(2). Prevent a core file, which would contain
+	 * the wrapper's secrets. After execve(2), core files of the command are possible again. */
 	if (is_early)
 		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	for (int n = 1; is_early && n <= SIGRTMAX; n++)

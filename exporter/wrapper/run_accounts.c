@@ -12,13 +12,13 @@
 #include "exporter/core/log.h"
 #include "exporter/sampling/sampler.h"
 
-/* Returns true if systemd is the init system of this machine. This is the test of sd_booted(3). */
+/* Returns true if systemd is the init system of this machine. sd_booted(3) makes the same check. */
 static bool is_under_systemd(void)
 {
 	return access("/run/systemd/system", F_OK) == 0;
 }
 
-/* Returns true when other controllers use this v1 hierarchy too. */
+/* Returns true when the hierarchy of cgroup v1 at `p` is also that of another controller. */
 static bool is_shared(const struct cgroup *c, const struct cgroup_place *p)
 {
 	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++) {
@@ -31,8 +31,8 @@ static bool is_shared(const struct cgroup *c, const struct cgroup_place *p)
 	return false;
 }
 
-/* Writes the directory of our control group to `out`. Returns false when no group may be made below
- * it (own_group.h). */
+/* Writes the directory of this program's control group to `out`. Returns false when no group may be
+ * created below it (own_group.h). */
 static bool own_directory(const struct cgroup *c, const struct host *h, const struct options *o,
 	char *out, size_t size, int *ret_version)
 {
@@ -50,8 +50,8 @@ static bool own_directory(const struct cgroup *c, const struct host *h, const st
  * fill it after the caller has timed out. */
 struct accounts_request {
 	struct run_accounts accounts;
-	/* The sampler sets this flag when the request is filled. The caller sets the flag when the
-	 * caller gives up. The thread that sets the flag second frees the request. */
+	/* Set by the sampler when the request is filled, and by the caller when it gives up. The
+	 * thread that sets it second frees the request. */
 	atomic_bool over;
 };
 
@@ -71,8 +71,8 @@ static void open_accounts(struct run_accounts *a, const struct host *h)
 		log_line(LOG_LEVEL_DEBUG, "no control group for the run", "err", e.text, NULL);
 }
 
-/* Opens the sources. If the caller has timed out meanwhile, closes them again. Otherwise the
- * control group would never be removed. */
+/* Opens the sources. If the caller has timed out meanwhile, closes them again, because the control
+ * group would never be removed otherwise. */
 static void open_accounts_in_time(const struct host *h, void *context)
 {
 	struct accounts_request *request = context;
@@ -93,8 +93,8 @@ int run_accounts_open(struct run_accounts *ret, struct app *app, struct err *e)
 	int code = sampler_call(app->sampler, open_accounts_in_time, request,
 		SAMPLER_PATIENCE_SECONDS, e);
 
-	/* If the sampler never runs the request, the memory of the request leaks. This happens at
-	 * most once. */
+	/* If the sampler never runs the request, its memory is not freed. This happens at most
+	 * once. */
 	if (code && !atomic_exchange(&request->over, true))
 		return code;
 	*ret = request->accounts;

@@ -14,11 +14,11 @@
 #include "exporter/wrapper/job_signals.h"
 
 #define STAT_MAX 4096
-/* Maximum number of parents to follow from a sender up to the job. A sender deeper in the job's
- * process tree counts as outside the job. */
+/* To find out whether the sender of a signal belongs to the job, at most this many of its ancestors
+ * are checked. A sender deeper in the process tree counts as outside of the job. */
 #define GENERATIONS_MAX 10000
-/* Flags of an exiting or killed process (include/linux/sched.h). The kernel cannot change their
- * values, because /proc/PID/stat shows them to programs. */
+/* Flags of an exiting or killed process (include/linux/sched.h). Their values cannot change,
+ * because /proc/PID/stat shows them to programs. */
 #define PF_EXITING  0x4
 #define PF_SIGNALED 0x400
 
@@ -56,8 +56,8 @@ static bool read_stat(pid_t pid, uint64_t ret[STAT_FIELDS])
 	return n > 0 && numbers_of_stat(SCAN(text, n), ret, STAT_FIELDS);
 }
 
-/* Returns true when `pid` belongs to the job. Returns false for a process that was already reaped,
- * such as a short /bin/kill. */
+/* Returns true when the process `pid` belongs to the job. For a process that was already reaped,
+ * such as a short /bin/kill, this is unknown, and the result is false. */
 static bool is_of_job(const struct signal_route *r, pid_t pid)
 {
 	uint64_t field[STAT_FIELDS];
@@ -74,10 +74,10 @@ static bool is_of_job(const struct signal_route *r, pid_t pid)
 	return false;
 }
 
-/* Returns true when the sender still runs, although the default action of the signal would have
- * ended it. The sender then did not send the signal to its own process group. Returns false for
- * all signals except SIGHUP, SIGINT and SIGTERM. Returns false for an exiting process, because
- * it may have removed its handlers, as Python does. */
+/* Returns true when the sender of a signal still runs, although the signal would have ended it by
+ * its default action. This shows that the sender did not signal its own process group. Returns
+ * false for signals other than SIGHUP, SIGINT and SIGTERM, and for a sender that is exiting,
+ * because it may have removed its handlers, as Python does. */
 static bool survived(const uint64_t field[STAT_FIELDS], int number)
 {
 	uint64_t prepared = field[STAT_BLOCKED] | field[STAT_IGNORED] | field[STAT_CAUGHT];
@@ -88,19 +88,21 @@ static bool survived(const uint64_t field[STAT_FIELDS], int number)
 	       !(prepared >> (number - 1) & 1);
 }
 
-/* The wrapper received a signal from a process of the job. Returns true if that process probably
- * signalled its whole process group, to which the wrapper belongs, too, as kill(0, ...) does.
- * Returns false if it probably signalled only its parent, the wrapper. The kernel reports both
- * cases in the same way, so the answer is a guess:
+/* Call it when the wrapper received a signal from a process of the job. Returns true if that
+ * process probably signalled its whole process group, which includes the wrapper, as kill(0, ...)
+ * does. Returns false if it probably signalled only its parent, the wrapper. The kernel reports
+ * both in the same way, so the result is a guess:
  * - false if the sender is in another group,
  * - false if the sender survived a signal that would have ended it,
  * - else true for signals that end or stop a process, because they usually go to groups,
  * - else false, because all other signals usually go to a parent.
  *
- * The guess is wrong in three cases. kill(0, SIGUSR1) reaches a caller in the group twice.
- * kill(getppid(), SIGTERM) does not reach the caller if the sender catches or ignores SIGTERM, or
- * exits at once. If the wrapper has replaced a parent by execve(2), a child of that parent may
- * signal the parent's PID. The child then means the job. */
+ * The guess is wrong in three cases:
+ * - kill(0, SIGUSR1) by the job: a caller in the same group gets the signal twice.
+ * - kill(getppid(), SIGTERM) by a process that catches or ignores SIGTERM, or exits at once: the
+ *   caller does not get the signal.
+ * - A child that the wrapper's process started before it became the wrapper by execve(2) signals
+ *   that PID: it means the job. */
 static bool is_for_group(const siginfo_t *info)
 {
 	uint64_t field[STAT_FIELDS];
@@ -111,8 +113,8 @@ static bool is_for_group(const siginfo_t *info)
 	       ((pid_t)field[STAT_GROUP] == getpgrp() && !survived(field, info->si_signo));
 }
 
-/* Returns the PID of the caller, or 0 if the caller has ended. The process that adopted the wrapper
- * does not count as the caller, because it does not know the job. */
+/* Returns the PID of the wrapper's caller, or 0 if the caller has ended. A process that has adopted
+ * the wrapper is not its caller. */
 static pid_t caller_of(const struct signal_route *r)
 {
 	pid_t parent = getppid();
@@ -120,17 +122,17 @@ static pid_t caller_of(const struct signal_route *r)
 	return parent == r->caller && parent > 1 ? parent : 0;
 }
 
-/* Returns true when the job leads a new process group and the wrapper leads the old one. Without
- * the wrapper, the job itself would have led the old group, and setpgid(0, 0) would have changed
- * nothing. Returns false if the wrapper leads no group, for example in a script. There the job
- * would have left the terminal's group without the wrapper, too. */
+/* Returns true when the wrapper leads a process group and the job has left it for a new one, by
+ * setpgid(0, 0). Without the wrapper, the job would have led the wrapper's group, and setpgid(0, 0)
+ * would have changed nothing. Returns false if the wrapper does not lead its group, for example in
+ * a script: there the job would have left the group without the wrapper, too. */
 static bool leads_in_our_place(pid_t job)
 {
 	return getpgrp() == getpid() && job != getpgrp() && getpgid(job) == job;
 }
 
-/* Returns true when our process group is orphaned. The kernel does not stop such a group, because
- * no parent in its session could continue it. */
+/* Returns true when the wrapper's process group is orphaned. The kernel does not stop such a group,
+ * because no parent in its session could continue it. */
 static bool is_group_orphaned(void)
 {
 	pid_t parent = getppid();
@@ -138,8 +140,9 @@ static bool is_group_orphaned(void)
 	return getsid(parent) != getsid(0) || getpgid(parent) == getpgrp();
 }
 
-/* Returns the target of a signal from a terminal. A terminal signals its whole foreground group. A
- * hangup goes only to the session leader, together with a SIGCONT (tty_ioctl(2), TIOCNOTTY). */
+/* Returns to which process a signal from a terminal must be forwarded (target_of). A terminal
+ * signals its whole foreground group, so the job usually has the signal already. A hangup goes only
+ * to the session leader, together with a SIGCONT (tty_ioctl(2), TIOCNOTTY). */
 static pid_t target_of_terminal(const struct signal_route *r, int number)
 {
 	if ((number == SIGHUP || number == SIGCONT) && getsid(0) == getpid())
@@ -149,9 +152,9 @@ static pid_t target_of_terminal(const struct signal_route *r, int number)
 	return -r->job;
 }
 
-/* Returns the target of a signal that a process of the job sent to the wrapper. There is no caller
- * if the wrapper is process 1 of a container, or if its parent is init. The job's processes then
- * send signals to the wrapper's PID but mean the job. */
+/* Returns to which process a signal must be forwarded (target_of) that a process of the job sent to
+ * the wrapper. Usually it meant the caller. If the wrapper is process 1 of a container, or if its
+ * parent is init, there is no caller, and the process meant the job. */
 static pid_t target_of_job(const struct signal_route *r, const siginfo_t *info)
 {
 	if (r->caller <= 1 && info->si_pid != r->job)
@@ -161,8 +164,8 @@ static pid_t target_of_job(const struct signal_route *r, const siginfo_t *info)
 	return r->caller == 0 ? r->job : caller_of(r);
 }
 
-/* Returns the target as an argument of kill(2): a PID, or the negative number of a process group. 0
- * = no target. */
+/* Returns to which process a signal must be forwarded, as an argument of kill(2): a PID, or the
+ * negative number of a process group. 0 = do not forward it. */
 static pid_t target_of(const struct signal_route *r, const siginfo_t *info)
 {
 	int number = info->si_signo, code = info->si_code;
@@ -177,13 +180,13 @@ static pid_t target_of(const struct signal_route *r, const siginfo_t *info)
 		return target_of_job(r, info);
 	if (number == SIGTSTP && leads_in_our_place(r->job) && is_group_orphaned())
 		return 0;
-	/* Continue the whole group of the job. The terminal has stopped a whole group, and a shell
-	 * also continues a whole group. */
+	/* SIGCONT goes to the whole group of the job, because a terminal stops, and a shell
+	 * continues, a whole group. */
 	return number == SIGCONT && leads_in_our_place(r->job) ? -r->job : r->job;
 }
 
-/* Sends the signal. If the signal was queued with a value, also sends the value when the kernel
- * permits that. */
+/* Sends the signal to `to`. If it was queued with a value (sigqueue(3)), also sends the value when
+ * the kernel permits that. */
 static void hand_on(pid_t to, const siginfo_t *info)
 {
 	if (to > 0 && info->si_code < 0 &&
@@ -203,7 +206,7 @@ void signal_route_send(struct signal_route *r, const siginfo_t *info)
 	signal_route_stop(r);
 }
 
-/* If the job ignores SIGTSTP, it keeps the terminal, and the wrapper does not stop either. */
+/* If the job ignores SIGTSTP and does not stop, the wrapper does not stop either. */
 void signal_route_stop(struct signal_route *r)
 {
 	siginfo_t info = {0};

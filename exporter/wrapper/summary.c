@@ -45,7 +45,8 @@ static void add_ending(struct buf *b, const struct run *r)
 	buf_addf(b, ", run %s.\n", r->run_id);
 }
 
-/* Ends a line with the used share of the request, in per cent and as a bar. */
+/* Ends a line with the part of the request that was used, in per cent and as a bar. `share` NaN =
+ * unknown. */
 static void add_share(struct buf *b, const struct screen *s, double share)
 {
 	if (!isnan(share)) {
@@ -60,7 +61,7 @@ static void add_share(struct buf *b, const struct screen *s, double share)
 static void add_cpu(struct buf *b, const struct screen *s, const struct run *r)
 {
 	double mean = run_total(r, "cpu_seconds") / r->duration_seconds;
-	/* Use the mean if it is above the peak. This happens if the only sample of a short run
+	/* Use the mean if it is above the peak, which happens if the only sample of a short run
 	 * lasted a little longer than the run. */
 	double most = fmax(run_peak(r, "cpu_cores"), mean);
 
@@ -101,8 +102,8 @@ static void add_run(struct buf *b, const struct screen *s, const struct run *r)
 	buf_adds(b, " written\n");
 }
 
-/* Adds the command that prints the request in other formats. `run` knows only on which system this
- * run ran, and the next run may be on another system. */
+/* Adds the command that prints the request in other formats. The format of the system on which this
+ * run ran may be wrong, because the next run may be on another system. */
 static void add_other_formats(struct buf *b, const char *job_name)
 {
 	buf_adds(b, "  Other formats: ");
@@ -110,8 +111,9 @@ static void add_other_formats(struct buf *b, const char *job_name)
 	buf_adds(b, " --format=kubernetes, slurm, metaflow, ...\n");
 }
 
-/* Adds the request in the format of this name, or else in that of the run's system. Adds every line:
- * some formats need several, and one of them alone would request too little. */
+/* Adds the request in the format `format_name`, or, if that is NULL, in the format of the run's
+ * system. Adds all lines of it, because some formats need several, and one of them alone would
+ * request too little. */
 static void add_paste(struct buf *b, const struct run *newest, const char *format_name,
 	const struct sizing *s)
 {

@@ -55,18 +55,18 @@ struct wrapped_job {
 	int status; /* exit status as in wait(2); valid if `ended` */
 	bool ended;
 	double largest_rss; /* largest ru_maxrss of all reaped processes, bytes */
-	/* Memory and CPU time of the child between fork(2) and execve(2), when it is a copy of the
-	 * wrapper; see largest_rss_of. */
+	/* Memory and CPU time that the child used between fork(2) and execve(2), while it was a
+	 * copy of the wrapper; see largest_rss_of. */
 	double forked_rss;
 	struct cpu_times forked;
-	/* Usage of children that ended before the job started. For example, a shell ran programs
-	 * and then executed the wrapper by execve(2). */
+	/* Usage of children that ended before the job started: for example, a shell may run
+	 * programs and then become the wrapper by execve(2). */
 	struct rusage waited_before;
 	bool peak_seen; /* the sampler measured the memory peak of the job */
 	bool killed;    /* SIGKILL ended a process of the job */
 	char run_id[RUN_ID_MAX];
 	bool followed;
-	bool unanswered; /* the sampler timed out and may still use the accounts */
+	bool unanswered; /* true = the sampler timed out and may still use the accounts */
 	struct run_accounts accounts;
 };
 
@@ -111,8 +111,8 @@ static int not_started(const char *subject, int failure)
 
 int wrapper_become(char *const command[])
 {
-	/* Undo PR_SET_CHILD_SUBREAPER of wrapper_prepare. execve(2) would keep this setting, and
-	 * the command may not expect to get orphans. */
+	/* Undo PR_SET_CHILD_SUBREAPER of wrapper_prepare. It would stay after execve(2), and the
+	 * command does not expect to adopt orphans. */
 	prctl(PR_SET_CHILD_SUBREAPER, losses.adopts, 0, 0, 0);
 	inherited_keep_only(&inherited);
 	return not_started(command[0], become(command));
@@ -126,8 +126,8 @@ struct child_report {
 	bool in_cgroup;
 };
 
-/* Writes the report, then errno. Both are shorter than PIPE_BUF, so the parent reads each
- * completely or not at all. */
+/* In the child: writes the report, executes the command, and, if that fails, writes errno. Both are
+ * shorter than PIPE_BUF, so the parent reads each completely or not at all. */
 static _Noreturn void report_and_become(const struct wrapped_job *job, char *const command[],
 	int fd)
 {
@@ -146,8 +146,9 @@ static _Noreturn void report_and_become(const struct wrapped_job *job, char *con
 	_exit(reported ? exit_code_of(failure) : EXIT_NOT_EXECUTABLE);
 }
 
-/* Executes the command in this process, without watching it. Nothing is recorded yet, so nothing is
- * lost. execve(2) ends the other threads. */
+/* Executes the command in place of this process, without watching it. Nothing is recorded yet, so
+ * nothing is lost. execve(2) ends the other threads. `failure` is the errno of the call `subject`,
+ * which failed. */
 static int go_unwatched(struct wrapped_job *job, const char *subject, int failure,
 	char *const command[])
 {
@@ -169,8 +170,7 @@ static int start(struct wrapped_job *job, char *const command[])
 	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
 		return go_unwatched(job, "pipe", errno, command);
 	getrusage(RUSAGE_CHILDREN, &job->waited_before);
-	/* Take pending signals now, because the child of fork(2) does not inherit them. A signal
-	 * that arrives during fork(2) reaches both processes. */
+	/* Take the pending signals now, because the child of fork(2) does not inherit them. */
 	job_signals_take_early();
 	job->started = now_read();
 	job->pid = fork();
@@ -260,8 +260,8 @@ static void follow_job(struct app *app, const struct identity *self, const struc
 		run_accounts_advise(&note);
 }
 
-/* Reaps one zombie of the job, as wait4(-1, ..., WNOHANG) does. Skips children that the wrapper
- * inherited, because their usage does not belong to the job. */
+/* Reaps one child that has ended, as wait4(-1, ..., WNOHANG) does. Skips children that the
+ * wrapper's caller started, because their usage does not belong to the job. */
 static pid_t wait_for_one(int *status, struct rusage *used)
 {
 	AUTO(freep) pid_t *child = NULL;
@@ -276,7 +276,7 @@ static pid_t wait_for_one(int *status, struct rusage *used)
 	return 0;
 }
 
-/* Reaps one zombie. Returns false when there is no zombie. */
+/* Reaps one child that has ended. Returns false when there is none. */
 static bool reap(struct wrapped_job *job)
 {
 	struct rusage used;
@@ -304,8 +304,8 @@ static void note_peak(struct wrapped_job *job, struct snapshot *last)
 		shared_drop(&last->shared);
 }
 
-/* Reaps all zombies. If the command has ended, takes a sample first, while the last counters of the
- * command are still readable. */
+/* Reaps all children that have ended. If the command is among them, first takes a sample, because
+ * its counters cannot be read after it was reaped. */
 static void on_child(struct app *app, struct wrapped_job *job)
 {
 	siginfo_t info = {0};
@@ -342,18 +342,17 @@ static void wait_for_end(struct app *app, struct wrapped_job *job)
 }
 
 /* Returns the largest RSS of a process of the job; NaN = unknown. Between fork(2) and execve(2),
- * the child is a copy of the wrapper. The ru_maxrss of the child includes the memory of that copy
- * (exec_mmap() in fs/exec.c). If `largest_rss` is not above `forked_rss`, `largest_rss` may be only
- * the memory of the copy. In this case, `largest_rss` is used only if the sampler measured no
- * peak. */
+ * the child is a copy of the wrapper, and its ru_maxrss includes the memory of this copy
+ * (exec_mmap() in fs/exec.c). If job->largest_rss is not above job->forked_rss, it may only be the
+ * memory of the copy. It is used then only if the sampler has not measured a peak. */
 static double largest_rss_of(const struct wrapped_job *job)
 {
 	return job->largest_rss > job->forked_rss || !job->peak_seen ? job->largest_rss :
 								       (double)NAN;
 }
 
-/* Sets the exact usage of the job, from getrusage(2). Subtracts the usage of children that ended
- * before the job started, and of the forked copy of the wrapper. */
+/* Sets the values of `final` that getrusage(2) gives exactly. The usage of children that ended
+ * before the job started, and of the child before execve(2), is subtracted. */
 static void final_of(const struct wrapped_job *job, double final[RUN_N_METRICS])
 {
 	struct rusage used;
@@ -393,7 +392,7 @@ static int exit_code_of_job(const struct wrapped_job *job)
 					EXIT_SIGNAL + WTERMSIG(job->status);
 }
 
-/* Finishes the run after the sampler timed out. The run keeps the values of its samples. */
+/* Ends the run after the sampler has timed out. Its values are those of its samples. */
 static void finish_unseen(struct app *app, struct wrapped_job *job, struct run_finish *finish,
 	const struct err *e)
 {
@@ -429,7 +428,7 @@ static double summarize(void *context)
 }
 
 /* Prints the summary and writes the report. Another thread reads the history, because the disk may
- * have died since the end of the run was written. Printing has no deadline. */
+ * not respond any more. Only the reading has a time limit, not the printing. */
 static void print_summary(struct app *app, const struct identity *self,
 	const struct wrapped_job *job)
 {
@@ -500,8 +499,8 @@ static int run_command(struct app *app, const struct identity *self, const struc
 
 	if (code)
 		return code;
-	/* Hide the secrets only after fork(2), because the job must not inherit the ban on core
-	 * files. */
+	/* Forbid core files of the wrapper only after fork(2), because the job must be able to have
+	 * one. */
 	privileges_hide_secrets(app->options);
 	follow_job(app, self, run, job);
 	wait_for_end(app, job);
@@ -517,10 +516,10 @@ int wrapper_run(struct app *app, const struct identity *self, const struct comma
 	static struct wrapped_job job;
 	struct err e = {0};
 
-	/* If run_accounts_open fails, the sampler may hang in a file. Even then the command runs in
-	 * a child, not in this process. In this process, execve(2) would wait until all other
-	 * threads end (de_thread() in fs/exec.c), and a hanging thread does not end. A child has
-	 * only one thread. */
+	/* If run_accounts_open fails, the sampler may hang in a file. Do not execute the command in
+	 * place of this process then: execve(2) would wait for the end of all other threads
+	 * (de_thread() in fs/exec.c), and a thread that hangs does not end. A child has only one
+	 * thread. */
 	if (run_accounts_open(&job.accounts, app, &e))
 		log_line(LOG_LEVEL_WARN, "the resources of the run are counted less exactly", "err",
 			e.text, NULL);
