@@ -138,8 +138,8 @@ static int start_historian(struct app *app, const struct identity *self, struct 
 	return historian_start(&app->historian, &c, e);
 }
 
-/* The threads that send ended runs to other programs, or read runs from them. NULL = the option of
- * the thread is not given. */
+/* The threads that send ended runs to other programs, or read runs from them. NULL = the thread's
+ * option is not given, so it does not run. */
 struct run_exchange {
 	struct forwarder *to_exporter, *to_store;
 	struct history_reader *from_store;
@@ -638,8 +638,8 @@ static int run_job(struct app *app, struct run_parts *p, char **command)
 	columns_build(&app->columns);
 	if (command_run_identify(&run, app->options, command, &e))
 		note_wrong(p, "the rules of --jobs.rules are ignored", &e);
-	/* If the parts cannot be started, execute the job in this process, as if the caller had
-	 * started the job directly. */
+	/* If the parts cannot be started, execute the job in place of this process, as if the
+	 * caller had started it directly. */
 	if (start_for_job(app, &self, p, &e) && !strict)
 		return wrapper_become(command);
 	code = strict && p->wrong ? not_started() : wrapper_run(app, &self, &run, command);
@@ -673,9 +673,9 @@ static void check_directory(struct options *o, enum option_id option, const char
 	options_ignore(o, option, &e);
 }
 
-/* Checks the directories and the path of the metrics that the options name, and that a command
- * is given. Logs which options are ignored. Returns an exit code if the command must not start,
- * else 0. */
+/* Checks the options of the command run, and that a command is given. Options with a wrong
+ * directory or path of the metrics are ignored, and that is logged. Returns an exit code if the
+ * command must not be started, else 0. */
 static int check_run(struct options *o)
 {
 	struct err e = {0};

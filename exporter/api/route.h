@@ -127,11 +127,11 @@ struct parameter_name {
 /* Returns the flag of a parameter or an option: "--job-name" for job_name. */
 struct parameter_name route_parameter_flag(const char *name);
 
-/* These functions check the arguments of a request. Call arguments_begin, then arguments_add for
- * each name and value, then arguments_finish. Names and values must live as long as `a`. -EINVAL
- * means one of these errors: an unknown name, a value out of range, a second value for a parameter
- * that does not repeat, or a missing required parameter. The error message names the parameter and
- * the value, and describes the accepted values. */
+/* These functions fill and check the arguments of a request. Call arguments_begin, then
+ * arguments_add for each name and value, then arguments_finish. Names and values must live as long
+ * as `a`. The functions return -EINVAL for an unknown name, a value out of range, a second value of
+ * a parameter that does not repeat, and a missing required parameter. The error message names the
+ * parameter and the value, and describes the accepted values. */
 void arguments_begin(struct arguments *a, const struct parameter *parameters);
 int arguments_add(struct arguments *a, const char *name, const char *value, struct err *e);
 int arguments_finish(struct arguments *a, struct err *e); /* sets defaults, checks required ones */
@@ -185,8 +185,9 @@ struct route {
 	const char *command; /* word on the command line; NULL = no command */
 	const char *help;    /* one sentence without a full stop */
 	const struct parameter *parameters;
-	/* Returns 0 when it has filled the reply, even if the reply is an error. If it returns a
-	 * negative errno, the reply gets status 500 with the message in `e`. */
+	/* Makes the answer. Returns 0 when it has filled the reply, even if the reply is an error.
+	 * If it returns a negative errno, the caller replies with status 500 and the message in
+	 * `e`. */
 	int (*answer)(struct app *app, const struct arguments *a, struct reply *r, struct err *e);
 	/* Appends text to --help after the parameters; may be NULL. */
 	void (*explain)(struct buf *out);

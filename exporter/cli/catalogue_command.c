@@ -457,8 +457,8 @@ static int read_command(struct catalogue_command *c, const struct catalogue_verb
 		argc--;
 		argv++;
 	}
-	/* The last argument may be "-", which means standard input. Remove it here, because
-	 * options_read would reject it as an option. */
+	/* The last argument may be "-", which means standard input. Take it here, because
+	 * options_read would refuse it as an unknown option. */
 	if (argc > 0 && strcmp(argv[argc - 1], "-") == 0 && !first) {
 		c->operand = argv[--argc];
 		first = true;

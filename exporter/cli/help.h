@@ -11,8 +11,8 @@
 struct help_command {
 	const char *word, *synopsis, *help;
 	unsigned bits; /* enum command_bits; 0 = it has no options */
-	/* Returns the i-th word that may follow the command, and NULL past the last. NULL = no word
-	 * may follow. */
+	/* A function that returns the i-th word that may follow the command, and NULL past the
+	 * last. `follower` NULL = no word may follow. */
 	const char *(*follower)(size_t i);
 	/* heading under which --help lists the words of `follower`; NULL = --help does not list
 	 * them */

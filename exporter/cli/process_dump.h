@@ -18,8 +18,9 @@
  * may be NULL. */
 json_t *process_dump_json(const struct process_facts *facts, const struct job_rules *rules);
 
-/* Calls `each` for every process in the file, or only for process `pid` when `pid` is not 0.
- * Returns -ESRCH when the file has no process `pid`, and -EINVAL when it is not such a JSON file. */
+/* Calls `each` for every process in the file, or only for process `pid` if `pid` is not 0. Returns
+ * -ESRCH when the file does not contain process `pid`, and -EINVAL when the file does not have the
+ * form above. */
 int process_dump_read(const char *file, pid_t pid,
 	void (*each)(void *context, const struct process_facts *facts), void *context,
 	struct err *e);

@@ -32,8 +32,8 @@ struct endpoint {
 void endpoint_init(struct endpoint *ret, const struct endpoint_options *o);
 void endpoint_done(struct endpoint *p);
 
-/* The body of a POST. `header`: further headers of this kind of request, at most
- * ENDPOINT_HEADERS_MAX, with NULL at the end; NULL = none. */
+/* The document of a POST request. `header` is an array of further headers for this kind of
+ * document, at most ENDPOINT_HEADERS_MAX, with NULL at the end; NULL = none. */
 struct endpoint_document {
 	const char *content_type;
 	const char *const *header;

@@ -105,8 +105,8 @@ static const struct row *row_of(const struct failure *f, const char *host)
 	 * the URL, that host is the proxy. */
 	if (f->curl == CURLE_COULDNT_CONNECT && has_proxy(f->url) && !strstr(f->reason, name))
 		return &proxy_unreachable;
-	/* libcurl's text is "Received HTTP/0.9 when not allowed": the server did not begin with an
-	 * HTTP header. */
+	/* libcurl's text is "Received HTTP/0.9 when not allowed" when the server's answer does not
+	 * begin with an HTTP header. */
 	if (f->curl == CURLE_UNSUPPORTED_PROTOCOL && strstr(f->reason, "HTTP/"))
 		return &no_http;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)

@@ -6,10 +6,10 @@
  * it before threads start. */
 void memory_trim_setup(void);
 
-/* Gives back memory that is needed only while the program starts: free heap, and pages of program
- * code. This saves about 2 of 8 MiB. When the code of a page runs again, the kernel maps the page
- * again from the page cache. Breakpoints that a debugger has set in the code are lost. Call it
- * once. Other threads may run meanwhile. */
+/* Call it once, after the start of the program. Gives memory back to the kernel that only the start
+ * needed: free heap, and pages of program code. This saves about 2 of 8 MiB. When the code of such
+ * a page runs again, the kernel maps the page again from the page cache. Breakpoints that a
+ * debugger has set in the code are lost. Other threads may run meanwhile. */
 void memory_trim_start(void);
 
 #endif

@@ -105,8 +105,8 @@ void path_give_to_owner(const char *path)
 		return;
 	AUTO(closep) int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
 
-	/* The file is empty, and SQLite later turns it into a database. SQLite gives the -wal and
-	 * -shm files of the database the same owner. */
+	/* Here the file is empty. SQLite later makes a database of it, and gives its -wal and -shm
+	 * files the same owner. */
 	if (fd >= 0 && fchown(fd, st.st_uid, st.st_gid) < 0)
 		unlink(path);
 }

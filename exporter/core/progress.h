@@ -1,5 +1,5 @@
-/* The progress of a route that makes a long answer. A command shows it on a terminal
- * (exporter/cli/progress_line.h). */
+/* How far a route has come with making a long answer. The command of the route shows this on a
+ * terminal (exporter/cli/progress_line.h). */
 #ifndef EXPORTER_CORE_PROGRESS_H
 #define EXPORTER_CORE_PROGRESS_H
 

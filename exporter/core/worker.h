@@ -30,8 +30,9 @@ struct worker {
 
 void worker_init(struct worker *w);
 
-/* Starts a thread that calls `turn` at once. `name` has at most 15 bytes. `turn` returns the
- * seconds until its next call; INFINITY = wait for worker_wake. */
+/* Starts the thread, which calls `turn` at once. `turn` returns how many seconds to wait before its
+ * next call; INFINITY = wait for worker_wake. `name`, the name of the thread, has at most 15
+ * bytes. */
 int worker_start(struct worker *w, const char *name, double (*turn)(void *context), void *context,
 	struct err *e);
 

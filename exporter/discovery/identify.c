@@ -232,9 +232,9 @@ static bool name_by_pod(const struct finder *f, const struct booked_process *p,
 	return true;
 }
 
-/* Replaces the job name of a process by a better one from the pod's labels, if the process and the
- * labels name jobs of the same system. Example: the command line of a Spark driver contains only a
- * class name, but a label of the pod contains the user's name for the job. */
+/* If the process and the labels of its pod name jobs of the same system, the name in the labels may
+ * be better, and replaces the name in `r`. Example: the command line of a Spark driver contains
+ * only a class name, but a label of the pod contains the user's name for the job. */
 static void complete_by_pod(const struct finder *f, const struct booked_process *p,
 	const struct process_text *text, struct recognised *r)
 {
@@ -529,8 +529,8 @@ static bool read_and_name(struct finder *f, struct booked_process *p, struct pro
 	return named;
 }
 
-/* Finds the job of a process. If a file of the process could not be read in time, the process is
- * checked again within LOOK_AGAIN_NS, because the file may contain the job name. */
+/* See finder_state.h. If a file of the process could not be read in time, the process is checked
+ * again within LOOK_AGAIN_NS, because the file may contain the job name. */
 bool identify_process(struct finder *f, struct booked_process *p, struct process_finding *ret)
 {
 	uint64_t left_out = tree_waits(f->host->proc).left_out;

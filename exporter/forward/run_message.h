@@ -39,8 +39,9 @@ struct run_batch {
 };
 #define RUN_BATCH_MAX 1024 /* runs */
 
-/* Reads one run, or an array of up to RUN_BATCH_MAX runs. Returns -EINVAL when the text is neither;
- * a wrong run in an array has its error in told[i].wrong. `*ret` points into `arena`. */
+/* Reads one run, or an array of up to RUN_BATCH_MAX runs. Returns -EINVAL when the text is neither.
+ * If a run in it is wrong, the result is still 0, and told[i].wrong is its error. The texts of
+ * `*ret` are in `arena`. */
 int run_batch_read(struct run_batch *ret, const char *text, size_t len, struct arena *arena,
 	struct err *e);
 

@@ -101,8 +101,8 @@ bool batch_writer_recover(struct batch_writer *w, const struct err *e)
 	case -ENOMEM:
 		return false;
 	default:
-		/* Close the file, because its descriptor may have become unusable, for example by a
-		 * remount. The next attempt opens the file again. */
+		/* Close the file, so that the next attempt opens it again: its descriptor may have
+		 * become unusable, for example by a remount. */
 		if (strcmp(w->config->path, ":memory:") != 0)
 			history_close(TAKE(w->history));
 		return false;

@@ -57,8 +57,8 @@ int batch_writer_upkeep(struct batch_writer *w, struct err *e);
  * returns 0 if the last check is less than a minute ago. */
 int batch_writer_check(struct batch_writer *w, struct err *e);
 
-/* Call it after a failure. Depending on the error, closes the file, sets it aside, or leaves it
- * open. Returns true when the caller should retry the write at once. */
+/* Call it after a failed call with its error. Depending on the error, closes the file, sets it
+ * aside, or leaves it open. Returns true when the caller should retry at once. */
 bool batch_writer_recover(struct batch_writer *w, const struct err *e);
 
 /* Call it after a success. Logs that an earlier failure is over. */

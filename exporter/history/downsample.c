@@ -1,8 +1,8 @@
-/* Thinning replaces the samples of a time bucket by three rows (enum sample_kind in tables.h). The
- * first row has the mean of each column, or the growth of a counter, or the maximum of a high-water
- * mark. The other two rows have the lowest and the highest values, which statistics and charts
- * need. Old samples are first merged into buckets of a minute, and later into buckets of an
- * hour. */
+/* Thinning replaces all samples of a run within a span of time (a bucket) by three rows (enum
+ * sample_kind in tables.h). The first row has the mean of each column, the growth of a counter, or
+ * the maximum of a high-water mark. The other two rows have the lowest and the highest values,
+ * which statistics and charts need. Old samples are first merged into buckets of a minute, and
+ * later into buckets of an hour. */
 #include "exporter/history/tables.h"
 
 #include <math.h>
@@ -302,8 +302,8 @@ static int note_progress(struct history_thinning *t, int64_t run, int64_t until,
 	return sql_run(&q, e);
 }
 
-/* Looks at the first row of the run after r->from. Returns 1 when this row may be thinned. Returns
- * 0 when it must not be thinned yet, or when there is no such row. */
+/* Returns 1 when the first row of the run after r->from may be thinned. Returns 0 when it must not
+ * be thinned yet, or when there is no such row. */
 static int has_due(struct history_thinning *t, const struct run_to_thin *r, int64_t newest,
 	struct err *e)
 {

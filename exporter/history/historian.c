@@ -80,8 +80,8 @@ struct historian {
 	double paused_until, upkeep_at; /* times of batch_writer_clock() */
 	/* time of batch_writer_clock() when the last upkeep ended */
 	double upkept_at;
-	/* `full`: the file exceeds its limit by more than 1/HISTORIAN_FULL_PARTS. `near_limit`: the
-	 * file has come within 1/HISTORIAN_FULL_PARTS of its limit, or exceeds the limit. */
+	/* `full`: the file is larger than its limit by more than 1/HISTORIAN_FULL_PARTS of it.
+	 * `near_limit`: it has come within 1/HISTORIAN_FULL_PARTS of its limit, or exceeds it. */
 	bool full, near_limit;
 	/* deadlines of historian_stop, as times of batch_writer_clock() */
 	double stop_at, upkeep_until;
@@ -880,8 +880,8 @@ int historian_stop(struct historian *h)
 
 	while (now = batch_writer_clock(), end = fmin(leave_at, hope_ends(h, &s, now)),
 		!h->ended && now < end)
-		/* Check often: if the thread has worked since the last check, hope_ends assumes that
-		 * it worked until now. */
+		/* Check often: if the thread has used CPU time since the last check, hope_ends
+		 * assumes that it worked until now. */
 		wait_until(&h->progress, &h->lock, fmin(end, now + HURRY_SECONDS));
 	bool ended = h->ended;
 

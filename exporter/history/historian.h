@@ -145,8 +145,8 @@ int historian_do_within(struct historian *h,
  * runs that it continues, and then call this function. */
 void historian_upkeep(struct historian *h);
 
-/* Call it when a read failed with -EBADMSG. The historian checks the file, and sets it aside when
- * it is corrupt. Any thread may call it. */
+/* Call it when a read of the history failed with -EBADMSG. The historian then checks the file, and
+ * sets it aside when it is corrupt. Any thread may call it. */
 void historian_suspect(struct historian *h);
 
 /* Tells whether runs of other exporters may be added (history_run_add). Returns:

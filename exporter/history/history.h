@@ -72,9 +72,9 @@ int history_check(struct history *h, struct err *e);
  * replaced, or when another process uses it. */
 void history_checkpoint(struct history *h);
 
-/* Call it after -EBADMSG. Closes the handle without writing. Then renames the file as history_open
- * does, and fills `notice`. If another exporter has already renamed the file, only closes the
- * handle. Frees the handle even on failure. */
+/* Call it after -EBADMSG. Closes the handle without writing to the file. Then renames the file as
+ * history_open does, and describes this, with the reason `why`, in `notice`. If another exporter
+ * has already renamed the file, only closes the handle. Frees the handle even on failure. */
 int history_set_aside(struct history *take, const char *why, struct err *notice, struct err *e);
 
 /* Returns the size of the file and its -wal file, or of the database in memory, in bytes. */
@@ -94,8 +94,7 @@ struct run_begin {
 		attempt;
 	const char *system, *system_run, *labels; /* see struct run */
 	struct run_server server;
-	/* The process of the exporter that records the run. If this process is gone while the run
-	 * is open, the run is marked as interrupted. */
+	/* The process of the exporter that records the run (history_close_orphans). */
 	pid_t owner_pid;
 	uint64_t owner_start_ticks;
 };
@@ -287,8 +286,8 @@ struct history_page {
 };
 /* Stores the page. Replaces the page that was stored before. Call it within a transaction. */
 int history_note_page(struct history *h, const struct history_page *page, struct err *e);
-/* Finds the page of the server that started last. Returns 1 when there is one. The server may be on
- * another machine, and may have ended since: the caller must check that its process is alive. */
+/* Reads the stored page. Returns 1 when there is one. Its server may be on another machine, and may
+ * have ended since: the caller must check that its process is alive. */
 int history_page(struct history *h, struct arena *arena, struct history_page *ret, struct err *e);
 
 /* ---- reading; results are in the caller's arena ---- */
@@ -391,9 +390,11 @@ struct job_head {
 	double value; /* see enum head_value; NaN = unknown */
 };
 
-/* The meaning of job_head.value. HEAD_NOTHING: `value` is not read. HEAD_FAILURES: how many of the
- * 12 newest ended runs are failed or oom_killed. HEAD_DURATION and HEAD_MEMORY: the duration in
- * seconds, and the peak memory in bytes, of the newest successful run. */
+/* The meaning of job_head.value:
+ * - HEAD_NOTHING: `value` is not read.
+ * - HEAD_FAILURES: how many of the 12 newest ended runs failed or were oom_killed.
+ * - HEAD_DURATION: the duration of the newest successful run, in seconds.
+ * - HEAD_MEMORY: the peak memory of the newest successful run, in bytes. */
 enum head_value { HEAD_NOTHING, HEAD_FAILURES, HEAD_DURATION, HEAD_MEMORY };
 
 /* Reads all jobs in the order of their ids. */
@@ -462,8 +463,8 @@ struct recent_job {
 	const char *job_name;
 	struct run_origin origin; /* origin of the newest ended run */
 };
-/* Finds the jobs of the newest `runs` ended runs of the file. Returns at most `limit` jobs, the job
- * with the newest ended run first. */
+/* Finds the jobs to which the `runs` newest ended runs of the file belong. Returns at most `limit`
+ * jobs, the job with the newest ended run first. */
 int history_recent_jobs(struct history *h, size_t runs, size_t limit, struct arena *arena,
 	struct recent_job **ret, size_t *ret_n, struct err *e);
 
@@ -493,12 +494,13 @@ void history_wait_while(struct history *h, bool (*patient)(void *context, double
 /* Begins a read transaction. All reads until history_close then see the same state of the file. */
 int history_hold(struct history *h, struct err *e);
 
-/* Returns a number that changes when another connection commits, or a negative errno. It is cheap
- * to poll (PRAGMA data_version). -ESTALE: the file was deleted or replaced. */
+/* Returns a number that changes whenever another handle or process has committed a change, or a
+ * negative errno. The call is cheap (PRAGMA data_version). -ESTALE: the file was deleted or
+ * replaced. */
 int64_t history_version(struct history *h);
 
-/* Returns a number that grows when a run begins, ends or is corrected. New samples do not change
- * it. Returns a negative errno on failure. */
+/* Returns a number that grows whenever a run begins, ends or is corrected, but not when samples are
+ * added. Returns a negative errno on failure. */
 int64_t history_activity(struct history *h);
 
 #endif

@@ -1,5 +1,5 @@
-/* Reads the list of jobs in two steps. history_job_heads reads the facts by which the caller
- * selects a page of jobs. history_overview reads the newest runs of the selected jobs. */
+/* Reads the list of jobs in two steps. history_job_heads reads a few facts of all jobs, by which
+ * the caller selects those to show. history_overview reads the newest runs of these. */
 #include <math.h>
 #include <stdlib.h>
 

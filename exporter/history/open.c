@@ -358,9 +358,9 @@ int history_check(struct history *h, struct err *e)
 static int open_writable(struct history *h, struct err *e)
 {
 	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-	/* Read the size of the -wal file before the size of the database. A database gets its first
-	 * page before its -wal file exists. An empty database beside a -wal file is therefore
-	 * damaged. */
+	/* A database gets its first page before its -wal file exists, so an empty database with a
+	 * -wal file is damaged. Read the size of the -wal file first: another exporter may be
+	 * creating both files now. */
 	bool wal = !h->memory && size_of(h, "-wal") > 0;
 	struct stat st = {.st_size = -1};
 	bool emptied = wal && history_stat(h, "", &st) == 0 && st.st_size == 0;

@@ -181,8 +181,8 @@ static bool stays_exact(enum statistic s)
 	return s == STATISTIC_N || s == STATISTIC_SUM || s == STATISTIC_MAX;
 }
 
-/* Appends the statistics of a column. `n_before` is the statistic `n` of the last earlier column
- * that has values; NaN = there is none. */
+/* Appends those statistics of a column that are in the set `statistics`. `n_before` is the
+ * statistic `n` of the last earlier column that has values; NaN = there is none. */
 static void put_column(struct packing *p, const struct distribution *d, unsigned statistics,
 	double n_before)
 {

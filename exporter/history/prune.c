@@ -137,7 +137,7 @@ static int find_excess(struct history *h, const struct history_limits *l, double
 	return code;
 }
 
-/* Removes a job that has no runs. Adds its counts to the table `forgotten`, because the result of
+/* Removes a job without runs. Its counts are added to the table `forgotten`, because the result of
  * history_activity must never fall. */
 static int forget_job(struct history *h, int64_t job, struct err *e)
 {

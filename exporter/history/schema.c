@@ -77,15 +77,15 @@ static const char *const migrations[] = {
 	 * full. */
 	("CREATE TABLE forgotten(jobs INTEGER NOT NULL, activity INTEGER NOT NULL) STRICT;"
 	 "INSERT INTO forgotten VALUES(0, 0);"),
-	/* forgotten.runs counts runs that were removed before they were forwarded. `note` stores
-	 * settings for the other exporters of the file (shared_settings.c). */
+	/* forgotten.runs counts runs that were removed before they were forwarded. The table note
+	 * has one row with settings that all exporters with this file share (shared_settings.c). */
 	("ALTER TABLE forgotten ADD COLUMN runs INTEGER NOT NULL DEFAULT 0;"
 	 "CREATE TABLE note(forwards_at REAL, serves_at REAL, runs_per_job INTEGER, "
 	 "retention_seconds REAL,"
 	 " max_bytes INTEGER, full_rate_seconds REAL) STRICT;"
 	 "INSERT INTO note DEFAULT VALUES;"),
-	/* The state of the clock in age_clock.h. In an older file, the clock starts at the time of
-	 * the newest run. */
+	/* Adds the state of the clock of age_clock.h. In a file that already has runs, the clock
+	 * begins at the time of the newest run. */
 	("CREATE TABLE age_clock(boot_id TEXT, agreed_wall REAL, agreed_mono REAL, doubted_wall "
 	 "REAL, doubted_mono REAL)"
 	 " STRICT;"
@@ -167,8 +167,8 @@ static const char *const migrations[] = {
 	"CREATE INDEX run_unwritten ON run(ended_at) WHERE written_at IS NULL AND outcome <> "
 	"'running';"
 	"ALTER TABLE note ADD COLUMN writes_at REAL;",
-	/* A job gets copies of facts of its newest run (history_set_last_run), so that a list of
-	 * all jobs reads no run. They are NULL in a job without runs. */
+	/* Adds to each job copies of facts of its newest run (history_set_last_run), so that no run
+	 * must be read to list all jobs. They are NULL for a job without runs. */
 	("ALTER TABLE job ADD COLUMN last_started_at REAL;"
 	 "ALTER TABLE job ADD COLUMN last_outcome TEXT;"
 	 "ALTER TABLE job ADD COLUMN last_requests INTEGER;"
@@ -455,8 +455,8 @@ int history_migrate(struct history *h, struct err *e)
 	}
 	if (code == 0)
 		code = prepare_all(h, e);
-	/* The schema version of the file is right, so the statements fit its tables. An SQL error
-	 * therefore means that the tables are damaged. */
+	/* Here the file has the current schema version, so all statements should be valid. An SQL
+	 * error (-EPROTO) therefore means that the tables are damaged. */
 	if (code == -EPROTO && e)
 		e->code = -EBADMSG;
 	return code == -EPROTO ? -EBADMSG : code;

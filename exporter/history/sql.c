@@ -118,8 +118,9 @@ bool sql_moved(const struct sql_file *f)
 
 	if (sqlite3_file_control(f->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK)
 		return false;
-	/* SQLite also reports a file as moved when its folder may not be searched any more. The
-	 * open file can still be written in this case, but it could not be opened again. */
+	/* SQLite also reports a file as moved when this process may not search its folder any more.
+	 * Do not count this: the open file can still be written, but it could not be opened
+	 * again. */
 	return moved && (stat(f->path, &st) == 0 || errno != EACCES);
 }
 

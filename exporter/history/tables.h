@@ -1,9 +1,9 @@
 /* Declarations that only the files in exporter/history include.
  *
  * schema.c declares the tables. The id of a sample is (id of its run << 32) + the number of the
- * sample in the run, counted from 1. The samples of a run are therefore stored together, in the
- * order in which they were taken. A change of the clock does not change this order, and no second
- * index is needed. */
+ * sample in the run, from 1 on. SQLite stores rows in the order of their ids. The samples of a run
+ * are therefore stored together, in the order in which they were taken, and no further index is
+ * needed. Setting the clock does not change this order. */
 #ifndef EXPORTER_HISTORY_TABLES_H
 #define EXPORTER_HISTORY_TABLES_H
 
@@ -377,8 +377,9 @@ int circumstances_of_run(struct history *h, int64_t run, struct arena *arena,
 void circumstances_merge(struct circumstances *c, const struct circumstances *newer);
 
 /* ---- stored_stats.c ---- */
-/* The statistics of a run in the form in which its row of the table `run` stores them. `form` is
- * the id of the form; 0 = the statistics are in the table run_stat instead. */
+/* The statistics of a run as its row of the table `run` stores them: `form` is the id of their form
+ * (packed_stats.h), and `stats` with `size` bytes is the blob. `form` 0 = the statistics are in the
+ * table run_stat instead. */
 struct packed_run {
 	int64_t form;
 	const void *stats;

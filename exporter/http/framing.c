@@ -56,8 +56,8 @@ static bool names_another_host(const char *target, const char *host)
 bool framing_is_ambiguous(const struct framing *f, const char *target, const char *version,
 	const char *host)
 {
-	/* HTTP/1.0 has no chunked bodies. A proxy may therefore read the chunks as the next request
-	 * (RFC 9112, 6.1). */
+	/* HTTP/1.0 does not know chunked bodies, so a proxy may treat the chunks as the next
+	 * request (RFC 9112, 6.1). */
 	bool old_chunks = f->times[ENCODING] && strcmp(version, "HTTP/1.0") == 0, twice = false;
 
 	for (size_t i = 0; i < ARRAY_LEN(single); i++)

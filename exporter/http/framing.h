@@ -17,8 +17,8 @@ struct framing { /* set all members to 0, then call framing_add for each header 
 /* Adds one header of the request. `value` is NULL if the header line has no colon. */
 void framing_add(struct framing *f, const char *name, const char *value);
 
-/* Returns true when the request is ambiguous. `target` and `version` are the undecoded parts of the
- * request line. `host` is the Host header; NULL = absent. */
+/* Returns true when the request is ambiguous. `target` and `version` are parts of the request line,
+ * before decoding. `host` is the Host header; NULL = there is none. */
 bool framing_is_ambiguous(const struct framing *f, const char *target, const char *version,
 	const char *host);
 

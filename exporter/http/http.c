@@ -38,8 +38,8 @@
 #define ANSWERS_FULL    3
 #define ANSWERS_FULL_OF 4
 
-/* A connection is closed after this many seconds without a byte. FIRST_TIMEOUT applies until the
- * headers of the first request have arrived. IDLE_TIMEOUT applies afterwards. */
+/* A connection is closed when no byte was received or sent for this many seconds. FIRST_TIMEOUT
+ * applies until the headers of the first request have arrived, and IDLE_TIMEOUT after that. */
 #define FIRST_TIMEOUT 10u
 #define IDLE_TIMEOUT  120u /* seconds; long, because scrapers keep connections open */
 
@@ -157,7 +157,7 @@ static enum MHD_Result respond_if_allowed(struct http *h, struct MHD_Connection 
 	return http_send(connection, &a, config);
 }
 
-/* Checks access before the body of a POST is read and kept. */
+/* Checks access before the body of a POST is read. Sets `*refused` when it has sent a refusal. */
 static enum MHD_Result let_in_before_body(struct http *h, struct exchange *x, bool *refused)
 {
 	struct web_version *v AUTO(drop_version) = web_access_hold(h->web);
@@ -348,8 +348,8 @@ static void bound_buffers(int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &segment, sizeof segment);
 }
 
-/* Sets the URL of a server. A browser cannot open the address of all interfaces, so the URL has
- * "localhost" in its place. */
+/* Sets the URL of a server. If it listens on all interfaces ("0.0.0.0"), the URL contains
+ * "localhost" instead, because a browser cannot open that address. */
 static void set_url(struct http_server *s, bool with_tls)
 {
 	static const char *const all[] = {"0.0.0.0:", "[::]:"};

@@ -62,10 +62,10 @@ void slow_queue_weigh(struct slow_queue *q, size_t bytes);
  * `bytes` is the number that was passed to slow_queue_weigh. */
 void slow_queue_leave(struct slow_queue *q, size_t bytes);
 
-/* Waits for the running task, and runs the waiting tasks with `wanted` false. Returns -ETIMEDOUT
- * when a task still runs after `seconds`, or when a work still hangs. The thread then still uses the
- * queue: call slow_queue_stop again, or end the program by _exit(2). Do not call slow_queue_stop again
- * after it returned 0. */
+/* Stops the queue: waits for the running task, and calls task->run of the waiting tasks with
+ * `wanted` false. Returns -ETIMEDOUT when a task still runs after `seconds`, or when a work still
+ * hangs. The thread then still uses the queue: call slow_queue_stop again, or end the program by
+ * _exit(2). After 0, do not call it again. */
 int slow_queue_stop(struct slow_queue *q, double seconds);
 /* Call it after slow_queue_stop, and after slow_queue_leave for all tasks. NULL does nothing. */
 void slow_queue_free(struct slow_queue *q);

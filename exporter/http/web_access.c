@@ -14,8 +14,8 @@
 #include "exporter/http/web_tls.h"
 #include "exporter/text/yaml.h"
 
-/* Maximum number of files to watch: the configuration, the certificate, its key, and the authority
- * of client certificates. */
+/* Maximum number of files to watch: the configuration, the certificate, its key, and the
+ * certificate of the authority for clients. */
 #define FILES_MAX 4
 
 /* A file counts as complete when it has not changed for this many seconds. */

@@ -31,8 +31,8 @@ void web_access_close(struct web_access *w);
 struct web_version *web_access_hold(struct web_access *w);
 void web_access_drop(struct web_version *v); /* NULL does nothing */
 const struct web_config *web_access_config(const struct web_version *v);
-/* Sets up a session before its handshake. Keep the reference to `v` until the session has ended.
- * Returns false when the session must not be used. */
+/* Sets up a TLS session before its handshake, by this version of the file. Keep the reference to
+ * `v` until the session has ended. Returns false when the session must not be used. */
 bool web_access_attach(struct web_version *v, gnutls_session_t session);
 
 /* Decides whether a request may be answered, and sets q->config. `again`: true = the function was

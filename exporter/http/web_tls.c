@@ -236,8 +236,8 @@ static bool allowed(const struct web_config *c, const char *name, size_t len)
 	return false;
 }
 
-/* Returns true when the file allows this name of a certificate. An IP address is compared as text.
- * Any other name is compared byte by byte. */
+/* Returns true when the file allows a name (subject alternative name) of a client certificate. An
+ * IP address is converted to text before it is compared. */
 static bool san_allowed(const struct web_config *c, unsigned type, const char *data, size_t len)
 {
 	char text[INET6_ADDRSTRLEN];

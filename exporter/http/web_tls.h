@@ -11,12 +11,12 @@
 
 struct web_tls;
 
-/* Loads the certificate and its key. c->tls must be true, and `c` must outlive `*ret`. On an error
- * `e` names the unreadable file or the wrong key. */
+/* Loads the certificate and its key. c->tls must be true, and `c` must outlive `*ret`. After an
+ * error, `e` names the file that cannot be read or the key of the file that is wrong. */
 int web_tls_load(struct web_tls **ret, const struct web_config *c, struct err *e);
 void web_tls_free(struct web_tls *t); /* NULL does nothing; call after its sessions have ended */
 
-/* Sets up a session before its handshake. `t` must outlive the session. Returns false when the
+/* Sets up a TLS session before its handshake. `t` must outlive the session. Returns false when the
  * session must not be used. */
 bool web_tls_attach(struct web_tls *t, gnutls_session_t session);
 

@@ -103,7 +103,7 @@ void failure_limit_count(struct failure_limit *l, uint64_t address, struct mono 
 	b->full_at.ns = (is_full(b, now) ? now.ns : b->full_at.ns) + REFILL_NS;
 }
 
-/* Drops a reference to `u`. The last reference frees `u`. The caller holds the lock, and this
+/* Drops a reference to `u`, and frees `u` if it was the last. The caller holds the lock, and this
  * function releases it. */
 static void let_go(struct web_users *u)
 {
@@ -249,9 +249,9 @@ static void note_verdict(struct web_users *u, const struct password_job *job, bo
 		failure_limit_count(&u->failures, job->address, now_read().mono);
 }
 
-/* Computes the first check of the queue, and resumes all requests that wait for this password. The
- * caller holds the lock, which is released during the computation and during the calls of `resume`.
- * Returns false when web_users_stop was called meanwhile. */
+/* Does the first check of the queue, and resumes all requests that wait for its result. The caller
+ * holds the lock, which is released during the check and during the calls of `resume`. Returns
+ * false when web_users_stop was called meanwhile. */
 static bool verify_first(struct web_users *u)
 {
 	struct password_job done[WEB_USERS_WAITING_MAX];

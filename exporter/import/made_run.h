@@ -16,8 +16,8 @@ struct made_run {
 	char id[RUN_ID_MAX], key[JOB_KEY_MAX], system_run[128], end_reason[RUN_REASON_MAX];
 };
 
-/* Begins a run. `source` is a name of import_sources, for memory_source and cpu_source. Do not move
- * `*m` afterwards, because m->run points into it. */
+/* Begins a run. `source` is the name of an import_source; it becomes memory_source and cpu_source
+ * of the run. Do not move `*m` afterwards, because m->run points into it. */
 void made_run_begin(struct made_run *m, const char *source);
 
 /* These functions set one statistic of a column: made_run_total the total growth of a counter,
@@ -50,8 +50,8 @@ void made_run_of_system(struct made_run *m, const char *system, struct slice run
 int made_run_job(struct made_run *m, const struct import_input *in, struct slice name,
 	struct slice space, struct slice cluster, struct err *e);
 
-/* Computes the id of the run from its source, its job and these texts, so that a second import
- * recognises the run. Call it after made_run_job. */
+/* Computes the id of the run from its source, its job and the `n` texts, so that a second import of
+ * the same input gives the run the same id. Call it after made_run_job. */
 void made_run_identify(struct made_run *m, const struct slice *texts, size_t n);
 
 /* Passes the run to the sink. If its outcome is unknown, in->outcome is used; if that is NULL, the

@@ -16,8 +16,8 @@
 #include "exporter/core/log.h"
 #include "exporter/core/paths.h"
 
-/* When the program ends, LeakSanitizer traces it by ptrace(2). A program that is built with
- * LeakSanitizer must therefore stay traceable. */
+/* When the program ends, LeakSanitizer traces it by ptrace(2), so a program that is built with
+ * LeakSanitizer must stay traceable. */
 #ifdef __SANITIZE_ADDRESS__
 #define IS_TRACED_BY_ITSELF true
 #else
@@ -40,8 +40,8 @@ static const struct {
 	{CAP_NET_ADMIN, NEED_ALWAYS, "net_admin"},
 	/* needed to listen on ports below 1024 */
 	{CAP_NET_BIND_SERVICE, NEED_ALWAYS, "net_bind_service"},
-	/* needed to write a history, socket or cache that belongs to another user, for example to
-	 * the user of the wrappers */
+	/* needed to write a history, socket or cache that belongs to another user, such as the user
+	 * who runs the wrappers */
 	{CAP_DAC_OVERRIDE, NEED_FILES_OF_OTHERS, "dac_override"},
 	/* needed by SQLite to give the -wal and -shm files to the owner of the history, because the
 	 * wrappers of that user open them */

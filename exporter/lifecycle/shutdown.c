@@ -58,7 +58,7 @@ static int is_other(void *context, const char *name)
 	return pid > 1 && pid != app->self->pid;
 }
 
-/* Returns true when the pod has a process besides the exporter and process 1, even one that belongs
+/* Returns true when the pod has a process other than the exporter and process 1, even if it belongs
  * to no job. */
 static bool pod_is_busy(struct app *app, struct tree *proc)
 {
@@ -116,8 +116,8 @@ static const char *wait_for_job(struct app *app, const sigset_t *signals, struct
 		seen = seen || s.seen || s.active;
 		if (s.active || !seen)
 			idle_since = now;
-		/* The newest sample may be older than a run that has just begun. A run may also
-		 * begin and end between two checks. */
+		/* Take the start of the newest run into account: the snapshot may be older than a
+		 * run that has just begun, and a run may begin and end between two checks. */
 		int64_t begun_ns = app->run_begun_ns;
 
 		if (begun_ns > idle_since.ns)

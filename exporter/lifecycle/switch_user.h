@@ -1,7 +1,7 @@
-/* Implements --security.user: a server that starts as root to get its capabilities continues as
- * another user. Root may write to the memory of every process and, below /proc/PID/root, to the
- * files of every process. A filter of system calls cannot forbid such writes, because the filter
- * sees no paths. */
+/* Implements --security.user: a server that starts as root, to get its capabilities, then continues
+ * as another user. As root, it could write to the memory of every process and, below
+ * /proc/PID/root, to the files of every process. A filter of system calls cannot forbid such
+ * writes, because it does not see paths. */
 #ifndef EXPORTER_LIFECYCLE_SWITCH_USER_H
 #define EXPORTER_LIFECYCLE_SWITCH_USER_H
 

@@ -157,8 +157,8 @@ static int wait_for_room(struct history_reader *r, struct err *e)
 	return code;
 }
 
-/* Reads the runs of a few jobs. Sets `*complete` to false when some series of a run have not
- * arrived in the store yet. */
+/* Reads the runs of a few jobs with one query. Sets `*complete` to false when some numbers of a run
+ * have not arrived in the store yet. */
 static int read_jobs(struct history_reader *r, const struct store_job *job, size_t n,
 	const struct store_window *w, bool *complete, struct err *e)
 {

@@ -52,7 +52,8 @@ struct event_stream_reader {
 };
 
 /* Copies up to `room` bytes of text to `out`. Returns their number, or -1 at the end of the stream.
- * If there is no text now, pauses the reader and returns 0. The reader is resumed later. */
+ * If there is no text now, calls reader->pause and returns 0. When there is new text,
+ * reader->resume is called. */
 ssize_t event_stream_read(struct event_stream *s, char *out, size_t room,
 	const struct event_stream_reader *reader);
 

@@ -12,8 +12,8 @@ static bool is_port(const char *text, size_t n)
 	return n == 0 || (text[0] == ':' && strspn(text + 1, "0123456789") == n - 1);
 }
 
-/* Copies the host without the port. Removes the brackets of an IPv6 address and the final dot of a
- * name. */
+/* Copies the host of a Host header to `out`, without the port, the brackets of an IPv6 address and
+ * the final dot of a name. */
 static bool host_of(const char *header, char out[HOST_NAME_MAX_BYTES])
 {
 	size_t len = strlen(header), n = strcspn(header, ":");

@@ -62,8 +62,8 @@ int site_start(struct site *s, struct err *e);
 void site_stop(struct site *s); /* ends all streams; stop libmicrohttpd before site_free */
 void site_free(struct site *s);
 
-/* Describes all routes and pages as OpenAPI 3.1. `metrics_path`: --web.telemetry-path. The caller
- * calls json_decref. */
+/* Describes all routes and pages as OpenAPI 3.1. `metrics_path` is the path of the metrics
+ * (--web.telemetry-path). The caller calls json_decref for the result. */
 json_t *site_description(const char *metrics_path);
 
 /* Returns true when site_answer may never return, because another machine or another program serves

@@ -25,8 +25,8 @@ void figure_bytes_of(struct buf *out, double used, double requested);
  * unit. If the units are equal, the unit is written only once. Writes only `v` if `of` is NaN. */
 void figure_of(struct buf *out, void (*add)(struct buf *out, double v), double v, double of);
 
-/* "2026-11-24 21:00" in the local time zone; "?" if `iso` is not a time such as
- * "2026-11-24T21:00:00.000Z". */
+/* Converts a time such as "2026-11-24T21:00:00.000Z" to "2026-11-24 21:00" in the local time zone.
+ * For another text, writes "?". */
 void figure_time(struct buf *out, const char *iso);
 /* Returns the whole seconds since 1970 UTC of a time in this format. NaN = not a time. */
 double figure_time_seconds(const char *iso);

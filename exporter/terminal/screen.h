@@ -32,8 +32,8 @@ struct screen screen_of(int fd, enum screen_colour colour);
  * colours. */
 enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_GOOD, STYLE_WARN, STYLE_BAD, STYLES };
 
-/* Appends the escape sequence that begins the style; STYLE_PLAIN ends any style. Appends nothing on
- * a screen without colours. */
+/* Appends the escape sequence that begins the style. STYLE_PLAIN ends the style that was begun
+ * before. Appends nothing if the screen has no colours. */
 void screen_style(struct buf *out, const struct screen *s, enum style style);
 
 /* Appends `text` in this style. Control characters become "?", because a name in the text may be

@@ -6,8 +6,8 @@
 
 #define WRAP_COLUMNS 100
 
-/* Appends `text`, indented and broken at single spaces. A word that is longer than a line gets its
- * own line. The last line ends with a newline. */
+/* Appends `text`, broken into lines at single spaces. Each line begins with `indent` spaces. A word
+ * that is longer than a line gets its own line. The last line ends with a newline. */
 void line_wrap_add(struct buf *out, const char *text, size_t indent);
 
 #endif

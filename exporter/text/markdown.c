@@ -203,8 +203,8 @@ static size_t add_emphasis(struct markdown *m, struct slice s, char before, int 
 	return 0;
 }
 
-/* Adds the markup at the start of `s`. Returns the number of bytes of `s` that it took, or 0 if `s`
- * does not start with markup. */
+/* If `s` begins with markup, adds it and returns the number of bytes of `s` that it has. Otherwise
+ * returns 0. `before` is the character before `s`. */
 static size_t add_markup(struct markdown *m, struct slice s, char before, int depth)
 {
 	struct slice text, target;
@@ -328,8 +328,7 @@ static void add_fence(struct markdown *m, size_t indent, struct scan *lines)
 	struct scan s;
 
 	leave_lists(m, indent);
-	/* A wide block has a scroll bar, so make it possible to select the block with the
-	 * keyboard. */
+	/* A wide block scrolls. With tabindex, it can be scrolled by the keyboard, too. */
 	buf_adds(m->out, "<pre tabindex=\"0\"><code>");
 	while (scan_line(lines, &s)) {
 		struct slice line = scan_rest(&s);

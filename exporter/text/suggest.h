@@ -7,9 +7,9 @@
 
 #define CLOSEST_MAX 5
 
-/* Finds the names that resemble `word`, ignoring case. Stores at most CLOSEST_MAX of them in `ret`,
- * the most alike first, then NULL. A name that contains `word`, or is contained in `word`, comes
- * before a name that only has similar letters. Equal names are stored once. */
+/* Finds the names that are similar to `word`, ignoring case. Stores at most CLOSEST_MAX of them in
+ * `ret`, the most similar first, then NULL. A name that contains `word`, or is contained in `word`,
+ * comes before a name that only has similar letters. Equal names are stored once. */
 void suggest_closest(const char *word, const char *const *names, size_t n,
 	const char *ret[CLOSEST_MAX + 1]);
 

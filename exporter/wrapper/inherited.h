@@ -21,7 +21,7 @@ struct inherited {
 	bool fds_known;
 };
 
-/* Reads the state. Call before any thread starts or any file is opened. If /proc is missing,
+/* Reads the state. Call it before any thread starts and any file is opened. If /proc is missing,
  * fds_known is false. */
 void inherited_read(struct inherited *ret);
 void inherited_done(struct inherited *i);
@@ -44,8 +44,8 @@ size_t inherited_children(pid_t **ret);
  * false. */
 void inherited_keep_only(const struct inherited *i);
 
-/* Has the layout of struct sched_attr of sched_getattr(2). The kernel's header with that struct
- * cannot be included, because it conflicts with the header of libc. */
+/* The same as struct sched_attr of sched_getattr(2). The kernel's header with that struct cannot be
+ * included, because it conflicts with a header of libc. */
 struct schedule {
 	uint32_t size, policy;
 	uint64_t flags;

@@ -85,9 +85,9 @@ static struct cpu_times cpu_times(const struct rusage *used)
 	return (struct cpu_times){seconds_of(used->ru_utime), seconds_of(used->ru_stime)};
 }
 
-/* Executes the command. Returns errno on failure. The child of a threaded process may call only
- * async-signal-safe functions (signal-safety(7)). execvp is not listed there, but it takes no lock
- * and allocates no memory in glibc and musl. */
+/* Executes the command. Returns errno on failure. The child of a process with threads may call only
+ * async-signal-safe functions (signal-safety(7)). execvp is not one of these, but in glibc and musl
+ * it takes no lock and allocates no memory. */
 static int become(char *const command[])
 {
 	job_signals_restore();

@@ -26,8 +26,9 @@
 int wrapper_run(struct app *app, const struct identity *self, const struct command_run *run,
 	char *const command[]);
 
-/* Reads the inherited state, blocks the signals that wrapper_run waits for, and adopts orphans of
- * the job from now on. Call before any thread or child starts. */
+/* Call it before any thread or child starts. Reads the inherited state (inherited.h), blocks the
+ * signals for which wrapper_run waits, and makes this process adopt orphans of the job from now
+ * on. */
 void wrapper_prepare(void);
 
 /* Executes the command in place of this process (execve(2)), without watching it. Returns only
