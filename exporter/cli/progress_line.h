@@ -1,5 +1,6 @@
-/* A line on the terminal that shows how far a command has come: "rightsize-exporter overview: 1024 of 9000
- * jobs, 3 s". It is on stderr, and only if stderr is a terminal that can clear a line. */
+/* A line on the terminal that shows how far a command has come, such as "overview: 1024 of 9000
+ * jobs, 3 s" after the program's name. It is written to stderr, and only if stderr is a terminal
+ * that can clear a line. */
 #ifndef EXPORTER_CLI_PROGRESS_LINE_H
 #define EXPORTER_CLI_PROGRESS_LINE_H
 

@@ -249,7 +249,8 @@ void finder_conclude(const struct host *h, const struct named_process *n)
 	jobs_conclude(h->jobs, n->run_id, unknown, FINAL_AT_LEAST);
 }
 
-/* Call it when a worker has a new title: ends the run of its old title. */
+/* Call it when a worker process, whose title names its current job, has a new title. Ends the run
+ * of the old title. */
 static void end_passing(struct finder *f, struct booked_process *p)
 {
 	struct named_process *n = p->note;

@@ -276,9 +276,9 @@ static int forward_batch(struct forwarder *f, const struct waiting_runs *w, stru
 	return code;
 }
 
-/* Sends the runs that are not set aside, one by one. Stops when the receiver seems to be down:
- * after two failures in a row, or after one failure that the run did not cause
- * (is_about_the_run). */
+/* Sends the waiting runs, except those set aside after failures (retry_list.h), one by one. Stops
+ * when the receiver seems to be down: after two failures in a row, or after one failure that the
+ * run did not cause (is_about_the_run). */
 static int forward_fresh(struct forwarder *f, const struct waiting_runs *w, struct arena *arena,
 	struct err *e)
 {

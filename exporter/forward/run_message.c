@@ -1,4 +1,5 @@
-/* Messages are written and read by the same table of keys. */
+/* Writes and reads the messages that carry runs to another exporter. Both directions use the same
+ * table of keys. */
 #include "exporter/forward/run_message.h"
 
 #include <errno.h>

@@ -480,7 +480,8 @@ static double silent_seconds(struct historian *h, double now)
 	return waits_for_lock(h, now) ? 0 : fmax(now - fmax(h->attempt_at, h->used_at), 0);
 }
 
-/* Returns true while historian_start still waits. The caller holds the lock. */
+/* Returns true while historian_start may wait longer for the file to open. The caller holds the
+ * lock. */
 static bool opens_in_time(struct historian *h, double begun, double now)
 {
 	if (h->config.hasty)

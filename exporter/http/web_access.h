@@ -27,7 +27,8 @@ void web_access_stop(struct web_access *w);
 /* Call it after the sockets are closed. NULL does nothing. */
 void web_access_close(struct web_access *w);
 
-/* Returns a reference to the last valid version; NULL = no file. The caller drops the reference. */
+/* Returns a reference to the last valid version of the web configuration; NULL = no file is
+ * configured. The caller drops the reference by web_access_drop. */
 struct web_version *web_access_hold(struct web_access *w);
 void web_access_drop(struct web_version *v); /* NULL does nothing */
 const struct web_config *web_access_config(const struct web_version *v);

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <math.h>
 
-/* Reads a field in double quotes, in which "" is one quote. Writes it to `out`. Returns false when the
- * closing quote is missing. */
+/* Reads a field in double quotes and writes its text to `out`. Two quotes inside the field mean one
+ * quote. Returns false when the closing quote is missing. */
 static bool read_quoted(struct scan *s, struct buf *out)
 {
 	for (s->at++; s->at < s->end; s->at++) {

@@ -39,7 +39,7 @@ struct asked_pod {
 	struct buf words;
 };
 
-/* The real API. Worker thread only. */
+/* The connection to the API of the cluster. Only the worker thread uses it. */
 struct api_client {
 	char address[URL_SIZE / 2]; /* "https://HOST:PORT" */
 	char user_agent[64], token_file[URL_SIZE], ca_file[URL_SIZE];

@@ -405,7 +405,8 @@ static int unknown_option(const char *flag, enum command_bits command, struct er
 
 /* A parsed argument of the form "--NAME", "--no-NAME" or "--NAME=VALUE". */
 struct flag {
-	const struct option_row *row; /* the option; NULL = the flag switches a collector */
+	/* the option; NULL = the flag switches a collector on or off */
+	const struct option_row *row;
 	const char *collector, *value;
 	bool no;
 };

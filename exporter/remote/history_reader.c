@@ -104,7 +104,8 @@ static struct known_job *known(struct history_reader *r, const char *key)
 
 /* ---- runs ---- */
 
-/* Adds a run to the history, and marks it as sent, because the store has it. */
+/* Adds a run from the remote store to the history, and marks it as sent to both kinds of receivers,
+ * so that it is not sent again. */
 static int add_run(struct history *h, const struct run *r, struct err *e)
 {
 	int code = history_run_add(h, r, e);

@@ -7,7 +7,8 @@
 #include "collectors/base/mem.h"
 
 #define MS_PER_SECOND 1000
-/* maximum number of other milliseconds of the same second that are tried */
+/* If the millisecond in which a run ended is taken, at most this many others of the same second are
+ * tried. */
 #define TRIES 64
 #define WAYS  8 /* number of elements of the table `taken` in which a time may be stored */
 

@@ -24,7 +24,8 @@ struct http_request {
 	/* true = the request came over TLS, with a password or with a token, so it is not an attack
 	 * by DNS rebinding (host_header.h) */
 	bool vouched;
-	/* true = a user of --web.config.file, known by a password or a client certificate */
+	/* true = the client proved by a password or a certificate that it is a user of
+	 * --web.config.file */
 	bool user;
 	/* namespace whose token the request has (site_token_space); NULL = it has no such token */
 	const char *space;

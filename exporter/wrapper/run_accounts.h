@@ -24,8 +24,8 @@ int run_accounts_open(struct run_accounts *ret, struct app *app, struct err *e);
 /* Call it after the command has started. If the command is in its control group (`in_cgroup`),
  * closes the task clock; otherwise closes the control group. One exact source is enough. */
 void run_accounts_started(struct run_accounts *a, bool in_cgroup);
-/* Call it when the sampler follows the run. Closes the task clock if the sampler does not use it
- * (`uses_clock` is false). Call it in the thread that called run_accounts_open. */
+/* Call it when the sampler has begun to measure the run. Closes the task clock if the sampler does
+ * not use it (`uses_clock` is false). Call it in the thread that called run_accounts_open. */
 void run_accounts_followed(struct run_accounts *a, bool uses_clock);
 void run_accounts_close(struct run_accounts *a);
 
