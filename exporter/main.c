@@ -281,8 +281,8 @@ static bool is_healthy(void *context)
 	return health_of(b->app, b->at).ok;
 }
 
-/* Checks that the catalogue can be read. If not, only a warning is logged, because answers without
- * servers do not need it. */
+/* Logs a warning if the catalogue cannot be read. This is not an error, because only answers with
+ * servers need the catalogue. */
 static void warn_of_catalogue(struct app *app)
 {
 	AUTO(catalogue_use_done) struct catalogue_use use = {0};

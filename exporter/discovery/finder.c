@@ -118,9 +118,9 @@ static void root_at(struct finder *f, pid_t pid, uint64_t start_ticks, struct na
 	n->root.pid = pid;
 	n->root.start_ticks = start_ticks;
 	if (n->from_now) {
-		/* A later exporter must not continue this run, because it does not know how much
-		 * the process used before the run began, and a worker may have changed its title.
-		 * Storing this exporter as the reaper prevents that. */
+		/* A later exporter must not continue this run. It would not know how much the
+		 * process used before the run began, and the title of a worker may have changed.
+		 * Storing this exporter as the reaper prevents the continuation. */
 		n->root.reaper_pid = f->app->self->pid;
 		n->root.reaper_start_ticks = f->app->self->start_ticks;
 		n->started_at = h->now.wall;

@@ -9,8 +9,8 @@
 #include "collectors/base/scan.h"
 #include "exporter/history/tables.h"
 
-/* While there is no reboot and no jump, the stored state is updated at most once in this many
- * seconds, because all readers of the file read it again after every change. */
+/* After a reboot or a jump, the stored state is updated at once; otherwise at most once in this
+ * many seconds. Each update makes all readers read the file again. */
 #define RENEWED_SECONDS 3600.0
 
 static const struct age_clock_reading none = {(double)NAN, (double)NAN};

@@ -636,8 +636,8 @@ static double hope_ends(const struct historian *h, struct settling *s, double no
 }
 
 /* Returns true when the first `target` events are settled. A loose thread must also have done the
- * work that h->hurry requested, so that a disk which does not answer is noticed even without
- * events. The caller holds the lock. */
+ * work that h->hurry requested: this shows that the disk answers, even if there are no events. The
+ * caller holds the lock. */
 static bool is_settled(const struct historian *h, uint64_t target)
 {
 	return h->settled >= target && !(h->loose && (h->hurry || !isinf(h->attempt_at)));

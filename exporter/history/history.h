@@ -243,9 +243,9 @@ struct history_limits {
 	uint64_t max_bytes;       /* maximum size of the file; see history_prune */
 	/* samples older than this many seconds are merged into buckets of a minute */
 	double full_rate_seconds;
-	/* Bits of enum history_receiver. Runs that were not sent yet to these receivers are kept,
-	 * unless the file exceeds max_bytes. The file stores this setting, so that all exporters
-	 * obey it. */
+	/* Bits of enum history_receiver. A run that was not yet sent to all these receivers is
+	 * removed only if the file exceeds max_bytes. The file stores this setting, so that all
+	 * exporters obey it. */
 	unsigned keep_unsent;
 	/* Bits of enum history_limit: the limits that the user did not set. If a server has stored
 	 * limits in the file, its values are used for these. */

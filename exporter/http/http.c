@@ -301,8 +301,8 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 	return respond_if_allowed(context, connection, method, x);
 }
 
-/* libmicrohttpd does not start without a certificate or a callback that returns one. This callback
- * is never needed, because on_connection sets the certificate of each connection. */
+/* To start, libmicrohttpd needs a certificate or a callback that returns one. This callback returns
+ * none: on_connection has already set the certificate of each connection. */
 static int no_certificate(gnutls_session_t session, const gnutls_datum_t *authorities, int n,
 	const gnutls_pk_algorithm_t *algorithms, int n_algorithms, gnutls_pcert_st **certificates,
 	unsigned int *n_certificates, gnutls_privkey_t *key)

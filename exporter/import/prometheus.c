@@ -21,8 +21,8 @@
 /* a rate is computed over this many steps, so that they contain at least two samples */
 #define RATE_STEPS 4
 #define STEP_LEAST 15.0 /* seconds; the interval between two scrapes is seldom shorter */
-/* If the end of a run is unknown, the run counts as ended when it was last seen more than this many
- * seconds ago, because Prometheus returns a series for 5 minutes after its last sample. */
+/* A run whose end is unknown counts as ended when it was last seen more than this many seconds ago.
+ * Until then it may still run: Prometheus returns a series for 5 minutes after its last sample. */
 #define ENDED_AFTER 300.0
 
 enum pod_fact {

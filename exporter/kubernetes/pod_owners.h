@@ -31,9 +31,9 @@
 struct options;
 struct pod_owners;
 
-/* Starts the thread. If the API is not used, sets `*ret` to NULL and returns 0. It is not used
- * without --kubernetes.api, without --jobs.recognise, with --jobs.pod, outside of Kubernetes, and
- * if the token cannot be read. */
+/* Starts the thread. If the API is not used, sets `*ret` to NULL and returns 0. It is used only if
+ * this program runs in Kubernetes and can read its token, --kubernetes.api and --jobs.recognise are
+ * set, and --jobs.pod is not set. */
 int pod_owners_start(struct pod_owners **ret, const struct options *o, struct err *e);
 
 /* Like pod_owners_start, but with a replacement for the API. For tests. */

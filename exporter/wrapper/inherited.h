@@ -38,10 +38,10 @@ size_t inherited_parse_children(struct scan text, pid_t **ret);
  * that the process has adopted. The caller frees `*ret`. Returns the number of children. */
 size_t inherited_children(pid_t **ret);
 
-/* Marks all descriptors from 3 on as close-on-exec, except the inherited ones. The command must not
- * get others, but libraries in the wrapper may open descriptors without close-on-exec. Call it in
- * the child of a fork. Async-signal-safe. Has no effect before Linux 5.11, or if fds_known is
- * false. */
+/* Marks all descriptors from 3 on as close-on-exec, except the inherited ones. This is needed
+ * because libraries in the wrapper may open descriptors without close-on-exec, which the command
+ * must not get. Call it in the child of a fork. Async-signal-safe. Has no effect before Linux 5.11,
+ * or if fds_known is false. */
 void inherited_keep_only(const struct inherited *i);
 
 /* The same as struct sched_attr of sched_getattr(2). The kernel's header with that struct cannot be
