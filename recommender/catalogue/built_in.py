@@ -91,11 +91,15 @@ DOUBTFUL_MINIMA = {"gcp"}
 # eastus, but 0.133 with Linux in Azure's price API. D2ads_v5 is 0.195, but 0.103 in eastus2, and 2 * 0.046 is the licence.
 # Such prices can be recognised. The lowest price of a size is with Linux, and in a region all sizes of a family cost the same
 # multiple of it. A licence adds 12 % or more: a size whose multiple exceeds the smallest one by MORE_THAN_LINUX has Windows.
-WINDOWS_TOO = {"Basv2", "Bsv2", "DADSv5", "DASv5", "EADSv5", "EASv5"}
+WINDOWS_TOO = {"Basv2", "Bpsv2", "Bsv2", "DADSv5", "DASv5", "EADSv5", "EASv5"}
 MORE_THAN_LINUX = 1.05
-# In this region, the prices of all sizes of the family include Windows: in 56 other regions the family costs as much as DASv4, but
-# here 1.94 times as much.
-ALL_WINDOWS = {("DASv5", "malaysiawest")}
+# In this region, the prices of all sizes of the family include Windows: in 56 other regions DASv5 costs as much as DASv4, but here
+# 1.94 times as much. EIASv5 has one size. It costs as much as EASv5 for each vCPU, but here 112 * 0.046 more.
+ALL_WINDOWS = {("DASv5", "malaysiawest"), ("EIASv5", "mexicocentral")}
+# AWS rents bare metal for the price of the virtual size with as many vCPUs, and not below the lowest price anywhere. Another
+# list of AWS's prices (github.com/mixxor/eu-cloud-prices, 2026-08-14) has the same price for 41 of 41 pairs. Where the table
+# has 6 to 10 % more, that is the price of dedicated tenancy: 2.3066 for c6g.metal, which is 1.06 * 2.176.
+DEDICATED_FROM, DEDICATED_TO = 1.01, 1.11
 # A price below this share of the type's median over all regions is left out as wrong: F4ams_v6 is 0.0449 in newzealandnorth and
 # 0.231 to 0.5 in the other regions. The lowest ratio that another list confirms is 0.58 (D2as_v5 in centralindia).
 BELIEVED_FROM = 0.4
@@ -194,13 +198,36 @@ def windows_of(rows, servers):
     """Returns the (vendor, api_reference, region) of prices that include a Windows licence."""
     minimum = {row["api_reference"]: float(row["price"]) for row in rows
                if row["vendor_id"] == "azure" and row["region"] == "*"}
-    multiples = defaultdict(dict)
+    multiples, families = defaultdict(dict), WINDOWS_TOO | {family for family, _ in ALL_WINDOWS}
     for row in rows:
         server = servers.get((row["vendor_id"], row["api_reference"]))
-        if row["vendor_id"] == "azure" and row["region"] != "*" and server and server["family"] in WINDOWS_TOO:
+        if row["vendor_id"] == "azure" and row["region"] != "*" and server and server["family"] in families:
             multiples[server["family"], row["region"]][row["api_reference"]] = float(row["price"]) / minimum[row["api_reference"]]
     return {("azure", name, region) for (family, region), of_name in multiples.items() for name, multiple in of_name.items()
             if multiple > MORE_THAN_LINUX * min(of_name.values()) or (family, region) in ALL_WINDOWS}
+
+
+def shared_tenancy(rows, servers):
+    """Corrects prices of AWS's bare metal, and the estimates that were computed from them. Returns the number of types."""
+    minimum = {row["api_reference"]: float(row["price"]) for row in rows if row["vendor_id"] == "aws" and row["region"] == "*"}
+    placed = [row for row in rows if row["vendor_id"] == "aws" and row["region"] != "*" and ("aws", row["api_reference"]) in servers]
+    price, virtual = {}, {}
+    for row in placed:
+        if row["allocation"] == "ondemand":
+            server, name = servers["aws", row["api_reference"]], row["api_reference"]
+            size = server["family"], server["vcpus"], row["region"]
+            if ".metal" in name:
+                price[name, row["region"]] = size, float(row["price"])
+            else:
+                virtual[size] = float(row["price"])
+    right = {}
+    for (name, region), (size, told) in price.items():
+        shared = max(virtual.get(size, 0), minimum[name])
+        if DEDICATED_FROM * shared < told < DEDICATED_TO * shared:
+            right[name, region] = shared / told
+    for row in placed:
+        row["price"] = float(row["price"]) * right.get((row["api_reference"], row["region"]), 1)
+    return len(right)
 
 
 def without_too_low(columns, left_out):
@@ -224,6 +251,7 @@ def prices_of(path, servers, regions, left_out):
            for name in {region["api_reference"], region["aliases"], region["region_id"]} if name}
     with opened(path) as lines:
         rows = [row for row in csv.DictReader(lines) if float(row["price"]) > 0]
+    print("corrected, price: of dedicated tenancy: %d types" % shared_tenancy(rows, servers), file=sys.stderr)
     places = {(row["vendor_id"], row["api_reference"]) for row in rows
               if row["region"] != "*" and row["allocation"] == "ondemand"}
     ondemand = {(row["vendor_id"], row["api_reference"], row["region"]): float(row["price"]) for row in rows
