@@ -178,17 +178,14 @@ def servers_of(path, left_out):
 
 
 def regions_of(path):
-    """Returns the columns of each region. Hetzner's names are those of data centres, but a server is ordered by location:
-    fsn1-dc14 is in the location fsn1."""
+    """Returns the columns of each region."""
     regions = []
     with opened(path) as lines:
         for row in list(csv.DictReader(lines)) + MORE_REGIONS:
             name = row["api_reference"]
-            typed = name.split("-")[0] if row["vendor_id"] == "hcloud" else name
             country = COUNTRY.get((row["vendor_id"], name), row["country_id"])
-            regions.append({"vendor_id": row["vendor_id"], "region_id": row["region_id"], "api_reference": typed,
-                            "display_name": row["city"] or AREAS[row["vendor_id"]][name],
-                            "aliases": name if typed != name else "",
+            regions.append({"vendor_id": row["vendor_id"], "region_id": row["region_id"], "api_reference": name,
+                            "display_name": row["city"] or AREAS[row["vendor_id"]][name], "aliases": "",
                             "country_id": country, "continent": CONTINENT[country]})
     regions.sort(key=lambda region: (region["vendor_id"], region["region_id"]))
     return regions

@@ -110,7 +110,7 @@ static void regions_and_benchmarks_are_further_passes(void **state)
 
 		anywhere = anywhere || (p->region == 0 && p->price == 1.5);
 		nuremberg =
-			nuremberg || (strcmp(c->region[p->region].api_reference, "nbg1-dc3") == 0 &&
+			nuremberg || (strcmp(c->region[p->region].api_reference, "nbg1") == 0 &&
 					     p->price == 2.5);
 		spot = spot || (p->region && p->allocation == ALLOCATION_SPOT && p->price == 0.75);
 	}
