@@ -84,6 +84,22 @@ ARM = {("gcp", "c4a"), ("gcp", "n4a")}
 BURSTABLE = {("aws", "t1")}
 # For types that run 32-bit and 64-bit programs, the server table names the older architecture (AWS, DescribeInstanceTypes).
 OLDER_NAME = {"i386": "x86_64"}
+# Families whose types have a part of a GPU: the memory of a whole GPU in MiB. The table lists one GPU for them, or none.
+WHOLE_GPU = {
+    ("alicloud", "ecs.sgn6i-vws"): 16384, ("alicloud", "ecs.sgn7i-vws"): 24576, ("alicloud", "ecs.sgn8ga-wy"): 49152,
+    ("alicloud", "ecs.sgn8ia"): 49152, ("alicloud", "ecs.vgn5i"): 8192, ("alicloud", "ecs.vgn6i"): 16384,
+    ("alicloud", "ecs.vgn6i-vws"): 16384, ("alicloud", "ecs.vgn7i-vws"): 24576, ("aws", "g6f"): 22888, ("aws", "gr6f"): 22888,
+    ("azure", "NVSv4"): 16384, ("azure", "StandardNGADSV620v1"): 32768, ("azure", "StandardNVADSA10v5"): 24576,
+    ("azure", "StandardNVadsV710v5"): 24576, ("gcp", "g4"): 98304,
+}
+# The memory of their parts in GiB, where the table has none: learn.microsoft.com/azure/virtual-machines/sizes/gpu-accelerated
+# (nvv4, ngads-v-620, nvadsa10-v5, nvadsv710-v5), docs.cloud.google.com/compute/docs/accelerator-optimized-machines (G4).
+GPU_GIB = {
+    "Standard_NV4as_v4": 2, "Standard_NV8as_v4": 4, "Standard_NV16as_v4": 8, "Standard_NG8ads_V620_v1": 8,
+    "Standard_NG16ads_V620_v1": 16, "Standard_NV6ads_A10_v5": 4, "Standard_NV12ads_A10_v5": 8, "Standard_NV18ads_A10_v5": 12,
+    "Standard_NV4ads_V710_v5": 4, "Standard_NV8ads_V710_v5": 8, "Standard_NV12ads_V710_v5": 12, "Standard_NV24ads_V710_v5": 24,
+    "g4-standard-6": 12, "g4-standard-12": 24, "g4-standard-24": 48,
+}
 # Lowest prices of these vendors are not used, because they are not prices of a whole server: GCP's leave out the GPUs
 # (a2-megagpu-16g: 8.80 of 55.74).
 DOUBTFUL_MINIMA = {"gcp"}
@@ -129,10 +145,20 @@ def number(text):
     return "%.12g" % float(text) if text else ""
 
 
+def gpus_of(row):
+    """Returns the number of GPUs and their memory in MiB: that of each GPU and of all; empty if unknown."""
+    gpus, whole = float(row["gpu_count"] or 0), WHOLE_GPU.get((row["vendor_id"], row["family"]))
+    memory = [float(row[name]) for name in ("gpu_memory_min_mib", "gpu_memory_total_mib") if row[name]]
+    if row["api_reference"] in GPU_GIB:
+        memory = [GPU_GIB[row["api_reference"]] * 1024] * 2
+    if whole and memory and memory[-1] <= whole:
+        gpus = round(memory[-1] / whole, 4)
+    return gpus, memory if gpus else []
+
+
 def server_of(row):
     """Returns the columns of one server. Names that equal the id are left out; the reader of the pack fills them in."""
-    gpus = float(row["gpu_count"] or 0)
-    gpu_memory = [float(row[name]) for name in ("gpu_memory_min_mib", "gpu_memory_total_mib") if row[name]] if gpus else []
+    gpus, gpu_memory = gpus_of(row)
     arm = (row["vendor_id"], row["family"]) in ARM
     architecture = "arm64" if arm else OLDER_NAME.get(row["architecture"], row["architecture"])
     return {
@@ -147,7 +173,7 @@ def server_of(row):
         "vcpus": number(row["vcpus"]),
         "cpu_cores": number(row["cpu_cores"]),
         "memory_amount": number(row["memory_mib"]),
-        "gpu_count": number(row["gpu_count"] or "0"),
+        "gpu_count": number("%r" % gpus),
         "gpu_model": row["gpu_model"] if gpus else "",
         # A server with a part of a GPU has at most the same part of its memory, so the smaller number counts.
         "gpu_memory_min": "%.12g" % min(gpu_memory) if len(gpu_memory) == 2 else "",
