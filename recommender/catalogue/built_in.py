@@ -109,7 +109,7 @@ DOUBTFUL_MINIMA = {"gcp"}
 # multiple of it. A licence adds 12 % or more: a size whose multiple exceeds the smallest one by MORE_THAN_LINUX has Windows.
 WINDOWS_TOO = {"Basv2", "Bpsv2", "Bsv2", "DADSv5", "DASv5", "EADSv5", "EASv5"}
 MORE_THAN_LINUX = 1.05
-# In this region, the prices of all sizes of the family include Windows: in 56 other regions DASv5 costs as much as DASv4, but here
+# In these regions, the prices of all sizes of the family include Windows: in 56 other regions DASv5 costs as much as DASv4, but here
 # 1.94 times as much. EIASv5 has one size. It costs as much as EASv5 for each vCPU, but here 112 * 0.046 more.
 ALL_WINDOWS = {("DASv5", "malaysiawest"), ("EIASv5", "mexicocentral")}
 # AWS rents bare metal for the price of the virtual size with as many vCPUs, and not below the lowest price anywhere. Another
