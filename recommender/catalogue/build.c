@@ -1,10 +1,12 @@
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "recommender/catalogue/builder.h"
 #include "recommender/catalogue/reference_rates.h"
+#include "recommender/catalogue/regions.h"
 
 #define INDEX_MAX 65535 /* largest index of a vendor, region or zone: 16 bits in struct price */
 
@@ -176,6 +178,23 @@ int catalogue_add_vendor(struct catalogue_builder *b, const struct vendor *v, st
 	return vendor_index(b, v, &i, e);
 }
 
+/* Hetzner's servers are ordered in a location, such as "fsn1". Sources name the data centre,
+ * "fsn1-dc14", which Hetzner's tools accept no longer (hcloud 1.67.0, 2026-07-24). The part before
+ * the "-" is the location. The name of the data centre becomes an alias. */
+static void name_location(struct catalogue_builder *b, struct region *r)
+{
+	size_t n = strcspn(r->api_reference, "-");
+	char text[FIELD_TEXT_MAX];
+
+	if (strcmp(r->vendor_id, "hcloud") != 0 || !r->api_reference[n])
+		return;
+	if (!region_list_has(r->aliases, '|', r->api_reference) &&
+		snprintf(text, sizeof text, "%s%s%s", r->aliases, *r->aliases ? "|" : "",
+			r->api_reference) < (int)sizeof text)
+		r->aliases = catalogue_keep(b, text);
+	r->api_reference = string_table_add(&b->texts, r->api_reference, n)->text;
+}
+
 int catalogue_add_region(struct catalogue_builder *b, const struct region *r, struct err *e)
 {
 	struct region kept = *r;
@@ -191,6 +210,7 @@ int catalogue_add_region(struct catalogue_builder *b, const struct region *r, st
 		string_table_add_pair(&b->by_region, r->vendor_id, r->region_id);
 
 	keep_texts(b, PART_REGION, &kept);
+	name_location(b, &kept);
 	if (known->value) {
 		struct region *before = &b->region[known->value];
 

@@ -40,7 +40,7 @@ int catalogue_add_placed(struct catalogue_builder *b, size_t server, const struc
 
 /* Add a vendor or region. If it was added before, only its unknown members are set. A vendor with
  * compliance frameworks gets compliance_known = true, and a region with a price gets prices_known =
- * true. */
+ * true. A data centre of Hetzner's, such as "fsn1-dc14", becomes an alias of its location, "fsn1". */
 int catalogue_add_vendor(struct catalogue_builder *b, const struct vendor *v, struct err *e);
 int catalogue_add_region(struct catalogue_builder *b, const struct region *r, struct err *e);
 

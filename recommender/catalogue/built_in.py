@@ -84,6 +84,22 @@ ARM = {("gcp", "c4a"), ("gcp", "n4a")}
 BURSTABLE = {("aws", "t1")}
 # For types that run 32-bit and 64-bit programs, the server table names the older architecture (AWS, DescribeInstanceTypes).
 OLDER_NAME = {"i386": "x86_64"}
+# Families whose types have a part of a GPU: the memory of a whole GPU in MiB. The table lists one GPU for them, or none.
+WHOLE_GPU = {
+    ("alicloud", "ecs.sgn6i-vws"): 16384, ("alicloud", "ecs.sgn7i-vws"): 24576, ("alicloud", "ecs.sgn8ga-wy"): 49152,
+    ("alicloud", "ecs.sgn8ia"): 49152, ("alicloud", "ecs.vgn5i"): 8192, ("alicloud", "ecs.vgn6i"): 16384,
+    ("alicloud", "ecs.vgn6i-vws"): 16384, ("alicloud", "ecs.vgn7i-vws"): 24576, ("aws", "g6f"): 22888, ("aws", "gr6f"): 22888,
+    ("azure", "NVSv4"): 16384, ("azure", "StandardNGADSV620v1"): 32768, ("azure", "StandardNVADSA10v5"): 24576,
+    ("azure", "StandardNVadsV710v5"): 24576, ("gcp", "g4"): 98304,
+}
+# The memory of their parts in GiB, where the table has none: learn.microsoft.com/azure/virtual-machines/sizes/gpu-accelerated
+# (nvv4, ngads-v-620, nvadsa10-v5, nvadsv710-v5), docs.cloud.google.com/compute/docs/accelerator-optimized-machines (G4).
+GPU_GIB = {
+    "Standard_NV4as_v4": 2, "Standard_NV8as_v4": 4, "Standard_NV16as_v4": 8, "Standard_NG8ads_V620_v1": 8,
+    "Standard_NG16ads_V620_v1": 16, "Standard_NV6ads_A10_v5": 4, "Standard_NV12ads_A10_v5": 8, "Standard_NV18ads_A10_v5": 12,
+    "Standard_NV4ads_V710_v5": 4, "Standard_NV8ads_V710_v5": 8, "Standard_NV12ads_V710_v5": 12, "Standard_NV24ads_V710_v5": 24,
+    "g4-standard-6": 12, "g4-standard-12": 24, "g4-standard-24": 48,
+}
 # Lowest prices of these vendors are not used, because they are not prices of a whole server: GCP's leave out the GPUs
 # (a2-megagpu-16g: 8.80 of 55.74).
 DOUBTFUL_MINIMA = {"gcp"}
@@ -91,11 +107,15 @@ DOUBTFUL_MINIMA = {"gcp"}
 # eastus, but 0.133 with Linux in Azure's price API. D2ads_v5 is 0.195, but 0.103 in eastus2, and 2 * 0.046 is the licence.
 # Such prices can be recognised. The lowest price of a size is with Linux, and in a region all sizes of a family cost the same
 # multiple of it. A licence adds 12 % or more: a size whose multiple exceeds the smallest one by MORE_THAN_LINUX has Windows.
-WINDOWS_TOO = {"Basv2", "Bsv2", "DADSv5", "DASv5", "EADSv5", "EASv5"}
+WINDOWS_TOO = {"Basv2", "Bpsv2", "Bsv2", "DADSv5", "DASv5", "EADSv5", "EASv5"}
 MORE_THAN_LINUX = 1.05
-# In this region, the prices of all sizes of the family include Windows: in 56 other regions the family costs as much as DASv4, but
-# here 1.94 times as much.
-ALL_WINDOWS = {("DASv5", "malaysiawest")}
+# In these regions, the prices of all sizes of the family include Windows: in 56 other regions DASv5 costs as much as DASv4, but here
+# 1.94 times as much. EIASv5 has one size. It costs as much as EASv5 for each vCPU, but here 112 * 0.046 more.
+ALL_WINDOWS = {("DASv5", "malaysiawest"), ("EIASv5", "mexicocentral")}
+# AWS rents bare metal for the price of the virtual size with as many vCPUs, and not below the lowest price anywhere. Another
+# list of AWS's prices (github.com/mixxor/eu-cloud-prices, 2026-08-14) has the same price for 41 of 41 pairs. Where the table
+# has 6 to 10 % more, that is the price of dedicated tenancy: 2.3066 for c6g.metal, which is 1.06 * 2.176.
+DEDICATED_FROM, DEDICATED_TO = 1.01, 1.11
 # A price below this share of the type's median over all regions is left out as wrong: F4ams_v6 is 0.0449 in newzealandnorth and
 # 0.231 to 0.5 in the other regions. The lowest ratio that another list confirms is 0.58 (D2as_v5 in centralindia).
 BELIEVED_FROM = 0.4
@@ -125,10 +145,20 @@ def number(text):
     return "%.12g" % float(text) if text else ""
 
 
+def gpus_of(row):
+    """Returns the number of GPUs and their memory in MiB: that of each GPU and of all; empty if unknown."""
+    gpus, whole = float(row["gpu_count"] or 0), WHOLE_GPU.get((row["vendor_id"], row["family"]))
+    memory = [float(row[name]) for name in ("gpu_memory_min_mib", "gpu_memory_total_mib") if row[name]]
+    if row["api_reference"] in GPU_GIB:
+        memory = [GPU_GIB[row["api_reference"]] * 1024] * 2
+    if whole and memory and memory[-1] <= whole:
+        gpus = round(memory[-1] / whole, 4)
+    return gpus, memory if gpus else []
+
+
 def server_of(row):
     """Returns the columns of one server. Names that equal the id are left out; the reader of the pack fills them in."""
-    gpus = float(row["gpu_count"] or 0)
-    gpu_memory = [float(row[name]) for name in ("gpu_memory_min_mib", "gpu_memory_total_mib") if row[name]] if gpus else []
+    gpus, gpu_memory = gpus_of(row)
     arm = (row["vendor_id"], row["family"]) in ARM
     architecture = "arm64" if arm else OLDER_NAME.get(row["architecture"], row["architecture"])
     return {
@@ -143,7 +173,7 @@ def server_of(row):
         "vcpus": number(row["vcpus"]),
         "cpu_cores": number(row["cpu_cores"]),
         "memory_amount": number(row["memory_mib"]),
-        "gpu_count": number(row["gpu_count"] or "0"),
+        "gpu_count": number("%r" % gpus),
         "gpu_model": row["gpu_model"] if gpus else "",
         # A server with a part of a GPU has at most the same part of its memory, so the smaller number counts.
         "gpu_memory_min": "%.12g" % min(gpu_memory) if len(gpu_memory) == 2 else "",
@@ -174,17 +204,14 @@ def servers_of(path, left_out):
 
 
 def regions_of(path):
-    """Returns the columns of each region. Hetzner's names are those of data centres, but a server is ordered by location:
-    fsn1-dc14 is in the location fsn1."""
+    """Returns the columns of each region."""
     regions = []
     with opened(path) as lines:
         for row in list(csv.DictReader(lines)) + MORE_REGIONS:
             name = row["api_reference"]
-            typed = name.split("-")[0] if row["vendor_id"] == "hcloud" else name
             country = COUNTRY.get((row["vendor_id"], name), row["country_id"])
-            regions.append({"vendor_id": row["vendor_id"], "region_id": row["region_id"], "api_reference": typed,
-                            "display_name": row["city"] or AREAS[row["vendor_id"]][name],
-                            "aliases": name if typed != name else "",
+            regions.append({"vendor_id": row["vendor_id"], "region_id": row["region_id"], "api_reference": name,
+                            "display_name": row["city"] or AREAS[row["vendor_id"]][name], "aliases": "",
                             "country_id": country, "continent": CONTINENT[country]})
     regions.sort(key=lambda region: (region["vendor_id"], region["region_id"]))
     return regions
@@ -194,13 +221,36 @@ def windows_of(rows, servers):
     """Returns the (vendor, api_reference, region) of prices that include a Windows licence."""
     minimum = {row["api_reference"]: float(row["price"]) for row in rows
                if row["vendor_id"] == "azure" and row["region"] == "*"}
-    multiples = defaultdict(dict)
+    multiples, families = defaultdict(dict), WINDOWS_TOO | {family for family, _ in ALL_WINDOWS}
     for row in rows:
         server = servers.get((row["vendor_id"], row["api_reference"]))
-        if row["vendor_id"] == "azure" and row["region"] != "*" and server and server["family"] in WINDOWS_TOO:
+        if row["vendor_id"] == "azure" and row["region"] != "*" and server and server["family"] in families:
             multiples[server["family"], row["region"]][row["api_reference"]] = float(row["price"]) / minimum[row["api_reference"]]
     return {("azure", name, region) for (family, region), of_name in multiples.items() for name, multiple in of_name.items()
             if multiple > MORE_THAN_LINUX * min(of_name.values()) or (family, region) in ALL_WINDOWS}
+
+
+def shared_tenancy(rows, servers):
+    """Corrects prices of AWS's bare metal, and the estimates that were computed from them. Returns the number of types."""
+    minimum = {row["api_reference"]: float(row["price"]) for row in rows if row["vendor_id"] == "aws" and row["region"] == "*"}
+    placed = [row for row in rows if row["vendor_id"] == "aws" and row["region"] != "*" and ("aws", row["api_reference"]) in servers]
+    price, virtual = {}, {}
+    for row in placed:
+        if row["allocation"] == "ondemand":
+            server, name = servers["aws", row["api_reference"]], row["api_reference"]
+            size = server["family"], server["vcpus"], row["region"]
+            if ".metal" in name:
+                price[name, row["region"]] = size, float(row["price"])
+            else:
+                virtual[size] = float(row["price"])
+    right = {}
+    for (name, region), (size, told) in price.items():
+        shared = max(virtual.get(size, 0), minimum[name])
+        if DEDICATED_FROM * shared < told < DEDICATED_TO * shared:
+            right[name, region] = shared / told
+    for row in placed:
+        row["price"] = float(row["price"]) * right.get((row["api_reference"], row["region"]), 1)
+    return len(right)
 
 
 def without_too_low(columns, left_out):
@@ -224,6 +274,7 @@ def prices_of(path, servers, regions, left_out):
            for name in {region["api_reference"], region["aliases"], region["region_id"]} if name}
     with opened(path) as lines:
         rows = [row for row in csv.DictReader(lines) if float(row["price"]) > 0]
+    print("corrected, price: of dedicated tenancy: %d types" % shared_tenancy(rows, servers), file=sys.stderr)
     places = {(row["vendor_id"], row["api_reference"]) for row in rows
               if row["region"] != "*" and row["allocation"] == "ondemand"}
     ondemand = {(row["vendor_id"], row["api_reference"], row["region"]): float(row["price"]) for row in rows

@@ -14,18 +14,20 @@ SEED = int(os.environ.get("RIGHTSIZE_SEED", "30"))
 QUERIES = int(os.environ.get("RIGHTSIZE_QUERIES", "300"))
 FOLDER = os.environ.get("RIGHTSIZE_TABLE")
 PAGE = 1000  # the largest that exists
+# The regions that a CSV or JSON file has: it has no table of regions, only those of its prices.
+PRICED = "(SELECT * FROM region WHERE (vendor_id, region_id) IN (SELECT vendor_id, region_id FROM server_price))"
 
 
 class Queries:
     """Random queries about a table."""
 
-    def __init__(self, table, chance):
+    def __init__(self, table, chance, regions="region"):
         self.chance = chance
         self.vendors = self.column(table, "SELECT DISTINCT vendor_id FROM server ORDER BY 1")
-        self.regions = self.column(table, "SELECT vendor_id || '~' || region_id FROM region UNION SELECT api_reference FROM region"
-                                          " UNION SELECT display_name FROM region WHERE display_name IS NOT NULL ORDER BY 1")
-        self.countries = self.column(table, "SELECT DISTINCT country_id FROM region WHERE country_id IS NOT NULL ORDER BY 1")
-        self.continents = self.column(table, "SELECT DISTINCT continent FROM country JOIN region USING (country_id) ORDER BY 1")
+        self.regions = self.column(table, f"SELECT vendor_id || '~' || region_id FROM {regions} UNION SELECT api_reference FROM {regions}"
+                                          f" UNION SELECT display_name FROM {regions} WHERE display_name IS NOT NULL ORDER BY 1")
+        self.countries = self.column(table, f"SELECT DISTINCT country_id FROM {regions} WHERE country_id IS NOT NULL ORDER BY 1")
+        self.continents = self.column(table, f"SELECT DISTINCT continent FROM country JOIN {regions} USING (country_id) ORDER BY 1")
         self.frameworks = self.column(table, "SELECT DISTINCT compliance_framework_id FROM vendor_compliance_link ORDER BY 1")
         self.servers = self.column(table, "SELECT vendor_id || '~' || server_id FROM server UNION SELECT api_reference FROM server"
                                           " ORDER BY 1")

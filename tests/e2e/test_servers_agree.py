@@ -10,7 +10,7 @@ import math
 
 import server_table
 import support
-from servers_world import QUERIES, SEED, ServersCase, name_of
+from servers_world import PRICED, QUERIES, SEED, Queries, ServersCase, name_of
 
 ROUNDED = 5.1e-6  # half a unit of the sixth digit, to which the program rounds money
 
@@ -69,6 +69,7 @@ class Agree(ServersCase):
             with self.subTest(name):
                 write(self.path, self.folder / name)
                 self.read(self.folder / name)
+                self.queries = Queries(self.table, self.queries.chance, PRICED)
                 for _ in range(QUERIES // 15):
                     query = self.queries.one()
                     self.assertIsNone(self.difference(query), query)

@@ -51,9 +51,9 @@ static void every_price_of_the_tables_is_there(void **state)
 		}
 	}
 	assert_int_equal(c->n, 5724);
-	assert_int_equal(c->n_prices, 86317);
+	assert_int_equal(c->n_prices, 86233);
 	assert_int_equal(c->n_regions - 1, 221);
-	assert_int_equal(checksum, 0x74c4a498);
+	assert_int_equal(checksum, 0x97ad801b);
 }
 
 /* Returns the price of a server in a region by the name that people type; NaN = none. */
@@ -90,6 +90,13 @@ static void prices_are_those_of_the_tables(void **state)
 		/* The table has the price with Windows in eastus: 0.195. */
 		{"azure", "Standard_D2ads_v5", "eastus", ALLOCATION_ONDEMAND, NAN},
 		{"azure", "Standard_D2ads_v5", "eastus2", ALLOCATION_ONDEMAND, 0.103},
+		{"azure", "Standard_B2pls_v2", "westeurope", ALLOCATION_ONDEMAND, NAN},
+		{"azure", "Standard_B2pls_v2", "eastus", ALLOCATION_ONDEMAND, 0.0336},
+		{"azure", "Standard_E112ias_v5", "mexicocentral", ALLOCATION_ONDEMAND, NAN},
+		/* The table has the price of dedicated tenancy for the first two: 2.3066, 5.8784. */
+		{"aws", "c6g.metal", "us-east-1", ALLOCATION_ONDEMAND, 2.176},
+		{"aws", "x2gd.metal", "us-east-1", ALLOCATION_ONDEMAND, 5.344},
+		{"aws", "m7g.metal", "us-east-1", ALLOCATION_ONDEMAND, 2.6112},
 		{"gcp", "n1-standard-1", "us-central1", ALLOCATION_ONDEMAND, 0.04749975},
 		{"gcp", "e2-medium", "us-central1", ALLOCATION_ONDEMAND, 0.03350571},
 		{"gcp", "e2-medium", "1000", ALLOCATION_ONDEMAND, 0.03350571},
@@ -167,6 +174,37 @@ static void architectures_are_corrected(void **state)
 	assert_int_equal(catalogue_find(built_in, "aws", "t2.micro")->cpu_architecture,
 		ARCHITECTURE_X86_64);
 	assert_null(catalogue_find(built_in, "aws", "mac2.metal"));
+}
+
+/* The table of Spare Cores has 1 or 0 GPUs for these servers. */
+static void a_part_of_a_gpu_is_not_a_gpu(void **state)
+{
+	static const struct {
+		const char *vendor, *name;
+		double gpus, memory; /* memory in MiB */
+	} table[] = {
+		{"azure", "Standard_NV4as_v4", 0.125, 2048},
+		{"azure", "Standard_NV6ads_A10_v5", 0.1667, 4096},
+		{"azure", "Standard_NV18ads_A10_v5", 0.5, 12288},
+		{"azure", "Standard_NV24ads_V710_v5", 1, 24576},
+		{"azure", "Standard_NV72ads_A10_v5", 2, NAN},
+		{"alicloud", "ecs.vgn6i-m4-vws.xlarge", 0.25, 4096},
+		{"alicloud", "ecs.vgn6i-m16-vws.5xlarge", 1, 16384},
+		{"alicloud", "ecs.sgn8ga-wy-256g-x2.16xlarge", 2, 98304},
+		{"aws", "g6f.large", 0.125, 2861},
+		{"aws", "g6.xlarge", 1, 22888},
+		{"gcp", "g4-standard-6", 0.125, 12288},
+		{"gcp", "g4-standard-48", 1, NAN},
+		{"aws", "m5.xlarge", 0, NAN},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		const struct server *s = catalogue_find(built_in, table[i].vendor, table[i].name);
+
+		assert_true(s->gpu_count == table[i].gpus);
+		assert_int_equal(isnan(s->gpu_memory_total), isnan(table[i].memory));
+		assert_true(isnan(table[i].memory) || s->gpu_memory_total == table[i].memory);
+	}
 }
 
 static void a_damaged_pack_is_an_error(void **state)
@@ -273,6 +311,7 @@ int main(void)
 		cmocka_unit_test(estimates_are_marked_and_never_the_lowest_price),
 		cmocka_unit_test(regions_can_be_typed_and_have_a_place),
 		cmocka_unit_test(architectures_are_corrected),
+		cmocka_unit_test(a_part_of_a_gpu_is_not_a_gpu),
 		cmocka_unit_test(a_damaged_pack_is_an_error),
 		cmocka_unit_test(a_pack_is_read_as_described),
 		cmocka_unit_test(each_fault_of_a_pack_is_named),

@@ -280,7 +280,8 @@ static void keeper_objects_of_vendor_and_region_are_read(void **state)
 	assert_true(c->vendor[0].billing_increment_seconds == 3600);
 	assert_true(isnan(c->vendor[0].minimum_billing_seconds));
 	assert_string_equal(c->server[0].storage_type, "nvme ssd");
-	assert_string_equal(c->region[c->price[0].region].api_reference, "nbg1-dc3");
+	assert_string_equal(c->region[c->price[0].region].api_reference, "nbg1");
+	assert_string_equal(c->region[c->price[0].region].aliases, "nbg1-dc3");
 	catalogue_free(c);
 }
 

@@ -109,9 +109,8 @@ static void regions_and_benchmarks_are_further_passes(void **state)
 		const struct price *p = &c->price[s->first_price + i];
 
 		anywhere = anywhere || (p->region == 0 && p->price == 1.5);
-		nuremberg =
-			nuremberg || (strcmp(c->region[p->region].api_reference, "nbg1-dc3") == 0 &&
-					     p->price == 2.5);
+		nuremberg = nuremberg || (strcmp(c->region[p->region].api_reference, "nbg1") == 0 &&
+						 p->price == 2.5);
 		spot = spot || (p->region && p->allocation == ALLOCATION_SPOT && p->price == 0.75);
 	}
 	assert_true(anywhere && nuremberg && spot && s->n_prices == 4);

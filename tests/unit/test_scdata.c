@@ -170,7 +170,8 @@ static void the_schema_of_sc_data_is_read(void **state)
 	assert_string_equal(virginia->continent, "North America");
 	assert_true(virginia->storage_price_gb_month == 0.015 &&
 		    virginia->outbound_price_gb == 0.09 && virginia->ipv4_price_hour == 0.005);
-	assert_string_equal(nuremberg->api_reference, "nbg1-dc3");
+	assert_string_equal(nuremberg->api_reference, "nbg1");
+	assert_string_equal(nuremberg->aliases, "nbg1-dc3");
 	assert_string_equal(nuremberg->extras_currency, "EUR");
 	assert_true(fabs(nuremberg->ipv4_price_hour - 0.001) < 1e-12);
 
