@@ -36,6 +36,8 @@ double rule_peaks_largest(const struct peaks_seen *p, size_t newest)
  * was as low as the newest ones. Without this exception, a single low peak among twenty could hide
  * that the peaks have halved. */
 #define CHANGE_ODD_ONE 15
+#define STEP_SHARE     0.5
+#define CAUSE_SPREAD   1e-9 /* below this sum of squares, the values of a cause are all the same */
 
 static double mean_log(const struct observation *o, size_t n)
 {
@@ -76,17 +78,92 @@ static bool stand_apart(const struct peaks_seen *p)
 	return high[1] * CHANGE_FACTOR < low[0] || low[1] > high[0] * CHANGE_FACTOR;
 }
 
-double rule_peaks_change(const struct peaks_seen *p, const struct peaks_seen *measured)
+/* Returns by how much the newest peaks are above the earlier ones: the difference of the mean
+ * logarithms. */
+static double step_of(const struct peaks_seen *p)
 {
 	size_t old = p->n - PEAKS_CHANGE_RUNS;
-	double change;
 
-	if (p->n < CHANGE_BEFORE + PEAKS_CHANGE_RUNS || !(stand_apart(p) || stand_apart(measured)))
+	return mean_log(p->at + old, PEAKS_CHANGE_RUNS) - mean_log(p->at, old);
+}
+
+static double input_of(const struct observation *o)
+{
+	return o->input;
+}
+
+static double duration_of(const struct observation *o)
+{
+	return o->duration;
+}
+
+/* Divides each peak by the part that the cause explains, which follows from the line of log peak
+ * over log cause through all runs. If nothing changed, the quotients are as random in their order as
+ * the peaks are. Returns false if the cause is unknown for a run, if its newest values are outside
+ * the range of its earlier ones, or if the peaks do not rise with it. */
+static bool divide_by(const struct peaks_seen *p, double (*cause)(const struct observation *),
+	struct peaks_seen *ret)
+{
+	double n = (double)p->n, x = 0, y = 0, xx = 0, xy = 0, slope;
+	double least = INFINITY, most = -INFINITY;
+
+	for (size_t i = 0; i < p->n; i++) {
+		double a = log(cause(&p->at[i])), b = log(p->at[i].peak);
+
+		if (i < p->n - PEAKS_CHANGE_RUNS) {
+			least = fmin(least, a);
+			most = fmax(most, a);
+		} else if (a < least || a > most) {
+			return false;
+		}
+		x += a;
+		y += b;
+		xx += a * a;
+		xy += a * b;
+	}
+	xx -= x * x / n;
+	slope = (xy - x * y / n) / xx;
+	if (!(xx > CAUSE_SPREAD && slope > 0))
+		return false;
+	*ret = *p;
+	for (size_t i = 0; i < p->n; i++) {
+		ret->at[i].peak /= pow(cause(&p->at[i]), slope);
+		ret->at[i].input = NAN;
+	}
+	return true;
+}
+
+/* Returns the logarithm of a change that shows only after the peaks are divided by the part that
+ * the input or the duration explains; 0 = no change. The peaks themselves must have made at least
+ * half of the step: otherwise a faster server, on which runs are shorter, would look like a rise of
+ * the memory. */
+static double explained_step(const struct peaks_seen *p)
+{
+	double (*const causes[])(const struct observation *) = {input_of, duration_of};
+	struct peaks_seen divided;
+
+	for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
+		double step;
+
+		if (!divide_by(p, causes[i], &divided) || !stand_apart(&divided))
+			continue;
+		step = step_of(&divided);
+		if (step_of(p) / step >= STEP_SHARE)
+			return step;
+	}
+	return 0;
+}
+
+double rule_peaks_change(const struct peaks_seen *p, const struct peaks_seen *measured)
+{
+	double step;
+
+	if (p->n < CHANGE_BEFORE + PEAKS_CHANGE_RUNS)
 		return 1;
-	change = mean_log(p->at + old, PEAKS_CHANGE_RUNS) - mean_log(p->at, old);
+	step = stand_apart(p) || stand_apart(measured) ? step_of(p) : explained_step(p);
 	/* If `measured` stands apart, but `p` already has the older peaks at the new level, nothing
 	 * changes. */
-	return fabs(change) > log(CHANGE_FACTOR) ? exp(change) : 1;
+	return fabs(step) > log(CHANGE_FACTOR) ? exp(step) : 1;
 }
 
 double rule_doubled(double first, size_t attempt)

@@ -387,6 +387,50 @@ static void auto_follows_a_fall_soon_after_another(void **state)
 	assert_true(rule->allocate(s, NAN) < 6000 * MIB);
 }
 
+/* Teaches n runs. Their peaks are `mib` a minute, and they last 1 to 7 minutes divided by `speed`. */
+static void learn_growing(void *s, double mib, double speed, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		double minutes = 1 + (3 * i) % 7;
+		struct observation o = {mib * minutes * MIB, NAN, 60 * minutes / speed};
+
+		cost_aware_rules[RISK_BALANCED].learn(s, &o);
+	}
+}
+
+/* Long runs need more memory than short ones. When all need half as much, the peaks of the newest
+ * runs are still among those of earlier short runs. */
+static void auto_follows_a_fall_that_the_durations_hide(void **state)
+{
+	const struct sizing_rule *rule = &cost_aware_rules[RISK_BALANCED];
+	AUTO(freep) void *s = rule_new(rule);
+	struct cost_aware_outlook o;
+
+	learn_growing(s, 1000, 1, 20);
+
+	double before = rule->allocate(s, NAN);
+
+	learn_growing(s, 500, 1, 5);
+	cost_aware_outlook(s, NAN, 5000 * MIB, &o);
+	assert_int_equal(o.moved, 20);
+	assert_true(rule->allocate(s, NAN) < 0.65 * before);
+	assert_true(rule->allocate(s, NAN) > 3500 * MIB);
+}
+
+/* A server that is twice as fast halves the durations. The memory is the same, so nothing changed. */
+static void auto_sees_no_change_on_a_faster_server(void **state)
+{
+	AUTO(freep) void *s = rule_new(&cost_aware_rules[RISK_BALANCED]);
+	struct cost_aware_outlook o;
+
+	learn_growing(s, 1000, 1, 20);
+	for (unsigned i = 0; i < 20; i++) {
+		learn_growing(s, 1000, 2, 1 + i % 7);
+		cost_aware_outlook(s, NAN, 5000 * MIB, &o);
+		assert_int_equal(o.moved, 0);
+	}
+}
+
 static void auto_keeps_the_past_when_the_input_explains_the_change(void **state)
 {
 	AUTO(freep) void *s = rule_new(&cost_aware_rules[RISK_BALANCED]);
@@ -591,6 +635,8 @@ int main(void)
 		cmocka_unit_test(more_runs_than_remembered_do_no_harm),
 		cmocka_unit_test(vpa_fades_as_ever_after_any_number_of_runs),
 		cmocka_unit_test(auto_moves_runs_to_the_new_level_after_a_lasting_change),
+		cmocka_unit_test(auto_follows_a_fall_that_the_durations_hide),
+		cmocka_unit_test(auto_sees_no_change_on_a_faster_server),
 		cmocka_unit_test(auto_knows_the_spread_after_a_fall),
 		cmocka_unit_test(auto_follows_the_fall_of_a_small_job),
 		cmocka_unit_test(auto_follows_a_fall_soon_after_another),
