@@ -140,7 +140,7 @@ static struct named_process *take_up(struct finder *f, const struct host *host, 
 }
 
 int finder_finish(struct finder *f, const struct host *host, const char *run_id,
-	enum outcome outcome, double exit_code, const char *reason)
+	const struct reported_end *end)
 {
 	struct named_process *n = open_of_id(f, run_id);
 
@@ -148,9 +148,7 @@ int finder_finish(struct finder *f, const struct host *host, const char *run_id,
 		n = take_up(f, host, run_id);
 	if (!n)
 		return -ENOENT;
-	n->reported_outcome = outcome;
-	n->reported_exit_code = exit_code;
-	text_copy(reason ? reason : "", n->reported_reason, sizeof n->reported_reason);
+	n->reported = *end;
 	finder_conclude(host, n);
 	return 0;
 }

@@ -242,11 +242,14 @@ static void look_at_ancestors(struct finder *f, const struct booked_process *p)
 
 void finder_conclude(const struct host *h, const struct named_process *n)
 {
-	double unknown[RUN_N_METRICS];
+	double final[RUN_N_METRICS];
 
 	for (size_t i = 0; i < RUN_N_METRICS; i++)
-		unknown[i] = NAN;
-	jobs_conclude(h->jobs, n->run_id, unknown, FINAL_AT_LEAST);
+		final[i] = NAN;
+	if (n->reported.outcome != OUTCOME_RUNNING)
+		final[RUN_MEMORY_PEAK_BYTES] = final[RUN_MEMORY_PEAK_PROCESS_BYTES] =
+			n->reported.memory_peak_process_bytes;
+	jobs_conclude(h->jobs, n->run_id, final, FINAL_AT_LEAST);
 }
 
 /* Call it when a worker process, whose title names its current job, has a new title. Ends the run

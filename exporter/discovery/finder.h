@@ -77,10 +77,19 @@ int finder_announce(struct finder *f, const struct host *host, const struct anno
  * belong. -ESRCH: no such process, or a thread. -ENOSPC: too many helpers. */
 int finder_declare_helper(struct finder *f, const struct host *host, pid_t pid, struct err *e);
 
-/* Ends a run with this outcome. `reason` is stored as run.end_reason; NULL or "" = unknown. The run
- * may also be one that an earlier exporter left open. -ENOENT: this exporter has no open run with
- * this id. */
+/* The end of a run as a client reports it. */
+struct reported_end {
+	enum outcome outcome; /* OUTCOME_RUNNING = not reported */
+	double exit_code;     /* NaN = unknown */
+	/* A memory peak of one process of the run that the client knows, bytes; NaN = unknown. The
+	 * client may have waited for a process that no sample saw. */
+	double memory_peak_process_bytes;
+	char reason[RUN_REASON_MAX]; /* stored as run.end_reason; "" = unknown */
+};
+
+/* Ends a run. The run may also be one that an earlier exporter left open. -ENOENT: this exporter has no
+ * open run with this id. */
 int finder_finish(struct finder *f, const struct host *host, const char *run_id,
-	enum outcome outcome, double exit_code, const char *reason);
+	const struct reported_end *end);
 
 #endif

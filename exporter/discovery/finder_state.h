@@ -31,10 +31,7 @@ struct named_process {
 	char pod[POD_UID_MAX];
 	/* the run of an earlier exporter that this run continues; NULL = none */
 	const struct left_open_run *left_open;
-	/* outcome and exit code that a client reported; OUTCOME_RUNNING = none was reported */
-	enum outcome reported_outcome;
-	double reported_exit_code;
-	char reported_reason[RUN_REASON_MAX]; /* reason that a client reported; "" = none */
+	struct reported_end reported;
 };
 
 struct finder {

@@ -99,11 +99,11 @@ static void record_end(struct finder *f, const struct host *h, const struct snap
 	sample_rows_end(f->sample_rows, n->run_id);
 	if (jobs_note(h->jobs, h, n->run_id, &note))
 		outcome_note(&finish, &note);
-	if (n->reported_outcome != OUTCOME_RUNNING) {
+	if (n->reported.outcome != OUTCOME_RUNNING) {
 		finish.outcome =
-			outcome_as_reported(n->reported_outcome, n->reported_exit_code, &note);
-		finish.exit_code = n->reported_exit_code;
-		finish.end_reason = n->reported_reason[0] ? n->reported_reason : NULL;
+			outcome_as_reported(n->reported.outcome, n->reported.exit_code, &note);
+		finish.exit_code = n->reported.exit_code;
+		finish.end_reason = n->reported.reason[0] ? n->reported.reason : NULL;
 		finish.exit_signal = NAN;
 	}
 	finish.server = this_server_of_run(f->app, &f->machine);

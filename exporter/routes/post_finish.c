@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/base/quantity.h"
 #include "exporter/core/app.h"
 #include "exporter/api/json_body.h"
 #include "exporter/discovery/finder.h"
@@ -24,7 +25,7 @@ static const struct parameter parameters[] = {
 
 struct finish_body {
 	const char *outcome, *end_reason;
-	double exit_code;
+	double exit_code, memory_peak_process_bytes;
 };
 
 /* clang-format off */
@@ -38,6 +39,10 @@ static const struct json_key keys[] = {
 	{"end_reason", KEY_TEXT, false, 1, RUN_REASON_MAX - 1,
 		offsetof(struct finish_body, end_reason),
 		.help = "Why another system ended the run, in its own word, such as DeadlineExceeded"},
+	{"memory_peak_process_bytes", KEY_BYTES, false, 1, QUANTITY_BYTES_MOST,
+		offsetof(struct finish_body, memory_peak_process_bytes), .unit = "bytes",
+		.help = "A memory peak of one process of the run, such as that of a child that no "
+			"sample saw; raises the peaks of the run at least to it"},
 	{0},
 };
 /* clang-format on */
@@ -47,9 +52,7 @@ static const struct json_key keys[] = {
 struct finish_call {
 	struct shared shared;
 	char run_id[RUN_ID_MAX];
-	enum outcome outcome;
-	double exit_code;
-	char end_reason[RUN_REASON_MAX]; /* "" = none */
+	struct reported_end end;
 	int code;
 };
 
@@ -62,7 +65,7 @@ static void finish_found(struct finder *f, const struct host *host, void *contex
 {
 	struct finish_call *c = context;
 
-	c->code = finder_finish(f, host, c->run_id, c->outcome, c->exit_code, c->end_reason);
+	c->code = finder_finish(f, host, c->run_id, &c->end);
 }
 
 static int finish_run(struct app *app, const char *run_id, enum outcome outcome,
@@ -72,10 +75,11 @@ static int finish_run(struct app *app, const char *run_id, enum outcome outcome,
 
 	shared_init(&c->shared, call_release);
 	text_copy(run_id, c->run_id, sizeof c->run_id);
-	c->outcome = outcome;
-	c->exit_code = w->exit_code;
+	c->end = (struct reported_end){.outcome = outcome,
+		.exit_code = w->exit_code,
+		.memory_peak_process_bytes = w->memory_peak_process_bytes};
 	if (w->end_reason)
-		text_copy(w->end_reason, c->end_reason, sizeof c->end_reason);
+		text_copy(w->end_reason, c->end.reason, sizeof c->end.reason);
 	bool was_called = sampler_find(app->sampler, finish_found, c, NULL);
 	int code = was_called ? c->code : -ENOENT;
 
@@ -96,7 +100,7 @@ static int finish_run(struct app *app, const char *run_id, enum outcome outcome,
 static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
 {
 	enum outcome outcome = OUTCOME_RUNNING;
-	struct finish_body w = {.exit_code = NAN};
+	struct finish_body w = {.exit_code = NAN, .memory_peak_process_bytes = NAN};
 	json_t *body = json_body_parse(a->body, r);
 
 	(void)e;

@@ -114,7 +114,9 @@ static int announce(struct fixture *f, const char *job_name, struct announced_ru
 
 static int finish(struct fixture *f, const char *run_id, enum outcome outcome)
 {
-	return finder_finish(f->finder, &f->w->host, run_id, outcome, 0, NULL);
+	const struct reported_end end = {.outcome = outcome, .memory_peak_process_bytes = NAN};
+
+	return finder_finish(f->finder, &f->w->host, run_id, &end);
 }
 
 static void settle(struct fixture *f)
