@@ -1,5 +1,6 @@
 """The Python package of deploy/python, with the program of RIGHTSIZE_EXPORTER: needs nothing but Python."""
 import contextlib
+import functools
 import json
 import os
 import pathlib
@@ -159,6 +160,98 @@ class Tracking(Case):
         self.assertEqual(asyncio.run(load()), 3)
         self.ended("etl/named")
 
+    def test_functions_of_each_kind(self):
+        import asyncio
+
+        @rightsize.track("kind/generator")
+        def numbers(count):
+            said = []
+            for number in range(count):
+                said.append((yield number))
+                time.sleep(0.2)
+            return said
+
+        @rightsize.track("kind/async")
+        async def later(count):
+            for number in range(count):
+                yield number
+                await asyncio.sleep(0.2)
+
+        async def take():
+            return [number async for number in later(3)]
+        generator = numbers(2)
+        self.assertEqual((next(generator), generator.send("a")), (0, 1))
+        with self.assertRaises(StopIteration) as end:
+            generator.send("b")
+        self.assertEqual((end.exception.value, asyncio.run(take())), (["a", "b"], [0, 1, 2]))
+        for name, least in (("kind/generator", 0.4), ("kind/async", 0.6)):
+            self.assertGreaterEqual(self.ended(name)[0]["duration_seconds"], least)
+        stopped = numbers(3)
+        next(stopped)
+        stopped.close()
+        self.assertEqual(self.ended("kind/generator", 2)[0]["outcome"], "interrupted")
+
+        class Methods:
+            @rightsize.track("kind/static")
+            @staticmethod
+            def static():
+                return 1
+
+            @rightsize.track("kind/class")
+            @classmethod
+            def of_class(cls):
+                return cls.__name__
+
+            def __call__(self):
+                return 3
+        self.assertEqual((Methods.static(), Methods.of_class(), rightsize.track(Methods())(),
+                          rightsize.track(functools.partial(Methods.static))()), (1, "Methods", 3, 1))
+        for wrong in (Methods, 3):
+            self.assertRaisesRegex(TypeError, "track takes a function", rightsize.track("x"), wrong)
+
+    def test_blocks_of_one_job_that_overlap_are_one_run(self):
+        def work(begin, seconds):
+            time.sleep(begin)
+            with rightsize.track("overlap"):
+                time.sleep(seconds)
+        threads = [threading.Thread(target=work, args=times) for times in ((0, 0.6), (0.2, 1), (0.4, 0.4))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        run = self.ended("overlap")[0]
+        self.assertGreaterEqual(run["duration_seconds"], 1)
+        block = rightsize.track("twice")
+        with block:
+            with block:
+                pass
+            self.assertEqual(self.runs("twice")[0]["outcome"], "running")
+        self.ended("twice")
+
+    def test_a_child_between_two_samples_counts(self):
+        result = self.python("""
+import subprocess, sys, time
+import rightsize_exporter as rightsize
+with rightsize.track("short/child") as run:
+    while not (run.record() or {}).get("samples"):
+        time.sleep(0.05)
+    subprocess.run([sys.executable, "-S", "-c", "x = bytearray(300 << 20)\\nfor i in range(0, len(x), 4096): x[i] = 1"], check=True)
+with rightsize.track("short/after"):  # that child is no part of it
+    subprocess.run(["true"], check=True)
+""")
+        self.assertEqual(result.stderr, "")
+        self.assertGreater(self.ended("short/child")[0]["memory_peak_bytes"], 300 * MIB)
+        self.assertLess(self.ended("short/after")[0]["memory_peak_bytes"], 300 * MIB)
+
+    def test_an_end_that_is_refused_ends_the_run(self):
+        for body in ({"outcome": "great"}, {"outcome": "failed", "reason": "x" * 64}):
+            watch = rightsize.Watch("refused").begin()
+            with self.assertWarnsRegex(RuntimeWarning, "the end of refused is not recorded"):
+                watch.end(**body)
+        self.assertEqual([run["outcome"] for run in self.ended("refused", 2)], ["unknown"] * 2)
+        rightsize.Watch("signal").begin().end("failed", exit_code=-9)
+        self.assertEqual((self.ended("signal")[0]["outcome"], self.ended("signal")[0].get("exit_code")), ("failed", None))
+
     def test_a_block_within_a_block(self):
         with rightsize.track("outer"):
             with rightsize.track("inner"):
@@ -238,6 +331,13 @@ with rightsize.track("quiet"):
         with self.assertRaises(OSError):
             rightsize.Watch("etl/load").begin(strict=True)
 
+    def test_job_goes_on_where_warnings_are_errors(self):
+        result = self.python("import rightsize_exporter as r, warnings\nwarnings.simplefilter('error')\n"
+                             "with r.track('strict'): print('runs')\nr.ResourceTracker(children=False).stop()",
+                             env={**os.environ, "RIGHTSIZE_EXPORTER": "/bin/false"})
+        self.assertEqual((result.returncode, result.stdout), (0, "runs\n"), result.stderr)
+        self.assertEqual(result.stderr.count("is not watched"), 2)
+
     def test_a_wrong_interval_is_named(self):
         for interval in "1s", -1, float("nan"), 3601, None:
             with self.subTest(interval), self.assertWarnsRegex(RuntimeWarning, f"interval={interval!r}: accepted is a number"), \
@@ -279,6 +379,28 @@ class Scripts(Case):
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.assertEqual(json.loads(result.stdout), [1])
         self.ended("json.tool")
+
+    def test_threads_and_exit_handlers_are_part_of_the_run(self):
+        script = self.folder / "late.py"
+        script.write_text("import atexit, sys, threading, time\natexit.register(lambda: time.sleep(0.4))\n"
+                          "threading.Thread(target=lambda: time.sleep(0.8)).start()\nsys.exit(True)")
+        result = subprocess.run([sys.executable, "-B", "-m", "rightsize_exporter", script], stderr=subprocess.PIPE,
+                                universal_newlines=True, check=False, env={**os.environ, "RIGHTSIZE_JOB_NAME": "named"})
+        self.assertEqual((result.returncode, result.stderr), (1, ""))
+        run = self.ended("named")[0]
+        self.assertGreaterEqual(run["duration_seconds"], 1.2)
+        self.assertEqual((run["outcome"], run["exit_code"]), ("failed", 1))
+
+    def test_an_interrupt_and_a_fork(self):
+        script = self.folder / "ends.py"
+        script.write_text("import os, sys\nif sys.argv[1] == 'interrupt': raise KeyboardInterrupt\n"
+                          "if not os.fork(): sys.exit(3)\nos.wait()")
+        command = [sys.executable, "-B", "-m", "rightsize_exporter", script]
+        result = subprocess.run([*command, "interrupt"], stderr=subprocess.PIPE, check=False)
+        self.assertEqual(result.returncode, -signal.SIGINT)
+        result = subprocess.run([*command, "fork"], stderr=subprocess.PIPE, check=True)
+        self.assertEqual(result.stderr.count(b"Next run: "), 1)
+        self.assertEqual([run["outcome"] for run in self.ended("ends", 2)], ["succeeded", "interrupted"])
 
     def test_what_a_notebook_shows(self):
         from rightsize_exporter import _notebook
@@ -386,6 +508,27 @@ class Trackers(Case):
         self.assertRaises(RuntimeError, tracker.start)
         with self.assertRaises(RuntimeError):
             tracker.wait_for_samples(1000)
+
+    def test_two_trackers_at_once(self):
+        held = bytearray(b"x" * (200 * MIB))
+        first = rightsize.ResourceTracker(discover_cloud=False)
+        first.wait_for_samples(1)
+        del held
+        second = rightsize.ResourceTracker(discover_cloud=False)
+        second.wait_for_samples(1)
+        first.stop()
+        count = second.n_samples
+        second.wait_for_samples(count + 2)
+        second.stop()
+        self.assertGreater(first.stats()["process_memory_mib"]["max"], 200)
+        self.assertLess(second.stats()["process_memory_mib"]["max"], 200)
+
+    def test_arguments_of_resource_tracker(self):
+        tracker = rightsize.ResourceTracker(None, True, 1, None, False, True, True, True, True, None, 60, {})
+        self.assertEqual((tracker.pid, tracker.running), (os.getpid(), False))
+        self.assertRaisesRegex(RuntimeError, "not started", tracker.report)
+        with self.assertWarnsRegex(RuntimeWarning, "sentinel_token changes nothing"):
+            rightsize.ResourceTracker(autostart=False, sentinel_token="x")
 
     def test_a_peak_between_two_samples_counts(self):
         child = "import time; time.sleep(0.1); x = b'x' * (200 << 20); del x; time.sleep(1.5)"

@@ -1,8 +1,9 @@
 """python -m rightsize_exporter [--job-name=NAME] [-m MODULE | SCRIPT] [ARGUMENT...]: runs a script and records it as a run.
 
-The script runs in this process, so it is watched from the start of the interpreter on, and nothing else changes for it.
-A summary goes to the standard error at the end; RIGHTSIZE_QUIET=1 leaves it out.
+The script runs in this process, so it is watched from the start of the interpreter to the end of its threads and exit
+handlers, and nothing else changes for it. The job is --job-name, else RIGHTSIZE_JOB_NAME, else the script. A summary goes to the standard error at the end; RIGHTSIZE_QUIET=1 leaves it out.
 """
+import atexit
 import os
 import sys
 from typing import List, Optional, Tuple
@@ -34,28 +35,36 @@ def _summary(watch: Watch) -> None:
         print(f"rightsize-exporter: {watch.job_name}, run {watch.run_id}. Next run: {advice['summary']}", file=sys.stderr)
 
 
+def _end(watch: Watch, errors: List[BaseException]) -> None:
+    """Ends the run when the interpreter ends: threads of the script have ended, and exit handlers are done."""
+    if not watch.running:  # a forked child
+        return
+    error = errors[0] if errors else None
+    code = error.code if isinstance(error, SystemExit) else None
+    watch.end(outcome_of(error), code & 255 if isinstance(code, int) else 1 if error and code else None)
+    _summary(watch)
+
+
 def main() -> None:
     """Runs the script or module as __main__; SystemExit and other exceptions end it as they would without this."""
     import runpy
     name, is_module, words = _arguments(sys.argv[1:])
     script = words[0] if is_module else os.path.splitext(os.path.basename(words[0]))[0]
-    watch = Watch(name or script, from_now=False).begin()
+    watch = Watch(name or os.environ.get("RIGHTSIZE_JOB_NAME") or script, from_now=False).begin()
+    errors: List[BaseException] = []
+    atexit.register(_end, watch, errors)  # before those of the script, so it is called after them
     sys.argv = words
-    error: Optional[BaseException] = None
     try:
         if is_module:
             runpy.run_module(words[0], run_name="__main__", alter_sys=True)
         else:
             sys.path[0] = os.path.dirname(os.path.abspath(words[0]))
             runpy.run_path(words[0], run_name="__main__")
-    except BaseException as caught:
-        error = caught
+    except BaseException as error:
+        errors.append(error)
+        if isinstance(error, KeyboardInterrupt):
+            _end(watch, errors)  # code that an exit handler evaluates makes the interpreter forget the interrupt
         raise
-    finally:
-        code = error.code if isinstance(error, SystemExit) else None
-        watch.end(outcome_of(error), code if isinstance(code, int) and 0 <= code <= 255 else 1 if error and code else None)
-        if watch.run_id:
-            _summary(watch)
 
 
 if __name__ == "__main__":

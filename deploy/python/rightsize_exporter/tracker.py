@@ -4,6 +4,7 @@ Code moves over by changing the import. Each class says how it differs.
 """
 import csv
 import io
+import os
 import sys
 import time
 import warnings
@@ -16,7 +17,7 @@ from .report import Report
 from .server_info import get_server_info
 from .tiny_data_frame import StatSpec, TinyDataFrame
 from .track import outcome_of
-from .watch import Watch, default_job_name
+from .watch import Watch, default_job_name, is_open, warn
 
 GPU_COLUMNS = ("gpu_usage", "gpu_vram_mib", "gpu_utilized")
 MEMORY_MARGIN = 1.2  # where no run has ended yet: the peak so far and a fifth
@@ -49,22 +50,28 @@ class ResourceTracker:
 
     pid: the process, by default this one; interval: seconds between samples, 0.1 at least. With another interval than
     1 the run has a history of its own. children: the processes below always count. method: ignored, nothing is forked.
+    A second tracker of a job that this process is watching has a history of its own as well.
     autostart: start at once, as the documents of resource-tracker say. track_processes, track_system: False leaves
     these columns out. discover_server, discover_cloud: False leaves server_info and cloud_info None.
     job_name: the job in the history, by default RIGHTSIZE_JOB_NAME or the name of the script; what recommend_resources
-    says comes from all runs of the job. Other arguments: those of Watch.
+    says comes from all runs of the job. sentinel_token, upload_interval, streaming_metadata: ignored, since RIGHTSIZE_URL
+    names the service that gets the runs. Other arguments: those of Watch.
     """
 
     def __init__(self, pid: Optional[int] = None, children: bool = True, interval: float = 1,
                  method: Optional[str] = None, autostart: bool = True, track_processes: bool = True,
                  track_system: bool = True, discover_server: bool = True, discover_cloud: bool = True,
-                 job_name: Optional[str] = None, **arguments: Any):
-        self.pid, self.children, self.interval, self.method = pid, children, interval, method
+                 sentinel_token: Optional[str] = None, upload_interval: int = 60,
+                 streaming_metadata: Optional[Dict[str, Any]] = None, job_name: Optional[str] = None, **arguments: Any):
+        del upload_interval, streaming_metadata
+        self.pid, self.children, self.interval, self.method = pid or os.getpid(), children, interval, method
         self.autostart, self.discover_server, self.discover_cloud = autostart, discover_server, discover_cloud
         self.track_processes, self.track_system = track_processes, track_system
         self.job_name = job_name or default_job_name()
         if not children:
-            warnings.warn("rightsize: the processes below are part of a run; children=False changes nothing", stacklevel=2)
+            warn("the processes below are part of a run; children=False changes nothing")
+        if sentinel_token:
+            warn("sentinel_token changes nothing; RIGHTSIZE_URL names the exporter that gets the runs")
         self._arguments = arguments
         self._watch: Optional[Watch] = None
         self._frozen: Optional[TinyDataFrame] = None  # the samples of a run that has ended
@@ -98,7 +105,8 @@ class ResourceTracker:
         if self.stop_time is not None:
             raise RuntimeError("Resource tracker already stopped. Create a new instance to track again.")
         self.start_time = time.time()
-        self._watch = Watch(self.job_name, pid=self.pid, interval=self.interval, **self._arguments).begin(strict)
+        arguments = {**self._arguments, "private": self._arguments.get("private") or is_open(self.job_name, self.pid)}
+        self._watch = Watch(self.job_name, pid=self.pid, interval=self.interval, **arguments).begin(strict)
 
     def stop(self, exit_code: int = 0, run_status: str = "finished") -> None:
         """Ends the run. exit_code: 0 to 255; run_status: finished, failed, interrupted, or an outcome of Watch."""
@@ -193,7 +201,9 @@ class ResourceTracker:
         return len(self._read())
 
     def wait_for_samples(self, n: int = 1, timeout: float = 5) -> None:
-        """Waits until there are n samples. RuntimeError: not within `timeout` seconds after the start, or stopped."""
+        """Waits until there are n samples. RuntimeError: not within `timeout` seconds after the start, stopped, not started."""
+        if self.start_time is None:
+            raise RuntimeError("Resource tracker is not started.")
         while self.n_samples < n:
             if not self.running and self._frozen is not None:
                 raise RuntimeError(f"Resource tracker has been already stopped with {self.n_samples} sample(s), "

@@ -17,7 +17,8 @@ import os
 import sys
 import time
 import warnings
-from typing import TYPE_CHECKING, Any, Dict, Optional
+from _thread import RLock  # the import of threading takes longer
+from typing import TYPE_CHECKING, Any, Dict, List, Optional
 
 from . import _server
 from ._http import Refused
@@ -27,6 +28,28 @@ if TYPE_CHECKING:
 
 HAND_OVER_SECONDS = 5.0  # longest wait until a central exporter has the run of a pod that then ends
 OUTCOMES = ("succeeded", "failed", "oom_killed", "interrupted", "unknown", "DeadlineExceeded")
+
+
+def warn(text: str, stacklevel: int = 2) -> None:
+    """Warns. Where warnings are errors, prints the text instead, since no job ends by a warning."""
+    try:
+        warnings.warn(f"rightsize: {text}", RuntimeWarning, stacklevel=stacklevel + 1)
+    except RuntimeWarning as warning:
+        try:
+            if sys.stderr is not None:
+                print(warning, file=sys.stderr)
+        except (OSError, ValueError):  # it is closed
+            pass
+
+
+def _peak_of_children() -> int:
+    """The most memory of one process that this one has waited for, in bytes; 0 if it may be that of a copy of this one.
+
+    A child is a copy of this process until it executes a program, and the kernel counts that copy.
+    """
+    from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
+    peak = getrusage(RUSAGE_CHILDREN).ru_maxrss
+    return peak * 1024 if peak > getrusage(RUSAGE_SELF).ru_maxrss else 0
 
 
 def default_job_name() -> str:
@@ -69,8 +92,8 @@ class Watch:
         self.interval, self._private, self._folder = interval, private or interval != 1.0, folder
         self._owner = 0  # the process that began the run; a forked child must not end it
         self._exporter: Optional[_server.Exporter] = None
+        self._peak_before = 0  # of children that this process waited for before the run
         self.run_id: Optional[str] = None
-        self.is_known = False  # the same job was being watched at this process already
 
     @property
     def exporter(self) -> "_server.Exporter":
@@ -91,7 +114,7 @@ class Watch:
         except Exception as error:  # pylint: disable=broad-except # another service may answer anything
             if strict:
                 raise
-            warnings.warn(f"rightsize: {self.job_name} is not watched: {error}", RuntimeWarning, stacklevel=3)
+            warn(f"{self.job_name} is not watched: {error}", 3)
         return self
 
     def _open(self) -> "_server.Exporter":
@@ -110,35 +133,55 @@ class Watch:
         return self.exporter.announce(self._body)
 
     def _begin(self) -> None:
-        self._exporter = self._open()
-        key = (self.pid, self.job_name)
-        answer = self._announce()
-        self.run_id = answer["run_id"]
-        # The exporter may put its jobs into a namespace, and other namespaces may have a job of this name.
-        self.job.update((name, answer[name]) for name in ("namespace", "cluster") if name in answer)
-        self._owner = os.getpid()
-        self.is_known = key in _open_runs and _open_runs[key].run_id == self.run_id
-        if not self.is_known:
-            _open_runs[key] = self
+        with _lock:
+            self._exporter = self._open()
+            if self.pid == os.getpid() and self._body["from_now"]:
+                self._peak_before = _peak_of_children()
+            answer = self._announce()
+            self.run_id = run_id = str(answer["run_id"])
+            # The exporter may put its jobs into a namespace, and other namespaces may have a job of this name.
+            self.job.update((name, answer[name]) for name in ("namespace", "cluster") if name in answer)
+            self._owner = os.getpid()
+            _open_runs.setdefault(run_id, []).append(self)
 
     def end(self, outcome: str = "succeeded", exit_code: Optional[int] = None, reason: Optional[str] = None) -> None:
-        """Ends the run. Does nothing in a forked child, a second time, or inside of the same job's run.
+        """Ends the run, if no other Watch of this process has it open as well, in a block around this one or in a thread.
 
-        outcome: one of OUTCOMES; exit_code: 0 to 255; reason: why another system ended it, up to 63 bytes.
+        Does nothing in a forked child or a second time. outcome: one of OUTCOMES; exit_code: another one than 0 to 255
+        is left out; reason: why another system ended it, up to 63 bytes.
         """
         if not self.running:
             return
-        self._owner = 0
-        if self.is_known:
-            return
-        _open_runs.pop((self.pid, self.job_name), None)
-        body = {"outcome": outcome, "exit_code": exit_code, "end_reason": reason}
+        with _lock:
+            self._owner = 0
+            watches = _open_runs.get(self.run_id or "", [])
+            if self in watches:
+                watches.remove(self)
+            if watches:
+                return
+            _open_runs.pop(self.run_id or "", None)
+            known = exit_code is not None and 0 <= exit_code <= 255
+            body = {"outcome": outcome, "exit_code": exit_code if known else None, "end_reason": reason,
+                    "memory_peak_process_bytes": self._peak_of_waited()}
+            self._finish({key: value for key, value in body.items() if value is not None})
+
+    def _peak_of_waited(self) -> Optional[int]:
+        """The peak of a child that lived between two samples and that this process waited for, in bytes."""
+        if self.pid != os.getpid():
+            return None
+        peak = _peak_of_children()
+        return peak if peak > self._peak_before else None
+
+    def _finish(self, body: Dict[str, Any]) -> None:
         try:
-            self.exporter.finish(self.run_id or "", {key: value for key, value in body.items() if value is not None})
+            self.exporter.finish(self.run_id or "", body)
         except Exception as error:  # pylint: disable=broad-except
-            if getattr(error, "status", None) == 404 and self.pid != os.getpid():
+            status = getattr(error, "status", None)
+            if status == 404 and self.pid != os.getpid():
                 return  # that process has ended, and the run with it
-            warnings.warn(f"rightsize: the end of {self.job_name} is not recorded: {error}", RuntimeWarning, stacklevel=3)
+            warn(f"the end of {self.job_name} is not recorded: {error}", 4)
+            if status == 400 and body != {"outcome": "unknown"}:  # the run ends all the same
+                self._finish({"outcome": "unknown"})
 
     def record(self) -> Optional[Dict[str, Any]]:
         """The run so far, as of GET /runs: bytes, seconds and cores; None = not in the history yet.
@@ -226,14 +269,30 @@ class Watch:
         return self.exporter.get("/report", run=self.run_id).decode()
 
 
-_open_runs: Dict[Any, Watch] = {}
+_open_runs: Dict[str, List[Watch]] = {}  # by run id; the last Watch ends the run
+_lock = RLock()
+
+
+def is_open(job_name: str, pid: int) -> bool:
+    """True if this process has a run of this job at the process `pid` open."""
+    return any(watch.job_name == job_name and watch.pid == pid for watches in list(_open_runs.values()) for watch in watches)
+
+
+def _after_fork() -> None:
+    """The runs are those of the parent, and a thread that is not here may have held the lock."""
+    global _lock  # pylint: disable=global-statement
+    _lock = RLock()
+    _open_runs.clear()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 @atexit.register
 def _end_all() -> None:
     """Ends what is open when the interpreter ends, as failed after an exception that nobody caught."""
     failed = getattr(sys, "last_value", None) is not None
-    for watch in list(_open_runs.values()):
+    for watch in [watch for watches in list(_open_runs.values()) for watch in list(watches)]:
         if watch.running and watch.pid == os.getpid():
             watch.end("failed" if failed else "succeeded")
     _server.remove_private()
