@@ -13,11 +13,12 @@ import tempfile
 import threading
 import time
 import unittest
+from unittest import mock
 
 PACKAGE = pathlib.Path(__file__).resolve().parents[2] / "deploy" / "python"
 sys.path.insert(0, str(PACKAGE))
 import rightsize_exporter as rightsize  # noqa: E402
-from rightsize_exporter import _server  # noqa: E402
+from rightsize_exporter import _program, _server  # noqa: E402
 
 DEADLINE = 20
 MIB = 1 << 20
@@ -314,6 +315,17 @@ with rightsize.track("quiet"):
         self.python("import rightsize_exporter as r; r.Watch('open/error').begin(); 1 / 0")
         self.assertEqual([self.ended("open")[0]["outcome"], self.ended("open/error")[0]["outcome"]], ["succeeded", "failed"])
 
+    def test_history_of_one_run_alone_is_removed_when_the_job_is_killed(self):
+        job = subprocess.Popen([sys.executable, "-B", "-c", "import rightsize_exporter as r, time\n"
+                                "print(r.ResourceTracker(interval=0.2).watch.exporter.history, flush=True); time.sleep(1000)"],
+                               stdout=subprocess.PIPE, universal_newlines=True)
+        self.addCleanup(job.stdout.close)
+        history = pathlib.Path(job.stdout.readline().strip())
+        os.kill(job.pid, signal.SIGKILL)
+        job.wait()
+        self.assertTrue(history.exists())
+        wait_until(lambda: not history.parent.exists(), "the end of the history")
+
     def test_history_of_one_run_alone_is_removed_at_the_end(self):
         result = self.python("import rightsize_exporter as r\nwith r.ResourceTracker(interval=0.2) as t: t.wait_for_samples(1)\n"
                              "print(t.watch.exporter.history)\nassert t.stats()")
@@ -337,6 +349,36 @@ with rightsize.track("quiet"):
                              env={**os.environ, "RIGHTSIZE_EXPORTER": "/bin/false"})
         self.assertEqual((result.returncode, result.stdout), (0, "runs\n"), result.stderr)
         self.assertEqual(result.stderr.count("is not watched"), 2)
+
+    def test_a_history_that_cannot_be_kept(self):
+        blocked = self.folder / "file"
+        blocked.write_text("")
+        for path in (blocked / "history.db", self.folder / "here"):
+            (self.folder / "here").mkdir(exist_ok=True)
+            os.environ["RIGHTSIZE_HISTORY_PATH"] = str(path)
+            with self.subTest(path), self.assertWarnsRegex(RuntimeWarning, "the run of lost is not kept"), \
+                    rightsize.track("lost") as run:
+                pass
+            self.assertEqual(run.settle()["outcome"], "succeeded")
+            folder = pathlib.Path(run.exporter.history).parent
+            wait_until(lambda folder=folder: not folder.exists(), "the end of the history")
+
+    def test_the_place_of_the_history_is_that_of_the_program(self):
+        places = (({"STATE_DIRECTORY": "/a:/b"}, "/a/history.db"), ({"STATE_DIRECTORY": "a", "HOME": "/c"}, "/c/.local/state"),
+                  ({"XDG_STATE_HOME": "/d", "HOME": "/c"}, "/d/"), ({"XDG_STATE_HOME": "d", "HOME": "/c"}, "/c/.local/state"),
+                  ({"HOME": "c"}, None), ({}, None))
+        for variables, start in places:
+            with self.subTest(variables), mock.patch.dict(os.environ, variables, clear=True), \
+                    mock.patch("os.geteuid", return_value=1000):
+                if start is None:
+                    self.assertRaisesRegex(OSError, "no place for the history", _program.history_path)
+                else:
+                    self.assertTrue(_program.history_path().startswith(start), _program.history_path())
+
+    def test_a_process_that_proc_does_not_show_is_not_gone(self):
+        with mock.patch("builtins.open", side_effect=FileNotFoundError):
+            self.assertFalse(_server._is_gone(os.getpid()))
+            self.assertTrue(_server._is_gone(1 << 22))
 
     def test_a_wrong_interval_is_named(self):
         for interval in "1s", -1, float("nan"), 3601, None:

@@ -33,14 +33,24 @@ def path() -> str:
     raise NotInstalled(f"{NAME} is not on PATH; pip install {NAME} brings it, or RIGHTSIZE_EXPORTER names it")
 
 
+class NoHistory(OSError):
+    """The history file of this user has no place, or cannot be used."""
+
+
 def history_path() -> str:
-    """Returns the path of the history file that the program uses by default for this user."""
+    """Returns the path of the history file that the program uses by default for this user.
+
+    Raises NoHistory where the program has no default either. A path that is not absolute counts as none, as for the program.
+    """
     given = os.environ.get("RIGHTSIZE_HISTORY_PATH")
     if given:
         return os.path.abspath(given)
-    if os.environ.get("STATE_DIRECTORY"):
-        return os.path.join(os.environ["STATE_DIRECTORY"], "history.db")
+    systemd, xdg, home = (os.environ.get(name, "") for name in ("STATE_DIRECTORY", "XDG_STATE_HOME", "HOME"))
+    if systemd.startswith("/"):
+        return os.path.join(systemd.partition(":")[0], "history.db")
     if os.geteuid() == 0:
         return f"/var/lib/{NAME}/history.db"
-    state = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
-    return os.path.join(state, NAME, "history.db")
+    for folder, below in ((xdg, ""), (home, ".local/state")):
+        if folder.startswith("/"):
+            return os.path.join(folder, below, NAME, "history.db")
+    raise NoHistory("no place for the history: none of STATE_DIRECTORY, XDG_STATE_HOME and HOME is set")

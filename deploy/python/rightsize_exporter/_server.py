@@ -94,8 +94,15 @@ def _socket_of(history: str) -> str:
     return os.path.join(folder, hashlib.sha256(os.fsencode(history)).hexdigest()[:16] + ".sock")
 
 
-def _spawn(history: str, socket_path: str, flags: List[str]) -> int:
-    """Starts an exporter that is no child of this process, and returns its pid.
+# Starts an exporter. A folder that was made for one run alone is removed when its exporter has ended well, as the job may
+# be killed, and the exporter may still have to send the run.
+_START = """log=$1 made=$2; shift 2
+if [ "$made" ]; then { "$@" <&- >/dev/null 2>"$log" && rm -rf "$made"; } >/dev/null & else "$@" <&- >/dev/null 2>"$log" & fi
+echo $!"""
+
+
+def _spawn(history: str, socket_path: str, flags: List[str], made: str) -> int:
+    """Starts an exporter that is no child of this process, and returns its pid, or that of the shell that waits for it.
 
     A shell starts it and ends, so that a job that waits for all its children does not wait for the exporter. The new
     session keeps the signals of a terminal and of the job's process group from it.
@@ -105,7 +112,7 @@ def _spawn(history: str, socket_path: str, flags: List[str]) -> int:
              f"--history.path={history}", "--no-jobs.recognise", "--exit-with-job", "--exit-with-job.wait=1m",
              "--log.level=warn", *flags]
     log = os.path.join(os.path.dirname(socket_path), "attach.log")
-    shell = subprocess.run(["/bin/sh", "-c", 'log=$1; shift; "$@" <&- >/dev/null 2>"$log" & echo $!', "sh", log, *words],
+    shell = subprocess.run(["/bin/sh", "-c", _START, "sh", log, made, *words],
                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd="/",
                            start_new_session=True, check=True)
     return int(shell.stdout)
@@ -113,17 +120,23 @@ def _spawn(history: str, socket_path: str, flags: List[str]) -> int:
 
 def _is_gone(pid: int) -> bool:
     try:
+        os.kill(pid, 0)
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
             return file.read().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
+    except ProcessLookupError:
         return True
+    except OSError:  # a /proc with hidepid does not show it
+        return False
 
 
-def _start(history: str, socket_path: str, flags: List[str]) -> Exporter:
-    """Starts an exporter and waits until one answers at the socket; another process may have started it first."""
-    os.makedirs(os.path.dirname(history), 0o700, exist_ok=True)
+def _start(history: str, socket_path: str, flags: List[str], made: str = "") -> Exporter:
+    """Starts an exporter and waits until one answers at the socket; another process may have started it first.
+
+    NoHistory: the exporter cannot use the file.
+    """
+    _make_folder(os.path.dirname(history))
     address, until = Address(f"unix:{socket_path}"), time.monotonic() + START_SECONDS
-    pid = _spawn(history, socket_path, flags)
+    pid = _spawn(history, socket_path, flags, made)
     pause, respawned = 0.002, False
     while not _answers(address):
         if time.monotonic() > until:
@@ -134,12 +147,21 @@ def _start(history: str, socket_path: str, flags: List[str]) -> Exporter:
             if _answers(address):
                 break
             if respawned:
-                raise OSError(_last_line(os.path.join(os.path.dirname(socket_path), "attach.log")))
+                raise _program.NoHistory(_last_line(os.path.join(os.path.dirname(socket_path), "attach.log")))
             # The exporter of an earlier run was just about to end, and had the history still.
             respawned = True
             time.sleep(0.3)
-            pid = _spawn(history, socket_path, flags)
+            pid = _spawn(history, socket_path, flags, made)
     return Exporter(address, history)
+
+
+def _make_folder(folder: str) -> None:
+    try:
+        os.makedirs(folder, 0o700, exist_ok=True)
+    except OSError as error:
+        raise _program.NoHistory(error.errno, error.strerror, error.filename) from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise _program.NoHistory(f"{folder} cannot be written to")
 
 
 def _last_line(path: str) -> str:
@@ -152,7 +174,7 @@ def _last_line(path: str) -> str:
 
 
 def known(timeout: float = TIMEOUT) -> Exporter:
-    """Like shared(), but starts none: where no server answers, questions go to the history file."""
+    """Like shared(), but starts none: where no server answers, questions go to the history file. NoHistory: it has no place."""
     url = os.environ.get("RIGHTSIZE_URL")
     if url and Address(url).is_here:
         return Exporter(Address(url), None, timeout)
@@ -164,12 +186,17 @@ def shared() -> Exporter:
     """Returns the exporter of RIGHTSIZE_URL if it is on this machine, else this user's; starts one if need be.
 
     An exporter of another machine (RIGHTSIZE_URL) gets each run when it has ended, from the exporter of this machine.
+    NoHistory: this user has no history that can be written.
     """
     exporter = known()
     if exporter.history is None or _answers(exporter.address):
         return exporter
-    url = os.environ.get("RIGHTSIZE_URL")
-    return _start(exporter.history, exporter.address.socket_path or "", [f"--forward.url={url}"] if url else [])
+    return _start(exporter.history, exporter.address.socket_path or "", _forward_flags())
+
+
+def _forward_flags() -> List[str]:
+    there = central()
+    return [f"--forward.url={there.address.url}"] if there else []
 
 
 def private(interval: float = 1.0, folder: Optional[str] = None) -> Exporter:
@@ -177,13 +204,15 @@ def private(interval: float = 1.0, folder: Optional[str] = None) -> Exporter:
     are used."""
     if not isinstance(interval, numbers.Real) or not 0 <= interval <= INTERVAL_MAX:
         raise ValueError(f"interval={interval!r}: accepted is a number of seconds from 0 to {INTERVAL_MAX}")
+    forward, made = _forward_flags(), ""
     if folder is None:
         import tempfile
-        folder = tempfile.mkdtemp(prefix="rightsize-")
-        _made_folders.append((os.getpid(), folder))
-    flags = [f"--sample.interval={max(0.1, interval):g}s"]
+        folder = made = tempfile.mkdtemp(prefix="rightsize-")
+        if not forward:  # else the exporter needs it until it has sent the run
+            _made_folders.append((os.getpid(), made))
+    flags = [f"--sample.interval={max(0.1, interval):g}s", *forward]
     history = os.path.join(folder, "history.db")
-    return _start(history, _socket_of(history), flags)
+    return _start(history, _socket_of(history), flags, made)
 
 
 _made_folders: List[Tuple[int, str]] = []

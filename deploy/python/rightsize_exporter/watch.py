@@ -20,7 +20,7 @@ import warnings
 from _thread import RLock  # the import of threading takes longer
 from typing import TYPE_CHECKING, Any, Dict, List, Optional
 
-from . import _server
+from . import _program, _server
 from ._http import Refused
 
 if TYPE_CHECKING:
@@ -118,7 +118,14 @@ class Watch:
         return self
 
     def _open(self) -> "_server.Exporter":
-        return _server.private(self.interval, self._folder) if self._private else _server.shared()
+        if self._private:
+            return _server.private(self.interval, self._folder)
+        try:
+            return _server.shared()
+        except _program.NoHistory as error:
+            exporter = _server.private(self.interval, self._folder)
+            warn(f"the run of {self.job_name} is not kept: {error}", 5)
+            return exporter
 
     def _announce(self) -> Dict[str, Any]:
         try:
