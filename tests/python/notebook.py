@@ -6,6 +6,8 @@ import sys
 import tempfile
 import unittest
 
+from IPython.utils.capture import capture_output
+
 import rightsize_exporter as rightsize
 
 
@@ -13,7 +15,6 @@ class Notebook(unittest.TestCase):
     def run_cells(self, *cells):
         """Returns what is displayed as HTML below the last cell."""
         from IPython.core.interactiveshell import InteractiveShell
-        from IPython.utils.capture import capture_output
         shell = InteractiveShell.instance()
         for cell in cells:
             with capture_output() as captured:
@@ -29,8 +30,12 @@ class Notebook(unittest.TestCase):
         self.assertEqual(shell.user_ns["frame"][0], 7)
 
     def test_a_cell_that_fails(self):
-        _, shown = self.run_cells("%load_ext rightsize_exporter", "%%rightsize etl/wrong\n1 / 0")
-        self.assertIn("failed", shown[0])
+        for cell in ("1 / 0", "1 +", "raise KeyboardInterrupt", "raise SystemExit(3)"):
+            shell, shown = self.run_cells("%load_ext rightsize_exporter", f"%%rightsize etl/wrong\n{cell}")
+            self.assertRegex(shown[0], "failed|interrupted")
+            with capture_output() as captured:
+                self.assertFalse(shell.run_cell(f"%%rightsize etl/wrong\n{cell}").success, cell)
+            self.assertEqual((captured.stdout + captured.stderr).count("CellFailed"), 0)
 
     def test_tables(self):
         table = rightsize.TinyDataFrame({"a": [1, None], "b": ["x", "y"]})
@@ -46,13 +51,19 @@ class Notebook(unittest.TestCase):
 
     def test_pytest_plugin(self):
         with tempfile.TemporaryDirectory() as folder:
-            (pathlib.Path(folder) / "test_one.py").write_text("def test_it(): assert len(bytearray(1 << 20))\n")
-            (pathlib.Path(folder) / "test_two.py").write_text("def test_it(): pass\n")
+            for name in ("one", "two"):
+                (pathlib.Path(folder) / f"test_{name}.py").write_text("def test_a(): bytearray(1 << 20)\ndef test_b(): pass\n")
+            parts = [f"test_{name}.py::test_{test}" for test in "ab" for name in ("one", "two")]  # modules in parts
             words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-            plain, watched = (subprocess.run([*words, *flags], cwd=folder, stdout=subprocess.PIPE, universal_newlines=True,
-                                             env=os.environ, check=True).stdout for flags in ((), ("--rightsize",)))
+            plain, *watched = (subprocess.run([*words, *flags], cwd=folder, stdout=subprocess.PIPE, universal_newlines=True,
+                                              env=os.environ, check=True).stdout
+                               for flags in ((), ("--rightsize",), ("--rightsize", "-n", "2"), ("--rightsize", *parts)))
         self.assertNotIn("rightsize", plain)
-        self.assertRegex(watched, r"MiB .* s  test_one\.py\n.*MiB .* s  test_two\.py")
+        for text in watched:
+            lines = [line for line in text.splitlines() if "MiB" in line]
+            self.assertEqual(len(lines), 2, text)
+            for name in ("one", "two"):
+                self.assertRegex("\n".join(lines), rf"MiB .* s  test_{name}\.py")
 
 
 if __name__ == "__main__":

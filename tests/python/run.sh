@@ -116,7 +116,7 @@ workflow() {
 }
 
 notebook() {
-	environment notebook ipython pandas polars pytest
+	environment notebook ipython pandas polars pytest pytest-xdist
 	RIGHTSIZE_HISTORY_PATH=$ROOT/notebook.db "$ROOT/env-notebook/bin/python" -B "$here/notebook.py"
 }
 

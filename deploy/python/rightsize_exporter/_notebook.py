@@ -4,7 +4,7 @@ from html import escape
 from typing import Any, Dict, List, Optional, Tuple
 
 from .track import Track
-from .watch import Watch
+from .watch import Watch, warn
 
 WIDTH, HEIGHT, MARGIN = 320, 60, 4
 
@@ -68,6 +68,13 @@ class _Shown:
         return self._html
 
 
+class CellFailed(Exception):
+    """The cell below the magic failed. Its own traceback is shown already, so this one has none."""
+
+    def _render_traceback_(self) -> List[str]:
+        return []
+
+
 def register(shell: Any) -> None:
     """Adds the magic to an IPython shell."""
 
@@ -79,8 +86,13 @@ def register(shell: Any) -> None:
             if error is not None:
                 watch.end("interrupted" if isinstance(error, KeyboardInterrupt) else "failed")
         if watch.run_id:
-            watch.settle()
             from IPython.display import display
-            display(_Shown(watch))  # type: ignore[no-untyped-call]
+            try:
+                watch.settle()
+                display(_Shown(watch))  # type: ignore[no-untyped-call]
+            except (OSError, RuntimeError) as trouble:
+                warn(f"the run of {watch.job_name} cannot be shown: {trouble}")
+        if error is not None:  # else "run all" and papermill would go on with the next cell
+            raise CellFailed(f"{type(error).__name__}: {error}") from error
 
     shell.register_magic_function(rightsize, magic_kind="cell", magic_name="rightsize")
