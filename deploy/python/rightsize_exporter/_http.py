@@ -17,7 +17,7 @@ class Refused(RuntimeError):
 
 
 class Address:
-    """The address of an exporter: `unix:/path`, a path, or `http://host:port` (https as well)."""
+    """The address of an exporter: `unix:/path`, a path, or `http://host:port` (https as well). OSError: it is none."""
 
     def __init__(self, url: str):
         self.url = url
@@ -26,9 +26,12 @@ class Address:
         self.host, self.port = "localhost", 9877
         if self.socket_path is None:
             from urllib.parse import urlsplit
-            self.parts = urlsplit(url if "://" in url else f"http://{url}")
-            self.host = self.parts.hostname or self.host
-            self.port = self.parts.port or (443 if self.parts.scheme == "https" else self.port)
+            try:
+                self.parts = urlsplit(url if "://" in url else f"http://{url}")
+                self.host = self.parts.hostname or self.host
+                self.port = self.parts.port or (443 if self.parts.scheme == "https" else self.port)
+            except ValueError as error:
+                raise OSError(f"{url} is no address of an exporter: {error}") from error
 
     @property
     def is_here(self) -> bool:

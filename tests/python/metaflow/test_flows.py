@@ -48,6 +48,29 @@ def launch(*args, env, **kwargs):
 
 kubernetes.Kubernetes.launch_job = launch
 """
+NO_QUEUE = """
+from metaflow.plugins.aws.batch import batch
+
+def launch(*args, env, **kwargs):
+    assert env["RIGHTSIZE_HELPER"] == "1"
+    raise batch.BatchException("OutOfMemoryError: Container killed due to memory usage")
+
+batch.Batch.launch_job = launch
+"""
+# Makes the queue that a job definition of Metaflow looks for.
+QUEUE = """
+import boto3, sys
+iam, batch, ec2 = (boto3.client(name, endpoint_url=sys.argv[1]) for name in ("iam", "batch", "ec2"))
+group = ec2.describe_security_groups()["SecurityGroups"][0]["GroupId"]
+machines = {"type": "EC2", "minvCpus": 0, "maxvCpus": 4, "desiredvCpus": 0, "instanceTypes": ["m5.large"],
+            "subnets": [ec2.describe_subnets()["Subnets"][0]["SubnetId"]], "securityGroupIds": [group],
+            "instanceRole": iam.create_instance_profile(InstanceProfileName="machine")["InstanceProfile"]["Arn"]}
+role = iam.create_role(RoleName="service", AssumeRolePolicyDocument="{}")["Role"]["Arn"]
+made = batch.create_compute_environment(computeEnvironmentName="machines", type="MANAGED", state="ENABLED", serviceRole=role,
+                                        computeResources=machines)["computeEnvironmentArn"]
+batch.create_job_queue(jobQueueName="queue", state="ENABLED", priority=1,
+                       computeEnvironmentOrder=[{"order": 1, "computeEnvironment": made}])
+"""
 
 
 def wait_for(answer, what, seconds=30):
@@ -175,9 +198,20 @@ class Watching(Flows):
         self.assertEqual([name for name in jobs if name.endswith("/work")], ["MinimalFlow/work"])
 
     def test_the_exporter_cannot_be_had_and_the_flow_runs(self):
-        done = self.call("python", "minimal.py", "run", RIGHTSIZE_HISTORY_PATH="/proc/no/history.db")
-        self.assertIn("not watched", done.stdout + done.stderr)
+        done = self.call("python", "minimal.py", "run", RIGHTSIZE_EXPORTER="/bin/false")
+        lines = [line for line in (done.stdout + done.stderr).splitlines() if "[@" in line]
+        self.assertEqual((len(lines), "not watched" in lines[1]), (2, True), lines)  # where it starts, and in the task
         self.assertTrue("The step was not watched" in self.tasks("MinimalFlow", "work")[0]["cards"][0]["html"])
+        done = self.call("python", "minimal.py", "rightsize", fine=False, RIGHTSIZE_URL="http://[")
+        self.assertEqual(done.stderr.splitlines()[-1], "Error: http://[ is no address of an exporter: Invalid IPv6 URL")
+
+    def test_a_step_without_a_place_for_its_history_is_watched(self):
+        self.environment["TMPDIR"] = str(self.folder / "tmp")
+        (self.folder / "tmp").mkdir()
+        self.flow("minimal", "run", RIGHTSIZE_HISTORY_PATH="/proc/no/history.db")
+        task, = self.tasks("MinimalFlow", "work", "rightsize")
+        self.assertEqual((task["data"]["rightsize"]["outcome"], len(task["cards"])), ("succeeded", 1))
+        wait_for(lambda: not list((self.folder / "tmp").glob("rightsize-*")), "the end of all that was made")
 
 
 class Ending(Flows):
@@ -234,6 +268,35 @@ class Tuning(Flows):
         self.assertEqual((len(asked), sorted(set(asked))), (3, asked), asked)
         self.assertLess(asked[0], 600)
         print(asked)
+
+    def test_other_deployments_have_the_sizes(self):
+        for _ in range(3):
+            self.flow("tuned", "run")
+        wanted = self.rows("tuned")["start"]["recommended"]
+        self.s3()
+        self.environment.update(METAFLOW_BATCH_JOB_QUEUE="queue", METAFLOW_SFN_IAM_ROLE="arn:aws:iam::1:role/x",
+                                METAFLOW_ECS_S3_ACCESS_IAM_ROLE="arn:aws:iam::1:role/x", METAFLOW_SFN_DYNAMO_DB_TABLE="table",
+                                METAFLOW_EVENTS_SFN_ACCESS_IAM_ROLE="arn:aws:iam::1:role/x",
+                                AWS_ENDPOINT_URL=self.environment["METAFLOW_S3_ENDPOINT_URL"])
+        self.call("python", "-c", QUEUE, self.environment["AWS_ENDPOINT_URL"])
+        made = self.flow("tuned", "--datastore=s3", "--with=batch:memory=9000,cpu=3", "step-functions", "create", "--only-json")
+        overrides = json.loads(made[made.index("{"):])["States"]["start"]["Parameters"]["ContainerOverrides"]
+        size = {one["Type"]: float(one["Value"]) for one in overrides["ResourceRequirements"]}
+        print("step-functions", size)
+        self.assertLess(size["MEMORY"], 600)
+        self.assertLess(size["VCPU"], 3)
+        self.assertIn({"Name": "RIGHTSIZE_HELPER", "Value": "1"}, overrides["Environment"])
+        self.flow("tuned", "--datastore=s3", "airflow", "create", "dag.py")
+        dag = (self.folder / "dag.py").read_text()
+        self.assertIn(f"'memory': '{wanted['memory_bytes'] / 1e6:.0f}M'", dag)
+        self.assertNotIn("8192M", dag)
+        flow = self.folder / "tuned.py"
+        flow.write_text(flow.read_text().replace("class TunedFlow", f"{NO_QUEUE}\n\nclass TunedFlow"))
+        done = self.call("python", "tuned.py", "--datastore=s3", "run", "--with=batch", "--with=retry:times=2,minutes_between_retries=0",
+                         fine=False, METAFLOW_DEBUG_SUBCOMMAND="1")
+        asked = [int(number) for number in re.findall(r"--memory (\d+)", done.stdout + done.stderr)]
+        print("batch", asked)
+        self.assertEqual((len(asked), sorted(set(asked)), asked[0]), (3, asked, size["MEMORY"]), done.stdout[-3000:])
 
     def test_a_history_elsewhere_reaches_every_task(self):
         central = subprocess.Popen([os.environ["RIGHTSIZE_EXPORTER"], "serve", f"--web.listen-address={CENTRAL}", "--web.allow-changes",

@@ -62,7 +62,10 @@ def table(rows: List[Dict[str, Any]]) -> str:
 def rightsize(ctx: Any, as_json: bool, number: int) -> None:
     """Prints the table."""
     flow = ctx.obj.flow
-    sources = sizes.exporters()
+    try:
+        sources = sizes.exporters()
+    except (OSError, RuntimeError) as error:
+        raise click.ClickException(str(error)) from error
     plan.told_to(sources[-1], flow.name, flow._graph.sorted_nodes, number)
     rows = [row(sources, flow, getattr(flow, name)) for name in flow._graph.sorted_nodes]
     click.echo(json.dumps(rows, indent=1) if as_json else table(rows))

@@ -2,8 +2,10 @@
 
 A local task reads its part from the environment; a remote one reads the file in its code package.
 """
+import atexit
 import json
 import os
+import shutil
 import tempfile
 import threading
 from typing import Any, Dict, List, Optional
@@ -27,9 +29,13 @@ def job_name(flow_name: str, step_name: str) -> str:
 
 
 def of_flow(flow: Any) -> Dict[str, Any]:
-    """The plan of this process; the first call makes it, later ones give the same."""
+    """The plan of this process; the first call makes it, later ones give the same.
+
+    The first call raises what is wrong. Later ones give a plan that changes no step, so that it is said and tried once.
+    """
     with _lock:
         if flow.name not in _made:
+            _made[flow.name] = {"flow": flow.name, "url": os.environ.get("RIGHTSIZE_URL"), "messages": [], "steps": {}}
             _made[flow.name] = _make(flow)
         return _made[flow.name]
 
@@ -96,7 +102,9 @@ def _step(sources: List[Any], flow_name: str, step_name: str, decorators: List[A
 
 def file_of(flow: Any) -> str:
     """Writes the plan to a file for the code package, and returns its path."""
-    path = os.path.join(tempfile.mkdtemp(prefix="rightsize-"), FILE)
+    folder = tempfile.mkdtemp(prefix="rightsize-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = os.path.join(folder, FILE)
     with open(path, "w", encoding="utf-8") as file:
         json.dump(of_flow(flow), file)
     return path

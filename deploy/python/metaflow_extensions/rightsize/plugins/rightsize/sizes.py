@@ -1,8 +1,9 @@
 """Reads the request of a step, asks for the advised one, and changes a request so that it takes effect."""
+import functools
 import re
 from typing import Any, Dict, List, NamedTuple, Optional
 
-from rightsize_exporter import _server
+from rightsize_exporter import _program, _server
 from rightsize_exporter.advice import ask
 
 MB, MIB = 10 ** 6, 1 << 20
@@ -80,9 +81,21 @@ def _parse(line: str, unit: int) -> Size:
 
 
 def exporters() -> List[Any]:
-    """Returns the exporters to ask: the central one, if RIGHTSIZE_URL names one, and the one of this machine."""
+    """Returns the exporters to ask: the central one, if RIGHTSIZE_URL names one, and the one of this machine.
+
+    Where this user's history cannot be used, that one knows only the runs of other machines that it is told.
+    """
     central = _server.central()
-    return [*([central] if central else []), _server.shared()]
+    try:
+        here = _server.shared()
+    except _program.NoHistory:
+        here = _without_history()
+    return [*([central] if central else []), here]
+
+
+@functools.lru_cache(maxsize=None)
+def _without_history() -> Any:
+    return _server.private()
 
 
 def ladder(sources: List[Any], job_name: str, deco_name: str) -> List[Size]:
