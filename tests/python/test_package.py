@@ -230,6 +230,8 @@ class Tracking(Case):
         self.ended("twice")
 
     def test_a_child_between_two_samples_counts(self):
+        held = bytearray(b"x" * (400 * MIB))  # what starts the job is larger than the child
+        del held
         result = self.python("""
 import subprocess, sys, time
 import rightsize_exporter as rightsize
@@ -523,7 +525,10 @@ class Trackers(Case):
         self.assertEqual(tracker.system_tracker.columns, tracker.system_metrics.columns)
         self.assertGreater(tracker.stats()["process_cpu_usage"]["max"], 0.02)  # of a busy machine
         self.assertEqual(set(tracker.recommend_resources()), {"cpu", "memory", "gpu", "vram"})
-        self.assertGreater(tracker.recommend_server()["price"], 0)
+        server = tracker.recommend_server()
+        self.assertGreater(server["price"], 0)
+        self.assertEqual(({"server_id", "cpu_flags", "vendor"} - set(server), server["display_name"], server["min_price"]),
+                         (set(), server["api_reference"], server["price"]))
         report = tracker.report()
         report.save(str(self.folder / "report.html"))
         self.assertGreater((self.folder / "report.html").stat().st_size, 50000)
@@ -600,15 +605,15 @@ class Trackers(Case):
         self.assertEqual(json.loads(tracker.dumps())["metadata"]["job_name"], tracker.job_name)
 
     def test_writers_of_csv(self):
-        job = subprocess.Popen(["sleep", "1.5"])
-        for kind, first in ((rightsize.ProcessTracker, '"timestamp","pid","children"'),):
-            path = self.folder / "out.csv"
-            tracker = kind(pid=job.pid, interval=0.2, output_file=str(path))
+        for name, first in (("output_file", '"timestamp","pid","children"'), ("csv_file_path", '"timestamp","pid","children"')):
+            job = subprocess.Popen(["sleep", "1.5"])
+            path = self.folder / f"{name}.csv"
+            tracker = rightsize.ProcessTracker(pid=job.pid, interval=0.2, **{name: str(path)})
             self.assertEqual(tracker.status, "exited")
             lines = path.read_text().splitlines()
             self.assertTrue(lines[0].startswith(first), lines[0])
             self.assertGreater(len(lines), 3)
-        job.wait()
+            job.wait()
         system = subprocess.Popen([sys.executable, "-B", "-c", "import rightsize_exporter as r; r.SystemTracker(interval=0.2)"],
                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True)
         self.assertTrue(system.stdout.readline().startswith('"timestamp","processes","utime"'))

@@ -42,14 +42,24 @@ def warn(text: str, stacklevel: int = 2) -> None:
             pass
 
 
+def own_peak() -> Optional[int]:
+    """The most memory that this process has had, in bytes. None: /proc does not say."""
+    try:
+        with open("/proc/self/status", encoding="ascii", errors="replace") as file:
+            return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM:"))
+    except (OSError, StopIteration):
+        return None
+
+
 def _peak_of_children() -> int:
     """The most memory of one process that this one has waited for, in bytes; 0 if it may be that of a copy of this one.
 
-    A child is a copy of this process until it executes a program, and the kernel counts that copy.
+    A child is a copy of this process until it executes a program, and the kernel counts that copy. ru_maxrss of RUSAGE_SELF
+    counts what started this process in the same way, so the own peak is not taken from it.
     """
-    from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
-    peak = getrusage(RUSAGE_CHILDREN).ru_maxrss
-    return peak * 1024 if peak > getrusage(RUSAGE_SELF).ru_maxrss else 0
+    from resource import RUSAGE_CHILDREN, getrusage
+    own, peak = own_peak(), getrusage(RUSAGE_CHILDREN).ru_maxrss * 1024
+    return peak if own is not None and peak > own else 0
 
 
 def default_job_name() -> str:

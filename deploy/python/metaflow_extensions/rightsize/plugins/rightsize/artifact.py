@@ -3,6 +3,7 @@ from typing import Any, Dict, List, Optional
 
 from rightsize_exporter import ResourceTracker, Watch
 from rightsize_exporter.tracker import MEMORY_MARGIN
+from rightsize_exporter.watch import own_peak
 
 MIB = 1 << 20
 _STATS = ("duration_seconds", "cpu_seconds", "cpu_cores_mean", "cpu_cores_max", "memory_peak_bytes", "memory_mean_bytes",
@@ -10,17 +11,9 @@ _STATS = ("duration_seconds", "cpu_seconds", "cpu_cores_mean", "cpu_cores_max", 
           "network_received_bytes", "network_sent_bytes", "processes_max", "threads_max", "samples")
 
 
-def own_peak() -> Optional[int]:
-    """The most memory that this process has had, in bytes: the last sample may be a second old."""
-    try:
-        with open("/proc/self/status", encoding="ascii", errors="replace") as file:
-            return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM:"))
-    except (OSError, StopIteration):
-        return None
-
-
 def stats(record: Dict[str, Any]) -> Dict[str, Any]:
-    """Returns the use of the run so far. None = not measured."""
+    """Returns the use of the run so far, with the peak of this process, as the last sample may be a second old. None = not
+    measured."""
     found = {name: record.get(name) for name in _STATS}
     known = [value for value in (found["memory_peak_bytes"], own_peak()) if value is not None]
     found["memory_peak_bytes"] = max(known, default=None)
