@@ -21,7 +21,15 @@ from .watch import Watch, default_job_name, is_open, warn
 
 GPU_COLUMNS = ("gpu_usage", "gpu_vram_mib", "gpu_utilized")
 MEMORY_MARGIN = 1.2  # where no run has ended yet: the peak so far and a fifth
-
+# The keys of a server of resource-tracker. Those that the catalogue does not have are None.
+SERVER_KEYS = (
+    "vendor_id", "server_id", "name", "api_reference", "display_name", "description", "family", "vcpus", "hypervisor",
+    "cpu_allocation", "cpu_cores", "cpu_speed", "cpu_architecture", "cpu_manufacturer", "cpu_family", "cpu_model",
+    "cpu_l1_cache", "cpu_l2_cache", "cpu_l3_cache", "cpu_flags", "cpus", "memory_amount", "memory_generation",
+    "memory_speed", "memory_ecc", "gpu_count", "gpu_memory_min", "gpu_memory_total", "gpu_manufacturer", "gpu_family",
+    "gpu_model", "gpus", "storage_size", "storage_type", "storages", "network_speed", "inbound_traffic",
+    "outbound_traffic", "ipv4", "status", "observed_at", "score", "price", "min_price", "min_price_spot",
+    "min_price_ondemand", "score_per_price", "selected_benchmark_score", "selected_benchmark_score_per_price", "vendor")
 
 
 def mean(values: Iterable[float]) -> float:
@@ -287,7 +295,8 @@ class ResourceTracker:
     def recommend_server(self, **filters: Any) -> Dict[str, Any]:
         """The cloud server on which the next run costs least; filters are parameters of GET /servers, such as vendor.
 
-        price: `currency` per hour; memory_amount: MiB; forecast_duration_seconds, forecast_cost: of the next run.
+        price: `currency` per hour; memory_amount: MiB; forecast_duration_seconds, forecast_cost: of the next run. A key
+        of resource-tracker that is unknown here is None.
         """
         wanted = self.recommend_resources(filters.pop("historical_stats", None))
         duration = max(1.0, (self.stop_time or time.time()) - (self.start_time or 0))
@@ -298,7 +307,9 @@ class ResourceTracker:
         if not answer["servers"]:
             raise RuntimeError("no server of the catalogue fits")
         server = answer["servers"][0]
-        return {**server, "min_price_ondemand": server["price"] if server["allocation"] == "ondemand" else None}
+        name, price = server["api_reference"], server["price"]
+        return {**dict.fromkeys(SERVER_KEYS), "name": name, "display_name": name, "min_price": price,
+                f"min_price_{server['allocation']}": price, **server}
 
     def report(self, integration: str = "standalone", historical_stats: Optional[List[Dict[str, Any]]] = None,
                status_failed: bool = False, integration_version: Optional[str] = None) -> Report:
@@ -448,15 +459,17 @@ class ProcessTracker(_Writer):
     """Writes samples of a process and all below it as CSV; the columns are those of ResourceTracker.process_metrics.
 
     pid: the process, by default this one; start_time: seconds since 1970 to wait for; interval: seconds; autostart:
-    writes at once, and the constructor returns when the process is gone; output_file: in place of the standard output.
+    writes at once, and the constructor returns when the process is gone; output_file: in place of the standard output;
+    csv_file_path: its older name.
     """
 
     _prefix = "process_"
 
     def __init__(self, pid: Optional[int] = None, start_time: Optional[float] = None, interval: float = 1,
-                 children: bool = True, autostart: bool = True, output_file: Optional[str] = None):
+                 children: bool = True, autostart: bool = True, output_file: Optional[str] = None,
+                 csv_file_path: Optional[str] = None):
         del children
-        super().__init__(pid, start_time, interval, autostart, output_file)
+        super().__init__(pid, start_time, interval, autostart, output_file or csv_file_path)
 
 
 class SystemTracker(_Writer):
@@ -468,8 +481,8 @@ class SystemTracker(_Writer):
     _prefix = "system_"
 
     def __init__(self, start_time: Optional[float] = None, interval: float = 1, autostart: bool = True,
-                 output_file: Optional[str] = None):
-        super().__init__(None, start_time, interval, autostart, output_file)
+                 output_file: Optional[str] = None, csv_file_path: Optional[str] = None):
+        super().__init__(None, start_time, interval, autostart, output_file or csv_file_path)
 
 
 class PidTracker(ProcessTracker):
