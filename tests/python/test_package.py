@@ -143,6 +143,27 @@ class Tracking(Case):
                 thread.join()
                 self.assertIsNone(run.run_id)
 
+    def test_a_service_that_is_slow_to_answer_delays_the_job_by_two_seconds(self):
+        for parts in (0, 40):
+            with self.subTest(parts=parts), socket.create_server(("127.0.0.1", 0)) as server:
+                def serve(server=server, parts=parts):
+                    with server.accept()[0] as connection, contextlib.suppress(OSError):
+                        for _ in range(parts):
+                            connection.sendall(b"H")
+                            time.sleep(0.2)
+                        connection.settimeout(DEADLINE)
+                        connection.recv(1 << 16)
+                        connection.recv(1)
+                thread = threading.Thread(target=serve)
+                thread.start()
+                os.environ["RIGHTSIZE_URL"] = f"http://127.0.0.1:{server.getsockname()[1]}"
+                self.addCleanup(os.environ.pop, "RIGHTSIZE_URL", None)
+                began = time.monotonic()
+                with self.assertWarnsRegex(RuntimeWarning, "slow is not watched: timed out"), rightsize.track("slow"):
+                    pass
+                self.assertLess(time.monotonic() - began, 3.5)
+                thread.join()
+
     def test_decorator(self):
         @rightsize.track
         def factorial(n):

@@ -2,9 +2,11 @@
 import json
 import os
 import socket
+import time
 from typing import Any, Dict, Optional, Tuple
 
 TIMEOUT = 10.0  # seconds, for one answer
+TimedOut = socket.timeout  # an OSError
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -66,7 +68,8 @@ class Address:
         return ""
 
     def request(self, method: str, route: str, body: Any = None, timeout: float = TIMEOUT) -> Tuple[int, bytes]:
-        """Returns the status and the body. OSError: no exporter answers."""
+        """Returns the status and the body. OSError: no exporter answers; TimedOut: not within `timeout` seconds."""
+        until = time.monotonic() + timeout
         data = b"" if body is None else json.dumps(body).encode()
         head = (f"{method} {self.parts.path.rstrip('/') if self.parts else ''}{route} HTTP/1.0\r\n"
                 f"Host: {self.host}\r\n{self._authorization()}")
@@ -74,7 +77,7 @@ class Address:
             head += f"Content-Type: application/json\r\nContent-Length: {len(data)}\r\n"
         with self._connect(timeout) as connection:
             connection.sendall(head.encode() + b"\r\n" + data)
-            received = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+            received = b"".join(iter(lambda: _receive(connection, until), b""))
         top, gap, content = received.partition(b"\r\n\r\n")
         if not gap:
             raise OSError(f"{self.url} gave no answer")
@@ -90,6 +93,15 @@ class Address:
         except (ValueError, KeyError, TypeError):
             error = {"code": "", "message": content.decode("utf-8", "replace").strip()}
         raise Refused(status, error["code"], error["message"])
+
+
+def _receive(connection: socket.socket, until: float) -> bytes:
+    """The next part of an answer. A service that sends a byte now and then keeps nobody waiting."""
+    left = until - time.monotonic()
+    if left <= 0:
+        raise TimedOut("timed out")
+    connection.settimeout(left)
+    return connection.recv(1 << 16)
 
 
 def with_parameters(route: str, parameters: Dict[str, Optional[object]]) -> str:

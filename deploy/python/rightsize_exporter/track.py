@@ -62,7 +62,7 @@ class Track:
 
     def __call__(self, function: F) -> F:
         if isinstance(function, (staticmethod, classmethod)):
-            return type(function)(self(function.__func__))  # type: ignore[return-value]
+            return type(function)(self(function.__func__))
         if isinstance(function, type) or not callable(function):
             raise TypeError(f"track takes a function, not {function!r}")
         name = self._job_name or _name_of(function)

@@ -21,7 +21,7 @@ from _thread import RLock  # the import of threading takes longer
 from typing import TYPE_CHECKING, Any, Dict, List, Optional
 
 from . import _program, _server
-from ._http import Refused
+from ._http import Refused, TimedOut
 
 if TYPE_CHECKING:
     from .tiny_data_frame import TinyDataFrame
@@ -140,6 +140,8 @@ class Watch:
     def _announce(self) -> Dict[str, Any]:
         try:
             return self.exporter.announce(self._body)
+        except TimedOut:
+            raise
         except OSError:  # it was just ending, as no run was left
             self._exporter = self._open()
         except Refused as refused:
