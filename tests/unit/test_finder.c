@@ -727,8 +727,9 @@ static void run_is_announced_once_and_a_process_that_is_gone_is_an_error(void **
 	a.pid = 21;
 	assert_int_equal(finder_announce(f->finder, &f->w->host, &a, &second, &e), -ESRCH);
 	assert_true(strstr(e.text, "21") != NULL);
-	assert_int_equal(
-		finder_finish(f->finder, &f->w->host, "unknown", &(struct reported_end){0}), -ENOENT);
+	assert_int_equal(finder_finish(f->finder, &f->w->host, "unknown",
+				 &(struct reported_end){0}),
+		-ENOENT);
 	end(f);
 }
 
