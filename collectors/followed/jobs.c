@@ -450,7 +450,7 @@ static void look_at_run(struct jobs *j, struct followed_run *t, const struct hos
 {
 	if (t->ended)
 		return;
-	exit_watch_look(&t->exit_watch, &j->exit_watches);
+	exit_watch_look(&t->exit_watch, &j->exit_watches, h);
 	if (t->not_shown)
 		t->value[RUN_CPU_SECONDS] = t->value[RUN_CPU_SYSTEM_SECONDS] = 0;
 	else

@@ -87,7 +87,8 @@ void exit_watch_begin(struct exit_watch *ret, const struct exit_watches *e, cons
 	bool may = here > 0 && e->epoll >= 0 && descriptors_take(host->root_ends, 1);
 	int fd = may ? exit_watch_open(here) : -1;
 
-	*ret = (struct exit_watch){.pidfd = -1, .known = EXIT_STATUS_UNKNOWN};
+	*ret = (struct exit_watch){
+		.pid = pid, .start_ticks = start_ticks, .pidfd = -1, .known = EXIT_STATUS_UNKNOWN};
 	/* Check the start time, because the pid may have been reused before the pidfd was
 	 * opened. */
 	if (fd >= 0 &&
@@ -105,7 +106,7 @@ void exit_watch_begin(struct exit_watch *ret, const struct exit_watches *e, cons
 	ret->known = EXIT_STATUS_LATER;
 }
 
-void exit_watch_look(struct exit_watch *x, const struct exit_watches *e)
+void exit_watch_look(struct exit_watch *x, const struct exit_watches *e, const struct host *host)
 {
 	struct epoll_event only_hangup = {0};
 
@@ -120,6 +121,10 @@ void exit_watch_look(struct exit_watch *x, const struct exit_watches *e)
 	if (!x->ended)
 		return;
 	x->known = exit_watch_status(x->pidfd, &x->status);
+	/* The parent may wait only after minutes. */
+	if (x->known != EXIT_STATUS_KNOWN &&
+		process_zombie_status(host, x->pid, x->start_ticks, &x->status))
+		x->known = EXIT_STATUS_KNOWN;
 	if (x->known == EXIT_STATUS_LATER)
 		return;
 	x->waited_for = true;

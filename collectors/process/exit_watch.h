@@ -1,6 +1,6 @@
 /* Detects the end of processes, which need not be our children. A pidfd becomes readable when its
- * process ends. On Linux 6.15 and later (PIDFD_GET_INFO) the wait status is known after the parent
- * has waited. One epoll descriptor covers all watched processes. It wakes the sampler as soon as
+ * process ends. A wait status other than 0 is read from the stat file of the zombie. On Linux 6.15
+ * and later (PIDFD_GET_INFO) each wait status is known after the parent has waited. One epoll descriptor covers all watched processes. It wakes the sampler as soon as
  * one of them ends. This is urgent, because the last counters of a process can be read only until
  * its parent waits for it. */
 #ifndef COLLECTORS_PROCESS_EXIT_WATCH_H
@@ -38,9 +38,11 @@ void exit_watches_init(struct exit_watches *e);
 void exit_watches_done(struct exit_watches *e); /* call it last, when no watch is left */
 
 struct exit_watch {
+	pid_t pid; /* in host->proc */
+	uint64_t start_ticks;
 	int pidfd; /* descriptor of the process; -1 = the process is not watched */
-	/* `ended`: the process has ended. `waited_for`: nothing more is expected, because its
-	 * parent has waited for it or the kernel does not report the status. Both are false if the
+	/* `ended`: the process has ended. `waited_for`: nothing more is expected, because the status
+	 * is known, or its parent has waited for it, or the kernel does not report the status. Both are false if the
 	 * process is not watched. */
 	bool ended, waited_for;
 	enum exit_status known;
@@ -54,7 +56,7 @@ void exit_watch_begin(struct exit_watch *ret, const struct exit_watches *e, cons
 	pid_t pid, uint64_t start_ticks);
 
 /* Updates `ended`, `waited_for`, `known` and `status`. Call it once per tick. */
-void exit_watch_look(struct exit_watch *x, const struct exit_watches *e);
+void exit_watch_look(struct exit_watch *x, const struct exit_watches *e, const struct host *host);
 void exit_watch_done(struct exit_watch *x);
 
 #endif

@@ -295,6 +295,28 @@ int process_read_stat(const struct host *h, pid_t pid, struct process_stat *ret)
 	return process_read_stat_kept(h, pid, NULL, ret);
 }
 
+bool process_zombie_status(const struct host *h, pid_t pid, uint64_t start_ticks, int *ret)
+{
+	struct process_stat stat;
+	struct scan text;
+	const char *last;
+	int64_t status;
+
+	if (read_file(h, pid, "stat", NULL, &text) || !process_stat_parse(text, &stat) ||
+		stat.state != 'Z' || stat.start_ticks != start_ticks)
+		return false;
+	/* exit_code is the last field. */
+	while (text.end > text.at && text.end[-1] == '\n')
+		text.end--;
+	for (last = text.end; last > text.at && last[-1] != ' ';)
+		last--;
+	text.at = last;
+	if (!scan_i64(&text, &status) || status <= 0 || status > UINT16_MAX)
+		return false;
+	*ret = (int)status;
+	return true;
+}
+
 int process_read_status(const struct host *h, pid_t pid, struct process_status *ret)
 {
 	struct scan text;

@@ -92,6 +92,10 @@ bool process_unanswered(int code);
 /* Reads the stat file. If ret->thread is not 0, the state, the RSS and the stack in `ret` are those
  * of this thread. */
 int process_read_stat(const struct host *h, pid_t pid, struct process_stat *ret);
+/* Sets `*ret` to the wait status of a zombie (exit_code, field 52 of its stat file), as in wait(2).
+ * Returns false if there is no such zombie, or if the field is 0: the kernel also shows 0 to a reader
+ * without the permission to know the status. */
+bool process_zombie_status(const struct host *h, pid_t pid, uint64_t start_ticks, int *ret);
 int process_read_stat_kept(const struct host *h, pid_t pid, struct kept *k,
 	struct process_stat *ret);
 int process_read_status(const struct host *h, pid_t pid, struct process_status *ret);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "collectors/process/exit_watch.h"
+#include "collectors/process/process.h"
 
 static void end_of_a_child_is_seen_before_and_after_it_is_waited_for(void **state)
 {
@@ -84,6 +85,59 @@ static void signal_that_ended_a_stranger_is_known(void **state)
 	assert_int_equal(WTERMSIG(status), SIGKILL);
 }
 
+/* The parent does not wait. The status of a zombie that failed is known all the same; a status of 0
+ * stays unknown, as the kernel shows 0 without the permission to read it. */
+static void status_of_a_zombie_is_known_unless_it_is_0(void **state)
+{
+	const struct {
+		int exit_code, signal;
+	} ends[] = {{0, SIGKILL}, {7, 0}, {0, 0}};
+	struct host h;
+
+	assert_int_equal(host_open(&h, &(struct host_paths){"/proc", "/sys", "/"}, NULL), 0);
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		struct process_stat s;
+		struct exit_watches all;
+		struct exit_watch watch;
+		int go[2];
+		char byte;
+
+		exit_watches_init(&all);
+		assert_int_equal(pipe(go), 0);
+		pid_t child = fork();
+
+		if (child == 0) {
+			close(go[1]);
+			(void)!read(go[0], &byte, 1);
+			if (ends[i].signal)
+				raise(ends[i].signal);
+			_exit(ends[i].exit_code);
+		}
+		assert_int_equal(process_read_stat(&h, child, &s), 0);
+		exit_watch_begin(&watch, &all, &h, child, s.start_ticks);
+		if (watch.pidfd < 0)
+			skip();
+		exit_watch_look(&watch, &all, &h);
+		assert_int_equal(watch.known, EXIT_STATUS_LATER);
+		close(go[0]);
+		close(go[1]);
+		struct pollfd ended = {.fd = watch.pidfd, .events = POLLIN};
+
+		assert_int_equal(poll(&ended, 1, 10000), 1);
+		exit_watch_look(&watch, &all, &h);
+		if (ends[i].signal || ends[i].exit_code) {
+			assert_int_equal(watch.known, EXIT_STATUS_KNOWN);
+			assert_int_equal(watch.status, ends[i].signal | ends[i].exit_code << 8);
+		} else {
+			assert_int_not_equal(watch.known, EXIT_STATUS_KNOWN);
+		}
+		exit_watch_done(&watch);
+		exit_watches_done(&all);
+		waitpid(child, NULL, 0);
+	}
+	host_close(&h);
+}
+
 static void process_that_is_not_there_is_told(void **state)
 {
 	pid_t child = fork();
@@ -101,6 +155,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(end_of_a_child_is_seen_before_and_after_it_is_waited_for),
 		cmocka_unit_test(signal_that_ended_a_stranger_is_known),
+		cmocka_unit_test(status_of_a_zombie_is_known_unless_it_is_0),
 		cmocka_unit_test(process_that_is_not_there_is_told),
 	};
 
