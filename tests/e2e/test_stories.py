@@ -293,6 +293,53 @@ class HeapsThatFollowTheirLimit(Stories):
                 last = self.assert_held(0.98, by)
                 self.assertNotIn("failed_at_memory_limit", last.codes)
 
+    def test_a_kill_raises_the_limit_that_is_held(self):
+        """The request is above the limit of the kill from then on, and it is not chased."""
+        for share in (0.8, 0.98):
+            for by in ("request", "limit"):
+                job = self.job()
+                job.follow(lambda i, limit, share=share: share * limit, runs=6, first=GIB, by=by)
+                job.killed(GIB)
+                steps = job.follow(lambda i, limit, share=share: share * limit, runs=40, by=by)
+                with self.subTest(share=share, by=by):
+                    for step in steps:
+                        self.assert_between(1025, step.asked, 2 * 1024, f"{[s.asked for s in steps]}")
+                    self.assertEqual(len({step.asked for step in steps[5:]}), 1, "it settles")
+                    self.assertIn("memory_follows_limit", job.answer().codes)
+
+    def test_a_heap_whose_first_limit_was_too_small_is_held(self):
+        for share in (0.5, 0.8, 0.98):
+            for by in ("request", "limit"):
+                job = self.job()
+                steps = job.follow(lambda i, limit, share=share: share * limit if limit >= 900 * MIB else 2 * limit,
+                                   runs=30, first=512 * MIB, by=by)
+                with self.subTest(share=share, by=by):
+                    self.assertLessEqual(sum(step.kills for step in steps), 3)
+                    for step in steps[6:]:
+                        self.assert_between(900, step.asked, 2 * 1024, f"{[s.asked for s in steps]}")
+
+    def test_a_heap_does_not_care_for_inputs_that_are_announced(self):
+        r = random.Random(3)
+        inputs = [GIB * r.uniform(1, 4) for _ in range(30)]
+        for share in (0.8, 0.98):
+            for labels in (None, {"heap_share_option": "MaxRAMPercentage"}):
+                job = self.job(labels=labels)
+                steps = job.follow(lambda i, limit, share=share: share * limit, runs=30, inputs=lambda i: inputs[i])
+                with self.subTest(share=share, labels=labels):
+                    self.assertLessEqual(max(step.asked for step in steps), 2.5 * 2048)
+                    for step in steps[6:]:
+                        self.assert_between(0.9 * 2048, step.asked, 1.1 * 2048)
+
+    def test_memory_that_follows_the_input_is_no_heap(self):
+        r = random.Random(4)
+        inputs = [GIB * 4 ** r.random() for _ in range(30)]
+        for power in (0.2, 1):
+            job = self.job()
+            steps = job.follow(lambda i, limit, power=power: GIB * (inputs[i] / GIB) ** power, runs=30, first=8 * GIB,
+                               inputs=lambda i: inputs[i])
+            for step in steps[1:]:
+                self.assertNotIn("memory_follows_limit", step.advice.codes)
+
 
 class Kills(Stories):
     def test_a_limit_below_the_need_is_raised_until_the_job_succeeds(self):
