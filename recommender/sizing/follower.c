@@ -31,7 +31,8 @@
 #define MUCH_SLOWER 1.5
 /* A job whose need grows also looks like a follower if its limit was raised at the same time. A
  * wrong guess must do no harm, so the request is never below the newest limit divided by this
- * factor. The next run under the lower limit shows whether the job is a follower. */
+ * factor. The next run under the lower limit shows whether the job is a follower. A limit under
+ * which a run succeeded after one with the newest limit has shown it. */
 #define LOWERED_MOST 1.6
 /* Limits follow the inputs when the inputs explain at least this share of the variance of the
  * limits. Peaks may then follow the inputs, too, with a constant share of each limit. */
@@ -175,13 +176,18 @@ static void find_enough(const struct usable_runs *u, const struct shares_seen *s
 	struct limit_follower *f)
 {
 	double newest_limit = u->run[0]->memory_limit_bytes;
+	size_t oldest_as_large = 0;
 
+	for (size_t i = 0; i < u->n; i++)
+		if (u->run[i]->memory_limit_bytes * SAME_LIMIT >= newest_limit)
+			oldest_as_large = i;
 	f->enough = INFINITY;
 	for (size_t i = 0; i < u->n; i++) {
 		double limit = u->run[i]->memory_limit_bytes;
 
 		if (run_duration(u->run[i]) > MUCH_SLOWER * s->shortest ||
-			limit * LOWERED_MOST < newest_limit || limit <= too_small)
+			(limit * LOWERED_MOST < newest_limit && i > oldest_as_large) ||
+			limit <= too_small)
 			continue;
 		if (limit * SAME_LIMIT < f->enough)
 			f->at_enough = 0;

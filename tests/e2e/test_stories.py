@@ -278,6 +278,16 @@ class HeapsThatFollowTheirLimit(Stories):
                     self.assertRegex(said, rf"\b{round(100 * share)}(\.\d+)? %", "it says what was seen")
                     self.assertTrue(tells(said, last.mib * MIB, 0.01), f"and what to set, {last.mib} MiB: {said}")
 
+    def test_a_heap_that_gets_two_limits_in_turn_has_one_answer(self):
+        for pattern in ((2, 4), (2, 2, 4), (8, 1)):
+            job, asked = self.job(), []
+            for i in range(20):
+                limit = pattern[i % len(pattern)] * GIB
+                job.run(0.8 * limit, limit)
+                asked.append(job.answer().mib)
+            with self.subTest(pattern=pattern, asked=asked):
+                self.assertEqual(set(asked[5:]), {1024 * min(pattern)})
+
     def test_a_heap_that_was_held_for_long_stays_held(self):
         """All runs that a strategy looks at have the same limit. The history keeps one that shows what the job does."""
         job = self.job()
@@ -696,6 +706,18 @@ class Cores(Stories):
         self.assert_near(max(1, 6 / cost.cpu), cost["cpu"]["slowdown"], 0.02, "times as long")
         self.assertRegex(speed.explained, r"(?m)^cpu.*\bcost")
         self.assertRegex(cost.explained, r"(?m)^cpu.*\b(speed|slow|fast)")
+
+    def test_cores_that_fall_stay_fallen_and_slow_nothing(self):
+        """The durations that are expected are those of the runs after the fall, and no run of these is slowed down."""
+        job = self.job()
+        for i in range(75):
+            cores = 16 if i < 12 else 4
+            job.run(GIB, 2 * GIB, cores=cores, machine_cpus=64, duration=9600 / cores)
+            if i in (11, *range(16, 75, 3)):
+                a = job.answer()
+                with self.subTest(run=i):
+                    self.assert_between(cores, a.cpu, cores + 1)
+                    self.assertEqual(a["cpu"]["slowdown"], 1)
 
     def test_a_job_that_waits_for_cpu_says_so(self):
         self.assertIn("waits_for_cpu", self.cpu_job(1, 4, waited=600).answer().codes)
