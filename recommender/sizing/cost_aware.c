@@ -15,8 +15,12 @@
 #define RETRY_OVER_LARGEST 1.05 /* assumed allocation of a second attempt / largest peak */
 #define LEARNING_RATE      0.8  /* at a higher rate, costly experts lose weight faster */
 /* The loss of a single run counts at most this many times the average loss. */
-#define LOSS_MOST     3.0
-#define FAILURE_FIXED (512 * MIB) /* fixed part of the price of a failed attempt */
+#define LOSS_MOST 3.0
+/* A single loss also counts at most this many times the peak. A prediction for an input of 1 GiB
+ * from one for 0 bytes can be a million times too large. Its loss would lift the average for
+ * hundreds of runs, and all others would count as nothing beside it. */
+#define LOSS_MOST_PEAKS 1000
+#define FAILURE_FIXED   (512 * MIB) /* fixed part of the price of a failed attempt */
 /* Assumed peak of a killed run, divided by its limit. Only a lower bound of its need is known, but
  * experts can learn only a peak. */
 #define ABOVE_BOUND 1.1
@@ -529,8 +533,9 @@ static void learn(struct sizer *s, const struct observation *o, double peak, boo
 		if (!expert_speaks(s, e))
 			continue;
 		for (size_t k = 0; k < RISK_COUNT; k++)
-			trial.loss[k] =
-				loss_of(largest, s->alone[e][k], peak, cost_aware_risk_price[k]);
+			trial.loss[k] = fmin(loss_of(largest, s->alone[e][k], peak,
+						     cost_aware_risk_price[k]),
+				LOSS_MOST_PEAKS * peak + FAILURE_FIXED);
 		expert_record_add(&s->record[e], &trial);
 	}
 	seen.peak = peak;

@@ -601,6 +601,16 @@ class Inputs(Stories):
                     self.assert_between(0.9 * 1024, step.asked, (1 + 5 * sigma) * 1.3 * 1024)
 
 
+    def test_inputs_of_no_bytes_hide_no_others(self):
+        """The first run has no input. A prediction from it for 1 GiB is far too large."""
+        r = random.Random(2)
+        inputs = [GIB * r.uniform(0.5, 2) if i % 4 else 0 for i in range(60)]
+        steps = self.job().follow(lambda i, limit: 200 * MIB + inputs[i], runs=60, first=4 * GIB, inputs=lambda i: inputs[i])
+        self.assert_never_killed(steps[2:])
+        for i, step in enumerate(steps[40:], 40):
+            self.assert_between(step.need, step.asked, (1.3 if i % 4 else 2) * step.need, f"run {i}")
+
+
 class SeveralJobsUnderOneName(Stories):
     def two_populations(self, labels=None, inputs=None):
         """1 GiB and 8 GiB, at random. The labels and inputs are given for each of the two."""
