@@ -573,6 +573,9 @@ static struct cost_pool chances_of(struct sizer *s, double input)
 }
 
 #define ODDS_FACTOR_MAX 1e6
+/* A job has at most PEAKS_SEEN_MAX runs, so no chance is known to be smaller than this, or larger
+ * than 1 minus this. */
+#define CHANCE_LEAST 1e-4
 
 /* Returns the probability whose odds are `factor` times those of `p`. */
 static double scale_odds(double p, double factor)
@@ -626,7 +629,9 @@ void cost_aware_outlook(void *state, double input, double allocation,
 	struct cost_pool chance = chances_of(s, input);
 	struct odds_factors odds = odds_factors_of(s);
 
-	o.too_small = chance_above(&chance, cost_pool_below(&chance, allocation), &odds);
+	o.too_small = fmin(fmax(chance_above(&chance, cost_pool_below(&chance, allocation), &odds),
+				   CHANCE_LEAST),
+		1 - CHANCE_LEAST);
 
 	struct cost_pool cost = pool_for_cost(s, s->risk);
 

@@ -601,6 +601,26 @@ class Inputs(Stories):
                     self.assert_between(0.9 * 1024, step.asked, (1 + 5 * sigma) * 1.3 * 1024)
 
 
+    def test_a_duration_with_a_fixed_part_is_followed_beyond_all_inputs(self):
+        r, job = random.Random(1), self.job()
+        for _ in range(40):
+            size = GIB * 8 ** r.random()
+            job.run(GIB + size, 100 * GIB, duration=60 + 10 * size / GIB, input_bytes=int(size))
+        for size in (GIB / 6, 16 * GIB, 48 * GIB, 160 * GIB):
+            with self.subTest(size=size):
+                self.assert_near(60 + 10 * size / GIB, job.answer(input_bytes=int(size)).seconds, 0.1, "seconds")
+
+    def test_no_chance_is_told_to_be_none_or_certain(self):
+        """An answer in which it is has a fault: faults_of_numbers."""
+        r, square, prop = random.Random(1), self.job(), self.job()
+        for _ in range(40):
+            size = GIB * 8 ** r.random()
+            square.run(size ** 2 / GIB / 8, 100 * GIB, input_bytes=int(size))
+            prop.run(1.05 * size, 100 * GIB, input_bytes=int(size))
+        for size in (GIB / 6, GIB / 2, 10 ** 15, 10 ** 18):
+            for job in (square, prop):
+                self.assertIn("input_beyond_seen", job.answer(input_bytes=int(size)).unsafe)
+
     def test_inputs_of_no_bytes_hide_no_others(self):
         """The first run has no input. A prediction from it for 1 GiB is far too large."""
         r = random.Random(2)
