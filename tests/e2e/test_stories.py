@@ -621,6 +621,17 @@ class Inputs(Stories):
             for job in (square, prop):
                 self.assertIn("input_beyond_seen", job.answer(input_bytes=int(size)).unsafe)
 
+    def test_inputs_that_grew_from_run_to_run_are_followed_in_both_directions(self):
+        """Each peak is twice the median so far, too. This says nothing about an input that is not the next in line."""
+        for runs in (12, 40):
+            job = self.job()
+            for size in range(1, runs + 1):
+                job.run(size * GIB, 200 * GIB, input_bytes=size * GIB)
+            for size, most in ((3, 3), (runs // 2, 2), (runs + 1, 1.4), (2 * runs, 1.5), (6 * runs, 1.6)):
+                a = job.answer(input_bytes=size * GIB)
+                with self.subTest(runs=runs, size=size):
+                    self.assert_between(size * 1024, a.mib, most * size * 1024)
+
     def test_inputs_of_no_bytes_hide_no_others(self):
         """The first run has no input. A prediction from it for 1 GiB is far too large."""
         r = random.Random(2)
