@@ -477,6 +477,7 @@ class Failures(Stories):
                 a = job.answer()
                 asked.append(a.mib)
                 limit = a.mib * MIB
+            self.assertEqual(len(set(asked)), 1, f"once, and not by a MiB each time: {asked}")
             with self.subTest(ended=ended, asked=asked):
                 self.assert_between(1.05 * 2048, asked[0], 2.1 * 2048)
                 for mib in asked:
