@@ -169,6 +169,15 @@ size_t stats_of_series(const struct series *s, struct arena *arena, struct colum
  * result has n = 0 and all its numbers are NaN. */
 struct distribution stats_distribution(const double *value, const double *weight, size_t n);
 
+/* A sum of points (x, y). All zero = no points. */
+struct stats_line {
+	double n, x, y, xx, xy, yy;
+};
+void stats_line_add(struct stats_line *l, double x, double y);
+/* Returns the share of the variance of y that a least-squares line over x explains, 0 to 1. NaN = all
+ * x or all y are equal. */
+double stats_line_explains(const struct stats_line *l);
+
 /* Comparison function for qsort, ascending. Sorts doubles, and structs that begin with a double. */
 int stats_ascending(const void *left, const void *right);
 

@@ -204,3 +204,21 @@ size_t stats_of_series(const struct series *s, struct arena *arena, struct colum
 	*ret = stats;
 	return n;
 }
+
+void stats_line_add(struct stats_line *l, double x, double y)
+{
+	l->n++;
+	l->x += x;
+	l->y += y;
+	l->xx += x * x;
+	l->xy += x * y;
+	l->yy += y * y;
+}
+
+double stats_line_explains(const struct stats_line *l)
+{
+	double vx = l->xx - l->x * l->x / l->n, vy = l->yy - l->y * l->y / l->n,
+	       c = l->xy - l->x * l->y / l->n;
+
+	return vx > 1e-9 && vy > 1e-9 ? c * c / (vx * vy) : (double)NAN;
+}

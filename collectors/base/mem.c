@@ -139,6 +139,15 @@ void arena_reset(struct arena *a)
 	a->current = a->first;
 }
 
+size_t arena_bytes(const struct arena *a)
+{
+	size_t bytes = 0;
+
+	for (const struct arena_chunk *c = a->first; c; c = c->next)
+		bytes += sizeof *c + c->size;
+	return bytes;
+}
+
 void arena_done(struct arena *a)
 {
 	drop_chunks(&a->first);

@@ -62,6 +62,7 @@ void *arena_alloc(struct arena *a, size_t size)
 char *arena_text(struct arena *a, const char *s, size_t len)
 	__attribute__((returns_nonnull)); /* a copy that ends in NUL */
 void arena_reset(struct arena *a);
+size_t arena_bytes(const struct arena *a); /* the memory that the arena has, used or not */
 void arena_done(struct arena *a);
 
 #endif

@@ -188,7 +188,7 @@ void result_cache_keep(struct result_cache *c, const struct runs *runs, uint64_t
 
 	past_key(runs, neighbours, key, state);
 	copy_past(past, &r->result.arena, &r->past);
-	result_keep(c, &r->result, key, state, sizeof *r);
+	result_keep(c, &r->result, key, state);
 	shared_drop(&r->result.shared);
 }
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exporter/core/memory_budget.h"
+
 TAILQ_HEAD(results, result);
 
 struct result_cache {
@@ -25,6 +27,7 @@ struct result *result_new(size_t size)
 {
 	struct result *r = xcalloc(1, size);
 
+	r->bytes = size;
 	shared_init(&r->shared, release);
 	return r;
 }
@@ -103,15 +106,23 @@ struct result *result_find(struct result_cache *c, const char *key, const char *
 	return r;
 }
 
-void result_keep(struct result_cache *c, struct result *r, const char *key, const char *state,
-	size_t bytes)
+static size_t most_bytes(void)
 {
-	if (!c || bytes > RESULTS_BYTES_MAX)
+	size_t part = memory_budget()->heap / RESULTS_PARTS;
+
+	return part < RESULTS_BYTES_MAX ? part : RESULTS_BYTES_MAX;
+}
+
+void result_keep(struct result_cache *c, struct result *r, const char *key, const char *state)
+{
+	if (!c)
 		return;
-	shared_hold(&r->shared);
 	r->key = arena_text(&r->arena, key, strlen(key));
 	r->state = arena_text(&r->arena, state, strlen(state));
-	r->bytes = bytes;
+	r->bytes += arena_bytes(&r->arena);
+	if (r->bytes > most_bytes())
+		return;
+	shared_hold(&r->shared);
 	r->made = r->used = now_read().mono;
 	pthread_mutex_lock(&c->lock);
 	struct result *before = kept_by(c, key);
@@ -120,8 +131,8 @@ void result_keep(struct result_cache *c, struct result *r, const char *key, cons
 		drop_entry(c, before);
 	TAILQ_INSERT_HEAD(&c->results, r, link);
 	c->n++;
-	c->bytes += bytes;
-	while (c->n > RESULTS_MAX || c->bytes > RESULTS_BYTES_MAX)
+	c->bytes += r->bytes;
+	while (c->n > RESULTS_MAX || c->bytes > most_bytes())
 		drop_entry(c, TAILQ_LAST(&c->results, results));
 	pthread_mutex_unlock(&c->lock);
 }

@@ -18,7 +18,7 @@ struct result {
 	/* Only the cache uses these members. */
 	TAILQ_ENTRY(result) link;
 	const char *key, *state;
-	size_t bytes;
+	size_t bytes; /* with the arena, when the result is stored */
 	struct mono made, used;
 };
 
@@ -26,8 +26,10 @@ struct result {
 struct result *result_new(size_t size);
 
 #define RESULTS_MAX 32
-/* Most bytes that all cached results take together. */
+/* All cached results together take at most RESULTS_BYTES_MAX bytes, or 1/RESULTS_PARTS of the heap
+ * (exporter/core/memory_budget.h) if that is less. */
 #define RESULTS_BYTES_MAX (4u << 20)
+#define RESULTS_PARTS     8
 
 struct result_cache;
 struct result_cache *result_cache_new(void);
@@ -43,10 +45,9 @@ void result_cache_tidy(struct result_cache *c, double seconds);
 struct result *result_find(struct result_cache *c, const char *key, const char *state,
 	double max_age_seconds);
 
-/* Stores `r` in place of the previous result of `key`. The cache takes a reference of its own.
- * `bytes` is the size of the result with all that it points to. Does nothing if `c` is NULL or if
- * `bytes` exceeds RESULTS_BYTES_MAX. */
-void result_keep(struct result_cache *c, struct result *r, const char *key, const char *state,
-	size_t bytes);
+/* Stores `r` in place of the previous result of `key`. The cache takes a reference of its own. The
+ * arena of `r` must not grow after this call. Does nothing if `c` is NULL or if `r` alone takes more
+ * memory than all results may. */
+void result_keep(struct result_cache *c, struct result *r, const char *key, const char *state);
 
 #endif

@@ -47,15 +47,6 @@ static void key_of(const struct sizing_question *q, uint64_t neighbours, char ke
 		neighbours);
 }
 
-static size_t bytes_of(const struct runs *runs)
-{
-	size_t bytes = sizeof(struct sizing_result) + 2 * runs->n * sizeof *runs->run;
-
-	for (size_t i = 0; i < runs->n; i++)
-		bytes += runs->run[i].n_stats * sizeof *runs->run[i].stats;
-	return bytes;
-}
-
 static int reply_no_demand(struct reply *r, const struct sizing_question *q, const struct runs *all,
 	const struct runs *runs, const struct err *why)
 {
@@ -70,7 +61,7 @@ static int reply_no_demand(struct reply *r, const struct sizing_question *q, con
 /* Reads the runs, sizes the next run and fills `s`. *ret_bytes receives the size of the result.
  * Returns the same codes as sizing_of_job. */
 static int size(struct history *h, const struct sizing_question *q, struct sizing_result *s,
-	size_t *ret_bytes, struct reply *r, struct err *e)
+	struct reply *r, struct err *e)
 {
 	struct arena *arena = &s->result.arena;
 	struct err why = {0};
@@ -88,7 +79,6 @@ static int size(struct history *h, const struct sizing_question *q, struct sizin
 	if (code)
 		return err_set(e, code, "%s", why.text);
 	dated_names_warn(&q->dated, &s->sizing, arena);
-	*ret_bytes = bytes_of(&all);
 	return 1;
 }
 
@@ -98,7 +88,6 @@ static int answer_question(struct app *app, struct sizing_question *q,
 {
 	AUTO(history_closep) struct history *h = NULL;
 	char key[KEY_MAX], state[KEY_MAX];
-	size_t bytes = 0;
 	int code = answer_open_history(app, &h, e);
 
 	if (code == -ENOENT)
@@ -121,9 +110,9 @@ static int answer_question(struct app *app, struct sizing_question *q,
 		return 1;
 	struct sizing_result *s = (struct sizing_result *)(void *)result_new(sizeof *s);
 
-	code = size(h, q, s, &bytes, reply, e);
+	code = size(h, q, s, reply, e);
 	if (code > 0) {
-		result_keep(app->results, &s->result, key, state, bytes);
+		result_keep(app->results, &s->result, key, state);
 		*ret = s;
 	} else {
 		shared_drop(&s->result.shared);

@@ -119,17 +119,23 @@ double json_number_of(const json_t *object, const char *key)
 	return json_number(json_object_get(object, key));
 }
 
+bool json_whole_is_in_range(json_int_t v, double least, double most)
+{
+	double d = (double)v;
+
+	if (!(d >= least && d <= most))
+		return false;
+	/* 2^63 is the smallest double that is too large for json_int_t. */
+	return d >= 0x1p63 || d < most || most >= 0x1p63 || v <= (json_int_t)most;
+}
+
 bool json_is_in_range(const json_t *v, double least, double most)
 {
 	double d = json_number_value(v);
 
-	if (!json_is_number(v) || !(d >= least && d <= most))
-		return false;
-	/* 2^63 is the smallest double that is too large for json_int_t. */
-	if (!json_is_integer(v) || d >= 0x1p63)
-		return true;
-	return (double)json_integer_value(v) < most || most >= 0x1p63 ||
-	       json_integer_value(v) <= (json_int_t)most;
+	if (json_is_integer(v))
+		return json_whole_is_in_range(json_integer_value(v), least, most);
+	return json_is_real(v) && d >= least && d <= most;
 }
 
 void json_put(json_t *object, const char *key, json_t *take)

@@ -37,6 +37,7 @@ double json_number_of(const json_t *object, const char *key);
 /* Returns true when `v` is a number with `least` <= v <= `most`. A JSON integer is also compared
  * with `most` as an integer, because a double cannot represent every integer above 2^53. */
 bool json_is_in_range(const json_t *v, double least, double most);
+bool json_whole_is_in_range(json_int_t v, double least, double most);
 
 /* json_put adds `take` to an object, json_push adds it to an array. The object or array then owns
  * `take`. If memory is short (memory_budget_is_over), json_push frees `take` and adds nothing. */

@@ -14,6 +14,7 @@
 #include "collectors/base/utf8.h"
 #include "collectors/runs.h"
 #include "exporter/core/json.h"
+#include "exporter/core/json_tree.h"
 #include "recommender/catalogue/architecture.h"
 #include "recommender/kept_statistics.h"
 #include "recommender/plausible.h"
@@ -207,53 +208,59 @@ json_t *run_message(const struct run *r)
 
 #define SHOWN 64 /* an error shows at most this number of bytes of a wrong text */
 
+static bool is_missing(const struct json_node *v)
+{
+	return !v || v->kind == NODE_NULL;
+}
+
 /* Sets the error for a wrong value `v` of a key; NULL = the key is absent. The message contains the
  * accepted values. Returns -EINVAL. */
-static int refuse(const struct json_key *k, const json_t *v, struct err *e)
+static int refuse(const struct json_key *k, const struct json_node *v, struct err *e)
 {
 	AUTO(buf_done) struct buf accepts = BUF_MAX(sizeof e->text);
 	char shown[SHOWN];
 
 	json_key_accepts(k, &accepts);
-	if (!v || json_is_null(v))
+	if (is_missing(v))
 		return err_set(e, -EINVAL, "%s is missing: accepted is %s", k->name,
 			buf_text(&accepts));
-	if (json_is_number(v)) {
-		buf_addf(&accepts, ", not %.15g", json_number_value(v));
-	} else if (json_is_string(v)) {
-		utf8_clean_plain(json_string_value(v), json_string_length(v), '?', shown,
-			sizeof shown);
+	if (json_node_is_number(v)) {
+		buf_addf(&accepts, ", not %.15g", json_node_number(v));
+	} else if (v->kind == NODE_TEXT) {
+		utf8_clean_plain(v->text.data, v->text.len, '?', shown, sizeof shown);
 		buf_addf(&accepts, ", not \"%s\"", shown);
 	}
 	return err_set(e, -EINVAL, "%s: accepted is %s", k->name, buf_text(&accepts));
 }
 
-static int read_text(const char **ret, const json_t *v, const struct json_key *k,
+static int read_text(const char **ret, const struct json_node *v, const struct json_key *k,
 	struct arena *arena, struct err *e)
 {
-	const char *text = json_string_value(v);
-
-	if (!text || json_string_length(v) != strlen(text) || (double)strlen(text) < k->least ||
-		(double)strlen(text) > k->most || !utf8_plain(text))
+	if (v->kind != NODE_TEXT || (double)v->text.len < k->least || (double)v->text.len > k->most)
 		return refuse(k, v, e);
-	*ret = arena_text(arena, text, strlen(text));
+	const char *text = arena_text(arena, v->text.data, v->text.len);
+
+	if (strlen(text) != v->text.len || !utf8_plain(text))
+		return refuse(k, v, e);
+	*ret = text;
 	return 0;
 }
 
-static int read_field(void *thing, const json_t *o, const struct json_key *k, struct arena *arena,
-	struct err *e)
+static int read_field(void *thing, const struct json_node *o, const struct json_key *k,
+	struct arena *arena, struct err *e)
 {
 	void *at = (char *)thing + k->offset;
-	const json_t *v = json_object_get(o, k->name);
-	double d = json_number_value(v);
+	const struct json_node *v = json_node_find(o, k->name);
 
 	if (k->kind == KEY_NUMBER)
 		*(double *)at = NAN;
-	if (!v || json_is_null(v))
+	if (is_missing(v))
 		return k->required ? refuse(k, v, e) : 0;
 	if (k->kind == KEY_TEXT)
 		return read_text(at, v, k, arena, e);
-	if (!json_is_in_range(v, k->least, k->most) || (k->kind == KEY_COUNT && d != floor(d)))
+	double d = json_node_number(v);
+
+	if (!json_node_is_in_range(v, k->least, k->most) || (k->kind == KEY_COUNT && d != floor(d)))
 		return refuse(k, v, e);
 	if (k->kind == KEY_COUNT)
 		*(uint64_t *)at = (uint64_t)d;
@@ -262,7 +269,7 @@ static int read_field(void *thing, const json_t *o, const struct json_key *k, st
 	return 0;
 }
 
-static int read_fields(void *thing, const json_t *o, const struct json_key *keys,
+static int read_fields(void *thing, const struct json_node *o, const struct json_key *keys,
 	struct arena *arena, struct err *e)
 {
 	int code = 0;
@@ -286,31 +293,36 @@ static int by_column(const void *a, const void *b)
 		((const struct column_stats *)b)->column);
 }
 
-static int read_columns(struct run *r, json_t *columns, struct arena *arena, struct err *e)
+static int read_column(struct column_stats *s, const struct json_node *o, struct arena *arena,
+	struct err *e)
 {
-	size_t n = json_object_size(columns);
-	const char *name;
-	json_t *o;
+	const char *name = arena_text(arena, o->name.data, o->name.len);
+	int code = 0;
 
-	if (!json_is_object(columns) || n > RUN_MESSAGE_COLUMNS_MAX)
+	if (strlen(name) != o->name.len || !is_column_name(name) || o->kind != NODE_OBJECT)
+		code = err_set(e, -EINVAL,
+			"accepted is an object under a name of 1 to %d of a-z, 0-9 and _",
+			COLUMN_MAX - 1);
+	else
+		code = read_fields(&s->d, o, column_keys, arena, e);
+	s->column = name;
+	return code ? err_wrap(e, "column %.64s", name) : 0;
+}
+
+static int read_columns(struct run *r, const struct json_node *columns, struct arena *arena,
+	struct err *e)
+{
+	if (is_missing(columns) || columns->kind != NODE_OBJECT ||
+		columns->n > RUN_MESSAGE_COLUMNS_MAX)
 		return err_set(e, -EINVAL, "columns: accepted is an object with up to %d members",
 			RUN_MESSAGE_COLUMNS_MAX);
-	r->stats = arena_alloc(arena, n * sizeof *r->stats);
-	json_object_foreach(columns, name, o)
-	{
-		struct column_stats *s = &r->stats[r->n_stats];
-		int code = 0;
+	r->stats = arena_alloc(arena, columns->n * sizeof *r->stats);
+	for (; r->n_stats < columns->n; r->n_stats++) {
+		int code =
+			read_column(&r->stats[r->n_stats], &columns->child[r->n_stats], arena, e);
 
-		if (!is_column_name(name) || !json_is_object(o))
-			code = err_set(e, -EINVAL,
-				"accepted is an object under a name of 1 to %d of a-z, 0-9 and _",
-				COLUMN_MAX - 1);
-		else
-			code = read_fields(&s->d, o, column_keys, arena, e);
 		if (code)
-			return err_wrap(e, "column %.64s", name);
-		s->column = arena_text(arena, name, strlen(name));
-		r->n_stats++;
+			return code;
 	}
 	qsort(r->stats, r->n_stats, sizeof *r->stats, by_column);
 	return 0;
@@ -318,12 +330,13 @@ static int read_columns(struct run *r, json_t *columns, struct arena *arena, str
 
 /* Returns the architecture with the name `v`. An unknown name is no error, because a newer sender
  * may know more architectures. */
-static enum architecture read_architecture(const json_t *v)
+static enum architecture read_architecture(const struct json_node *v, struct arena *arena)
 {
-	const char *name = json_string_value(v);
 	unsigned i;
 
-	return name && catalogue_name_find(architecture_name, ARCHITECTURE_COUNT, name, &i) ?
+	return v && v->kind == NODE_TEXT &&
+			       catalogue_name_find(architecture_name, ARCHITECTURE_COUNT,
+				       arena_text(arena, v->text.data, v->text.len), &i) ?
 		       (enum architecture)i :
 		       ARCHITECTURE_UNKNOWN;
 }
@@ -337,16 +350,16 @@ static const struct json_key *key_of(const char *name)
 	return k;
 }
 
-static int read_outcome(struct run *r, const json_t *v, struct arena *arena, struct err *e)
+static int read_outcome(struct run *r, const struct json_node *v, struct arena *arena,
+	struct err *e)
 {
-	const char *name = json_string_value(v), *reason = r->end_reason;
+	const char *name =
+		v && v->kind == NODE_TEXT ? arena_text(arena, v->text.data, v->text.len) : NULL;
+	const char *reason = r->end_reason;
 
-	if (!name || !run_outcome_told(name, &r->outcome, &reason))
+	if (!name || strlen(name) != v->text.len || !run_outcome_told(name, &r->outcome, &reason))
 		return refuse(key_of("outcome"), v, e);
-	/* Copy `reason`, because it may point into the message, which is freed before the run is
-	 * used. */
-	if (reason && !r->end_reason)
-		r->end_reason = arena_text(arena, reason, strlen(reason));
+	r->end_reason = reason;
 	return 0;
 }
 
@@ -363,21 +376,21 @@ static const char *labelled_space(const char *labels, struct arena *arena)
 
 /* Reads the name, the namespace and the cluster of the job, and sets r->job_name to the key of the
  * job. */
-static int read_job(struct run *r, const json_t *o, struct arena *arena, struct err *e)
+static int read_job(struct run *r, const struct json_node *o, struct arena *arena, struct err *e)
 {
 	static const char *const names[] = {"job_name", "namespace", "cluster"};
 	const char *part[ARRAY_LEN(names)] = {NULL};
 	char key[JOB_KEY_MAX];
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		const json_t *v = json_object_get(o, names[i]);
+		const struct json_node *v = json_node_find(o, names[i]);
 		const struct json_key *k = run_message_keys;
 
 		while (strcmp(k->name, names[i]) != 0)
 			k++;
-		int code = v && !json_is_null(v) ? read_text(&part[i], v, k, arena, e) :
-			   k->required           ? err_set(e, -EINVAL, "%s is missing", names[i]) :
-						   0;
+		int code = !is_missing(v) ? read_text(&part[i], v, k, arena, e) :
+			   k->required    ? err_set(e, -EINVAL, "%s is missing", names[i]) :
+					    0;
 
 		if (code)
 			return code;
@@ -390,17 +403,17 @@ static int read_job(struct run *r, const json_t *o, struct arena *arena, struct 
 	return 0;
 }
 
-static int read_run(struct run *r, const json_t *o, struct arena *arena, struct err *e)
+static int read_run(struct run *r, const struct json_node *o, struct arena *arena, struct err *e)
 {
 	int code = read_fields(r, o, run_message_keys, arena, e);
 
 	if (code == 0)
 		code = read_job(r, o, arena, e);
 	if (code == 0)
-		code = read_outcome(r, json_object_get(o, "outcome"), arena, e);
-	r->architecture = read_architecture(json_object_get(o, "architecture"));
+		code = read_outcome(r, json_node_find(o, "outcome"), arena, e);
+	r->architecture = read_architecture(json_node_find(o, "architecture"), arena);
 	if (code == 0)
-		code = read_columns(r, json_object_get(o, "columns"), arena, e);
+		code = read_columns(r, json_node_find(o, "columns"), arena, e);
 	if (code == 0 && !(r->ended_at >= r->started_at))
 		code = err_set(e, -EINVAL, "ended_at: accepted is started_at, %.15g, or later",
 			r->started_at);
@@ -451,17 +464,19 @@ int run_message_check_age(const struct run *r, double now, double retention_seco
 	return 0;
 }
 
-static void json_freep(json_t **o)
-{
-	json_decref(*o);
-}
-
-static int read_json(struct run *ret, const json_t *o, struct arena *arena, struct err *e)
+static int read_node(struct run *ret, const struct json_node *o, struct arena *arena, struct err *e)
 {
 	struct run r = {0};
+	char name[SHOWN];
 
-	if (!json_is_object(o))
+	if (o->kind != NODE_OBJECT)
 		return err_set(e, -EINVAL, "accepted is a run as a JSON object");
+	if (o->twice) {
+		utf8_clean_plain(o->twice->name.data, o->twice->name.len, '?', name, sizeof name);
+		return err_set(e, -EINVAL,
+			"accepted is one run as a JSON object without two members of one name, here %s",
+			name);
+	}
 	int code = read_run(&r, o, arena, e);
 
 	if (code == 0)
@@ -469,53 +484,58 @@ static int read_json(struct run *ret, const json_t *o, struct arena *arena, stru
 	return code == -ERANGE ? -EINVAL : code;
 }
 
-static const char *told_id(const json_t *o, struct arena *arena)
+static const char *told_id(const struct json_node *o, struct arena *arena)
 {
-	const char *id = json_string_value(json_object_get(o, "run_id"));
+	const struct json_node *v = json_node_find(o, "run_id");
+	const char *id = v && v->kind == NODE_TEXT && v->text.len < RUN_ID_MAX ?
+				 arena_text(arena, v->text.data, v->text.len) :
+				 NULL;
 
-	return id && strlen(id) < RUN_ID_MAX && utf8_plain(id) ? arena_text(arena, id, strlen(id)) :
-								 NULL;
+	return id && strlen(id) == v->text.len && utf8_plain(id) ? id : NULL;
 }
 
-/* Sets the error for a body that is neither a run nor an array of 1 to RUN_BATCH_MAX runs. `o` is
- * the parsed body; NULL = it is not JSON, and `syntax` is the reason. Returns -EINVAL. */
-static int refuse_body(const json_t *o, size_t len, const char *syntax, struct err *e)
+/* Sets the error for a body that is neither a run nor an array of 1 to RUN_BATCH_MAX runs. Returns
+ * -EINVAL. */
+static int refuse_body(const char *why, struct err *e)
 {
-	const char *why = o ? "the array is empty" : syntax;
-	char many[64];
-
-	if (len == 0)
-		why = "the body is empty";
-	if (json_array_size(o) > 0) {
-		snprintf(many, sizeof many, "this array has %zu", json_array_size(o));
-		why = many;
-	}
 	return err_set(e, -EINVAL,
 		"accepted is one run as a JSON object, or an array of 1 to %d runs: %s",
 		RUN_BATCH_MAX, why);
 }
 
+static int refuse_length(size_t n, struct err *e)
+{
+	char why[64];
+
+	snprintf(why, sizeof why, n ? "this array has %zu" : "the array is empty", n);
+	return refuse_body(why, e);
+}
+
 int run_batch_read(struct run_batch *ret, const char *text, size_t len, struct arena *arena,
 	struct err *e)
 {
-	json_error_t error;
-	AUTO(json_freep)
-	json_t *o = len <= RUN_MESSAGE_MAX ? json_loadb(text, len, JSON_REJECT_DUPLICATES, &error) :
-					     NULL;
-	size_t n = json_is_array(o) ? json_array_size(o) : 1;
+	struct json_node body;
+	struct err syntax;
 
 	if (len > RUN_MESSAGE_MAX)
 		return err_set(e, -EINVAL, "accepted is a run of at most %u bytes",
 			RUN_MESSAGE_MAX);
-	if (!o || n == 0 || n > RUN_BATCH_MAX)
-		return refuse_body(o, len, error.text, e);
-	*ret = (struct run_batch){n, arena_alloc(arena, n * sizeof *ret->told), json_is_array(o)};
+	if (len == 0)
+		return refuse_body("the body is empty", e);
+	if (json_tree_read(&body, (struct slice){text, len}, arena, &syntax))
+		return refuse_body(syntax.text, e);
+	bool is_list = body.kind == NODE_ARRAY;
+	size_t n = is_list ? body.n : 1;
+
+	if (n == 0 || n > RUN_BATCH_MAX)
+		return refuse_length(n, e);
+	*ret = (struct run_batch){n, arena_alloc(arena, n * sizeof *ret->told), is_list};
 	for (size_t i = 0; i < n; i++) {
-		const json_t *one = ret->is_list ? json_array_get(o, i) : o;
+		const struct json_node *one = is_list ? &body.child[i] : &body;
 		struct told_run *told = &ret->told[i];
 
 		*told = (struct told_run){.run_id = told_id(one, arena)};
-		told->wrong.code = read_json(&told->run, one, arena, &told->wrong);
+		told->wrong.code = read_node(&told->run, one, arena, &told->wrong);
 	}
 	return 0;
 }

@@ -5,6 +5,7 @@
 
 #include "collectors/base/clock.h"
 #include "recommender/catalogue/architecture.h"
+#include "recommender/run_labels.h"
 
 /* clang-format off */
 #define FIELD(member, name, help) {name, offsetof(struct run, member), false, NULL, STATISTIC_N, help}
@@ -91,6 +92,17 @@ const struct run_text run_texts[] = {
 /* clang-format on */
 const size_t run_texts_n = ARRAY_LEN(run_texts);
 _Static_assert(ARRAY_LEN(run_texts) <= RUN_TEXTS_MAX, "RUN_TEXTS_MAX");
+
+struct slice run_container(const char *labels)
+{
+	static const char name[] = RUN_CONTAINER;
+	struct slice text = run_labels_find(labels, (struct slice){name, sizeof name - 1});
+
+	/* No name of a container needs an escape. */
+	if (!text.len || text.len >= RUN_CONTAINER_MAX || memchr(text.data, '\\', text.len))
+		return (struct slice){"", 0};
+	return text;
+}
 
 /* Returns the text to send for a reason (run.not_measured). A reason that contains a number is
  * replaced by a fixed text: the text is a label, and each different number would make a new

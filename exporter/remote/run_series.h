@@ -1,12 +1,12 @@
 /* The time series in which a Prometheus-compatible store contains the ended runs. Each number of a
  * run is one sample of a series rightsize_run_NAME, at the time when the run ended. An unknown
- * number has no sample. The labels of a series are those of the job and the outcome. They never
- * contain the run's id, pod or host, because runs would then not share series, and each series
- * takes about 2 kB of the store's memory.
+ * number has no sample. The labels of a series are those of the job, the container and the outcome.
+ * They never contain the run's id, pod or host, because runs would then not share series, and each
+ * series takes about 2 kB of the store's memory.
  *
  * The store gets only the numbers from which recommendations are made (recommender/sizing,
  * recommender/servers), and texts that are the same for most runs of a job. To keep the number of
- * series small, it does not get a run's own labels, its host and zone, and statistics that only
+ * series small, it does not get a run's other labels, its host and zone, and statistics that only
  * /stats shows. */
 #ifndef EXPORTER_REMOTE_RUN_SERIES_H
 #define EXPORTER_REMOTE_RUN_SERIES_H
@@ -15,6 +15,7 @@
 #include <stddef.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
 #include "recommender/kept_statistics.h"
 #include "recommender/run.h"
 
@@ -48,6 +49,14 @@ struct run_text {
 };
 extern const struct run_text run_texts[]; /* sorted by label */
 extern const size_t run_texts_n;
+
+/* The name of the run's container, from the label of this name that the run has from another system.
+ * It is a label of all series of the run. A name has up to RUN_CONTAINER_MAX - 1 bytes, as in
+ * Kubernetes. A longer text, such as the id of a container, counts as no name. */
+#define RUN_CONTAINER     "container"
+#define RUN_CONTAINER_MAX 64
+/* Returns the name in the text `labels`, which may be NULL; `len` 0 = none. Any thread. */
+struct slice run_container(const char *labels);
 
 /* Maximum sizes of the arrays run_series and run_texts. */
 #define RUN_SERIES_MAX 80

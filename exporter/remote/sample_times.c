@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "collectors/base/mem.h"
+#include "exporter/remote/run_series.h"
 
 #define MS_PER_SECOND 1000
 /* If the millisecond in which a run ended is taken, at most this many others of the same second are
@@ -45,7 +46,11 @@ static bool take(struct sample_times *t, uint64_t series, int64_t ms, uint64_t r
 
 static uint64_t series_of(const struct run *r)
 {
-	return hash_text(r->job_name) * OUTCOME_COUNT + (uint64_t)r->outcome;
+	struct slice container = run_container(r->labels);
+	const uint64_t parts[] = {hash_text(r->job_name), hash_bytes(container.data, container.len),
+		(uint64_t)r->outcome};
+
+	return hash_bytes(parts, sizeof parts);
 }
 
 static int64_t end_of(const struct run *r)

@@ -1,6 +1,6 @@
 /* Chooses the time of a run's samples in a store (run_series.h). Runs of one job with the same
- * outcome share their series, and a series can have only one sample for each point in time. The
- * samples of two such runs must therefore have different times.
+ * outcome and the same container share their series, and a series can have only one sample for each
+ * point in time. The samples of two such runs must therefore have different times.
  *
  * The time of a run is its end in milliseconds. If another run already has this time, a hash of the
  * run's id chooses another millisecond of the same second. The newest SAMPLE_TIMES_MAX times are

@@ -237,6 +237,7 @@ int store_count(struct store *s, const char *key, const struct store_window *w, 
 /* One sample of a series. All samples of a run have the same key, outcome and time. */
 struct read_sample {
 	const char *key;
+	const char *container; /* "" = none */
 	enum outcome outcome;
 	int64_t at_ms;
 	size_t series;        /* index in run_series, or one of the POINT_... below */
@@ -254,6 +255,8 @@ static int by_run(const void *a, const void *b)
 	const struct read_sample *x = a, *y = b;
 	int order = x->key == y->key ? 0 : strcmp(x->key, y->key);
 
+	if (order == 0)
+		order = strcmp(x->container, y->container);
 	if (order)
 		return order;
 	if (x->outcome != y->outcome)
@@ -265,7 +268,8 @@ static int by_run(const void *a, const void *b)
 
 static bool same_run(const struct read_sample *a, const struct read_sample *b)
 {
-	return a->outcome == b->outcome && a->at_ms == b->at_ms && strcmp(a->key, b->key) == 0;
+	return a->outcome == b->outcome && a->at_ms == b->at_ms && strcmp(a->key, b->key) == 0 &&
+	       strcmp(a->container, b->container) == 0;
 }
 
 /* Sets `*ret` to read_sample.series for the series with this name. Returns false when the series
@@ -289,6 +293,28 @@ struct read_samples {
 	size_t n, room;
 };
 
+/* Returns the name of the container that the labels name, or "". */
+static const char *container_of(const json_t *labels, struct arena *arena)
+{
+	const char *name = text_of(labels, RUN_CONTAINER);
+
+	return name && strlen(name) < RUN_CONTAINER_MAX && !strpbrk(name, "\"\\") ?
+		       arena_text(arena, name, strlen(name)) :
+		       "";
+}
+
+/* Returns the labels of a run that has nothing else of the system that named it. */
+static const char *labels_of(const char *container, struct arena *arena)
+{
+	char text[RUN_CONTAINER_MAX + sizeof "{\"" RUN_CONTAINER "\": \"\"}"];
+
+	if (!*container)
+		return NULL;
+	int len = snprintf(text, sizeof text, "{\"" RUN_CONTAINER "\": \"%s\"}", container);
+
+	return arena_text(arena, text, (size_t)len);
+}
+
 static void read_series(struct read_samples *p, const json_t *one, struct arena *arena)
 {
 	const json_t *labels = json_object_get(one, "metric"),
@@ -300,6 +326,7 @@ static void read_series(struct read_samples *p, const json_t *one, struct arena 
 		!run_outcome_parse(outcome, &point.outcome) || point.outcome == OUTCOME_RUNNING)
 		return;
 	point.key = key_of(labels, arena);
+	point.container = container_of(labels, arena);
 	for (size_t i = 0; point.key && i < json_array_size(values); i++) {
 		double at;
 
@@ -315,10 +342,13 @@ static void read_series(struct read_samples *p, const json_t *one, struct arena 
  * the same id. */
 static const char *id_of(const struct read_sample *p, struct arena *arena)
 {
-	const uint64_t parts[] = {hash_text(p->key), (uint64_t)p->outcome, (uint64_t)p->at_ms};
+	const uint64_t parts[] = {hash_text(p->key), (uint64_t)p->outcome, (uint64_t)p->at_ms,
+		hash_text(p->container)};
+	/* A run without a container keeps the id that earlier versions gave it. */
+	size_t n = ARRAY_LEN(parts) - !*p->container;
 	char id[RUN_ID_MAX];
 	int len = snprintf(id, sizeof id, "%" PRId64 "-%016" PRIx64, p->at_ms,
-		hash_bytes(parts, sizeof parts));
+		hash_bytes(parts, n * sizeof *parts));
 
 	return arena_text(arena, id, (size_t)len);
 }
@@ -382,7 +412,10 @@ static void add_run(struct store_runs *ret, const struct read_sample *p, size_t 
 		ret->collided++;
 		return;
 	}
-	*r = (struct run){.run_id = id_of(p, arena), .job_name = p->key, .outcome = p->outcome};
+	*r = (struct run){.run_id = id_of(p, arena),
+		.job_name = p->key,
+		.outcome = p->outcome,
+		.labels = labels_of(p->container, arena)};
 	run_values_set(&a.values, r, arena);
 	r->ended_at = (double)p->at_ms / 1000;
 	if (!(r->started_at > 0) || !run_times_agree(r))

@@ -33,7 +33,7 @@ int store_count(struct store *s, const char *key, const struct store_window *w, 
 	struct err *e);
 
 struct store_runs {
-	struct runs runs; /* sorted by job, outcome and end */
+	struct runs runs; /* sorted by job, container, outcome and end */
 	/* Numbers of runs that were left out. `incomplete`: not all numbers of the run have arrived
 	 * in the store yet. `collided`: two runs of the same series have the same time, so that
 	 * their numbers cannot be told apart. `refused`: a number is impossible. */

@@ -22,8 +22,8 @@ enum field {
 };
 
 #define NAME_MAX_BYTES 96
-/* the texts of the run, the name of the series, and the four labels that each series has */
-#define LABELS_MAX (RUN_TEXTS_MAX + 5)
+/* the texts of the run, the name of the series, and the five labels that each series has */
+#define LABELS_MAX (RUN_TEXTS_MAX + 6)
 
 struct label {
 	const char *name;
@@ -109,6 +109,7 @@ void write_request_add(struct buf *out, const struct run *r, int64_t at_ms)
 
 	run_values_of(r, &v);
 	add_label(label, &n, "cluster", slice_of(job.cluster));
+	add_label(label, &n, RUN_CONTAINER, run_container(r->labels));
 	add_label(label, &n, "job_name", slice_of(job.name));
 	add_label(label, &n, "namespace", slice_of(job.space));
 	add_label(label, &n, "outcome", slice_of(run_outcome_name(r->outcome)));

@@ -50,6 +50,13 @@ void advice_add_process(struct buf *out, const char *job_name)
 	struct job_parts job = job_key_parts(job_name);
 	const char *slash = strrchr(job.name, '/');
 
-	for (const char *p = slash && slash[1] ? slash + 1 : job.name; *p; p++)
-		buf_addc(out, (char)(is_word(*p) || *p == ':' ? *p : '_'));
+	bool first = true; /* of an identifier, which begins with no digit */
+
+	for (const char *p = slash && slash[1] ? slash + 1 : job.name; *p; p++) {
+		bool joins = *p == ':' && !first && p[1];
+
+		buf_addc(out,
+			(char)(joins || (is_word(*p) && !(first && is_digit(*p))) ? *p : '_'));
+		first = joins;
+	}
 }

@@ -29,7 +29,8 @@ bool sizing_cpu_for_parse(const char *name, enum cpu_for *ret)
 }
 
 #define RUNS_FOR_CPU 50
-#define FADING       24.0 /* half-life of the weight of a run, in runs */
+#define RUNS_SEEN    (RUNS_FOR_CPU + CPU_FALL_RUNS) /* to see a fall before the runs that count */
+#define FADING       24.0                           /* half-life of the weight of a run, in runs */
 /* Minimum memory to assume for the cost of a run, also when the peak is unknown. Reserved memory
  * must have a price: without it, all numbers of cores up to the number in use would cost the same,
  * and the smallest number would be chosen. */
@@ -39,12 +40,14 @@ bool sizing_cpu_for_parse(const char *name, enum cpu_for *ret)
 
 struct parallelism {
 	size_t n;
-	struct parallel run[RUNS_FOR_CPU]; /* newest first */
-	double weight[RUNS_FOR_CPU];       /* sums to 1 */
-	double fastest[RUNS_FOR_CPU];      /* duration with unlimited cores / measured duration */
-	double possible[RUNS_FOR_CPU];     /* most cores that the run can use; INFINITY = unknown */
-	double mean, most;                 /* mean and largest number of cores in use by any run */
-	bool most_known;                   /* `most` was measured, and is not only a mean */
+	struct parallel run[RUNS_SEEN]; /* newest first */
+	double weight[RUNS_SEEN];       /* sums to 1 */
+	double fastest[RUNS_SEEN];      /* duration with unlimited cores / measured duration */
+	double possible[RUNS_SEEN];     /* most cores that the run can use; INFINITY = unknown */
+	double at_once[RUNS_SEEN];      /* most cores in use at once; NaN = unknown */
+	double machine[RUNS_SEEN];      /* CPUs of the machine; NaN = unknown */
+	double mean, most;              /* mean and largest number of cores in use by any run */
+	bool most_known;                /* `most` was measured, and is not only a mean */
 	double widest;       /* most cores that any run would use if no thread had to wait */
 	bool waited;         /* in at least one run, threads had to wait for a CPU */
 	double machine_cpus; /* CPUs of the largest machine; NaN = unknown */
@@ -68,32 +71,58 @@ static double widest_possible(const struct parallel *p, const struct run *r)
 		machine);
 }
 
-static struct parallelism *parallelism_of(const struct runs *used, struct arena *arena)
+/* Adds a run that is older than all runs so far. */
+static void add_parallel(struct parallelism *p, const struct run *r)
+{
+	const struct distribution *d = run_column(r, "cpu_cores");
+	struct parallel *run = &p->run[p->n];
+
+	if (!d || run_cpu_uncertain(r) || !cpu_parallel_of(d, run))
+		return;
+	run->wanted = waits_cpu_wanted(r);
+	p->fastest[p->n] = cpu_parallel_stretch(run, INFINITY);
+	p->possible[p->n] = widest_possible(run, r);
+	p->at_once[p->n] = isfinite(d->max) ? d->max : (double)NAN;
+	p->machine[p->n++] = r->machine_cpus;
+}
+
+/* Returns the number of newest runs since the last lasting fall of the need, at most `most`. Writes
+ * their needs. */
+static size_t needs_since_fall(const struct parallelism *p, size_t most, double need[RUNS_SEEN])
+{
+	size_t n;
+
+	for (size_t i = 0; i < p->n; i++)
+		need[i] = cpu_parallel_need(&p->run[i]);
+	n = cpu_speed_since_fall(need, p->n);
+	return n < most ? n : most;
+}
+
+/* `all`: the runs before a lasting fall of the need count, too. The duration that is expected is that
+ * of the runs after the fall, and the slowdown by fewer cores should be theirs. */
+static struct parallelism *parallelism_of(const struct runs *used, bool all, struct arena *arena)
 {
 	struct parallelism *p = arena_alloc(arena, sizeof *p);
-	double sum = 0;
+	double sum = 0, need[RUNS_SEEN];
 
 	p->machine_cpus = NAN; /* fmax ignores NaN */
-	for (size_t i = 0; i < used->n && p->n < RUNS_FOR_CPU; i++) {
-		const struct distribution *d = run_column(&used->run[i], "cpu_cores");
+	for (size_t i = 0; i < used->n && p->n < RUNS_SEEN; i++)
+		add_parallel(p, &used->run[i]);
+	p->n = all ? (p->n < RUNS_FOR_CPU ? p->n : RUNS_FOR_CPU) :
+		     needs_since_fall(p, RUNS_FOR_CPU, need);
+	for (size_t i = 0; i < p->n; i++) {
+		struct parallel *run = &p->run[i];
+		bool known = !isnan(p->at_once[i]);
 
-		if (!d || run_cpu_uncertain(&used->run[i]) || !cpu_parallel_of(d, &p->run[p->n]))
-			continue;
-		struct parallel *run = &p->run[p->n];
-		bool known = isfinite(d->max);
-
-		p->machine_cpus = fmax(p->machine_cpus, used->run[i].machine_cpus);
-		run->wanted = waits_cpu_wanted(&used->run[i]);
-		p->fastest[p->n] = cpu_parallel_stretch(run, INFINITY);
+		p->machine_cpus = fmax(p->machine_cpus, p->machine[i]);
 		p->waited |= run->wanted > 1;
 		/* If the peak is unknown, use the last point of the curve. It is the mean of the
 		 * busiest moments, so it is below the peak. */
-		p->most = fmax(p->most, known ? d->max : run->cores[PARALLEL_POINTS - 1]);
+		p->most = fmax(p->most, known ? p->at_once[i] : run->cores[PARALLEL_POINTS - 1]);
 		p->most_known |= known;
 		p->widest = fmax(p->widest, cpu_parallel_widest(run));
-		p->possible[p->n] = widest_possible(run, &used->run[i]);
-		p->weight[p->n] = exp2(-(double)p->n / FADING);
-		sum += p->weight[p->n++];
+		p->weight[i] = exp2(-(double)i / FADING);
+		sum += p->weight[i];
 	}
 	for (size_t i = 0; i < p->n; i++) {
 		p->weight[i] /= sum;
@@ -158,13 +187,11 @@ static double cores_for_bursts(const struct parallelism *p)
 
 static double cores_for_speed(const struct parallelism *p)
 {
-	double need[SPEED_RUNS], widest = 0;
-	size_t n = 0;
+	double need[RUNS_SEEN], widest = 0;
+	size_t n = needs_since_fall(p, SPEED_RUNS, need);
 
-	for (; n < p->n && n < SPEED_RUNS; n++) {
-		need[n] = cpu_parallel_need(&p->run[n]);
-		widest = fmax(widest, p->possible[n]);
-	}
+	for (size_t i = 0; i < n; i++)
+		widest = fmax(widest, p->possible[i]);
 	return cpu_speed_cores(need, n, widest);
 }
 
@@ -247,7 +274,7 @@ static void explain_own(struct sizing *s, const struct choice *own, enum cpu_for
 
 static void explain_use(struct sizing *s, const struct parallelism *p, struct arena *arena)
 {
-	char n[WORDING_MAX], most[WORDING_MAX] = "; the most at once is unknown";
+	char n[WORDING_MAX], most[WORDING_MAX] = ", and the most at once is unknown";
 
 	if (p->most_known)
 		snprintf(most, sizeof most, " and up to %.2f", p->most);
@@ -368,7 +395,7 @@ static void forecast_at_cores(struct sizing *s, const struct parallelism *p)
 void sizing_cpu(struct sizing *s, const struct sizing_method *m, const struct runs *used,
 	const struct sizing_options *options, struct arena *arena)
 {
-	struct parallelism *p = parallelism_of(used, arena);
+	struct parallelism *p = parallelism_of(used, m->cpu_share > 0, arena);
 	char n[WORDING_MAX];
 	double for_speed;
 

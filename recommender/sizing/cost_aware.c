@@ -15,8 +15,12 @@
 #define RETRY_OVER_LARGEST 1.05 /* assumed allocation of a second attempt / largest peak */
 #define LEARNING_RATE      0.8  /* at a higher rate, costly experts lose weight faster */
 /* The loss of a single run counts at most this many times the average loss. */
-#define LOSS_MOST     3.0
-#define FAILURE_FIXED (512 * MIB) /* fixed part of the price of a failed attempt */
+#define LOSS_MOST 3.0
+/* A single loss also counts at most this many times the peak. A prediction for an input of 1 GiB
+ * from one for 0 bytes can be a million times too large. Its loss would lift the average for
+ * hundreds of runs, and all others would count as nothing beside it. */
+#define LOSS_MOST_PEAKS 1000
+#define FAILURE_FIXED   (512 * MIB) /* fixed part of the price of a failed attempt */
 /* Assumed peak of a killed run, divided by its limit. Only a lower bound of its need is known, but
  * experts can learn only a peak. */
 #define ABOVE_BOUND 1.1
@@ -69,6 +73,7 @@ struct sizer {
 	/* predictions for the next run; valid while `prepared` */
 	bool prepared;
 	double input;
+	bool heard[EXPERT_COUNT];                /* false: the expert is left out for this input */
 	double value[EXPERT_COUNT];              /* bytes; NaN = no prediction */
 	double alone[EXPERT_COUNT][RISK_COUNT];  /* allocation if this were the only expert */
 	double weight[RISK_COUNT][EXPERT_COUNT]; /* sums to 1 at each level; 0 = no prediction */
@@ -91,6 +96,64 @@ struct sizer {
 static bool expert_speaks(const struct sizer *s, unsigned expert)
 {
 	return s->value[expert] > 0;
+}
+
+/* The record of an expert without an input may look as good as that of one with an input: while
+ * inputs grow from run to run, each peak is about twice the median so far. Such a record says nothing
+ * about an input that is not the next in line. The experts without an input are then left out, if the
+ * inputs explain the peaks: at least this share of the variance of their logarithms, over at least
+ * RUNS_TO_EXPLAIN runs. */
+#define INPUTS_EXPLAIN  0.95
+#define RUNS_TO_EXPLAIN 10
+#define RUNS_IN_LINE    20 /* newest runs that show where the next input is expected */
+/* Two inputs that differ by more than this factor differ clearly. An input beyond all inputs so far
+ * is for experts that extrapolate. */
+#define CLEARLY 1.1
+
+/* The inputs of the runs. */
+struct inputs_seen {
+	size_t n;
+	double sum, least, most;
+	double place_low, place_high; /* of the newest runs: input / mean of the inputs before it */
+	struct stats_line line;       /* of logarithms: peak over input */
+};
+
+static struct inputs_seen inputs_of(const struct peaks_seen *p)
+{
+	struct inputs_seen r = {.least = INFINITY, .place_low = INFINITY};
+
+	for (size_t i = 0; i < p->n; i++) {
+		const struct observation *o = &p->at[i];
+
+		if (isnan(o->input))
+			continue;
+		if (r.sum > 0 && i + RUNS_IN_LINE >= p->n) {
+			double place = o->input / (r.sum / (double)r.n);
+
+			r.place_low = fmin(r.place_low, place);
+			r.place_high = fmax(r.place_high, place);
+		}
+		stats_line_add(&r.line, log(o->input + 1), log(o->peak));
+		r.sum += o->input;
+		r.least = fmin(r.least, o->input);
+		r.most = fmax(r.most, o->input);
+		r.n++;
+	}
+	return r;
+}
+
+/* Finds out which experts are heard. */
+static void choose_experts(struct sizer *s)
+{
+	struct inputs_seen seen = inputs_of(&s->peaks_seen);
+	double place = s->input / (seen.sum / (double)seen.n);
+	bool in_line = !(place * CLEARLY < seen.place_low || place > CLEARLY * seen.place_high);
+	bool beyond = s->input > CLEARLY * seen.most || s->input * CLEARLY < seen.least;
+	bool all = in_line || seen.n < RUNS_TO_EXPLAIN ||
+		   !(stats_line_explains(&seen.line) >= INPUTS_EXPLAIN);
+
+	for (unsigned e = 0; e < EXPERT_COUNT; e++)
+		s->heard[e] = all || (beyond ? experts[e].extrapolates : experts[e].needs_input);
 }
 
 static const struct ratio_prior *prior_of(const struct sizer *s, unsigned expert)
@@ -211,13 +274,14 @@ static void weigh_experts(struct sizer *s, size_t level)
 		longest = fmax(longest, weight_heard[e]);
 	}
 	for (unsigned e = 0; e < EXPERT_COUNT; e++)
-		if (expert_speaks(s, e)) {
+		if (expert_speaks(s, e) && s->heard[e]) {
 			loss[e] += longest - weight_heard[e];
 			least = fmin(least, loss[e]);
 		}
 	for (unsigned e = 0; e < EXPERT_COUNT; e++) {
-		s->weight[level][e] =
-			expert_speaks(s, e) ? exp(-LEARNING_RATE * (loss[e] - least)) : 0;
+		s->weight[level][e] = expert_speaks(s, e) && s->heard[e] ?
+					      exp(-LEARNING_RATE * (loss[e] - least)) :
+					      0;
 		sum += s->weight[level][e];
 	}
 	for (unsigned e = 0; e < EXPERT_COUNT; e++)
@@ -340,6 +404,7 @@ static void prepare_experts(struct sizer *s, double input)
 		return;
 	experts_predict(&s->peaks_seen, input, s->value);
 	s->input = input;
+	choose_experts(s);
 	s->prepared = true;
 	s->merged = false;
 	s->allocated = 0;
@@ -529,8 +594,9 @@ static void learn(struct sizer *s, const struct observation *o, double peak, boo
 		if (!expert_speaks(s, e))
 			continue;
 		for (size_t k = 0; k < RISK_COUNT; k++)
-			trial.loss[k] =
-				loss_of(largest, s->alone[e][k], peak, cost_aware_risk_price[k]);
+			trial.loss[k] = fmin(loss_of(largest, s->alone[e][k], peak,
+						     cost_aware_risk_price[k]),
+				LOSS_MOST_PEAKS * peak + FAILURE_FIXED);
 		expert_record_add(&s->record[e], &trial);
 	}
 	seen.peak = peak;
@@ -568,6 +634,9 @@ static struct cost_pool chances_of(struct sizer *s, double input)
 }
 
 #define ODDS_FACTOR_MAX 1e6
+/* A job has at most PEAKS_SEEN_MAX runs, so no chance is known to be smaller than this, or larger
+ * than 1 minus this. */
+#define CHANCE_LEAST 1e-4
 
 /* Returns the probability whose odds are `factor` times those of `p`. */
 static double scale_odds(double p, double factor)
@@ -621,7 +690,9 @@ void cost_aware_outlook(void *state, double input, double allocation,
 	struct cost_pool chance = chances_of(s, input);
 	struct odds_factors odds = odds_factors_of(s);
 
-	o.too_small = chance_above(&chance, cost_pool_below(&chance, allocation), &odds);
+	o.too_small = fmin(fmax(chance_above(&chance, cost_pool_below(&chance, allocation), &odds),
+				   CHANCE_LEAST),
+		1 - CHANCE_LEAST);
 
 	struct cost_pool cost = pool_for_cost(s, s->risk);
 

@@ -25,7 +25,9 @@
 /* A job that never used more than one core gets up to one core until it has this many runs. */
 #define ONE_CORE_UNKNOWN 10
 
-#define FALL_RUNS   5 /* fewest runs before and after a lasting fall of the cores in use */
+/* A lasting fall of the need: all runs after it, at least CPU_FALL_RUNS, needed less than each of
+ * the runs just before it, by this factor. The more runs there are after it, the fewer before it
+ * have to agree: together SPEED_RUNS, but at least CPU_FALL_RUNS before it. */
 #define FALL_FACTOR 1.1
 
 static double smallest(const double *v, size_t n)
@@ -46,14 +48,15 @@ static double largest(const double *v, size_t n)
 	return ret;
 }
 
-/* Returns the number of runs since the last lasting fall of the need. Returns n if there was no
- * fall. The largest need after a fall x FALL_FACTOR is below the smallest need before it. At least
- * FALL_RUNS runs are on each side. */
-static size_t since_fall(const double *need, size_t n)
+size_t cpu_speed_since_fall(const double *need, size_t n)
 {
-	for (size_t i = FALL_RUNS; i + FALL_RUNS <= n; i++)
-		if (largest(need, i) * FALL_FACTOR < smallest(need + i, n - i))
+	for (size_t i = CPU_FALL_RUNS; i + CPU_FALL_RUNS <= n; i++) {
+		size_t before = i + CPU_FALL_RUNS < SPEED_RUNS ? SPEED_RUNS - i : CPU_FALL_RUNS;
+
+		before = before < n - i ? before : n - i;
+		if (largest(need, i) * FALL_FACTOR < smallest(need + i, before))
 			return i;
+	}
 	return n;
 }
 
@@ -86,7 +89,6 @@ double cpu_speed_cores(const double *need, size_t n, double widest)
 {
 	double sorted[SPEED_RUNS], most, cores;
 
-	n = since_fall(need, n);
 	memcpy(sorted, need, n * sizeof *sorted);
 	qsort(sorted, n, sizeof *sorted, stats_ascending);
 	most = sorted[n - 1];

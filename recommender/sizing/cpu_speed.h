@@ -10,19 +10,23 @@
  * the cores with the lowest expected cost are chosen. A job of few cores therefore gets room for a
  * run that needs much more. A job of many cores gets little room.
  *
- * Only the runs since the last fall of the need (since_fall) count, and at most the newest 20. A
- * job that never used more than one core gets no more than one. */
+ * At most the newest 20 runs count, and none before a lasting fall of the need. A job that never
+ * used more than one core gets no more than one. */
 #ifndef RECOMMENDER_SIZING_CPU_SPEED_H
 #define RECOMMENDER_SIZING_CPU_SPEED_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define SPEED_RUNS 20
+#define SPEED_RUNS    20
+#define CPU_FALL_RUNS 5 /* fewest runs on either side of a lasting fall */
 
-/* Returns the cores for the next run, not rounded. need[i]: fewest cores that do not slow run i
- * down (cpu_parallel_need); newest run first; n is 1 to SPEED_RUNS. `widest`: most cores that the
- * job can use; INFINITY = unknown. */
+/* Returns the number of runs since the last lasting fall of the need, or n if there was none.
+ * need[i]: fewest cores that do not slow run i down (cpu_parallel_need); newest run first. */
+size_t cpu_speed_since_fall(const double *need, size_t n);
+
+/* Returns the cores for the next run, not rounded. need[i]: of the runs since the last fall, as
+ * above; n is 1 to SPEED_RUNS. `widest`: most cores that the job can use; INFINITY = unknown. */
 double cpu_speed_cores(const double *need, size_t n, double widest);
 
 /* Round a number of cores to the nearest step, or to the next larger step if the nearest is more

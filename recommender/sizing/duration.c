@@ -15,7 +15,9 @@
 #define SAME_INPUT     0.02  /* inputs with logarithms that differ by less count as the same */
 #define SLOPE          0.7   /* expected exponent of the input; its variance is 1 */
 #define SLOPE_NOISE    0.1   /* expected sum of squared errors of POWER; counts as two runs */
-#define SLOPE_FADES    0.977 /* weight of a run in POWER, relative to the next newer one */
+/* Weight of a run in POWER and LINE, relative to the next newer one. */
+#define SLOPE_FADES   0.977
+#define RUNS_FOR_LINE 10 /* a line through fewer runs is too unsure far from their inputs */
 
 #define MISSES 0.2 /* share of the runs that should be outside the range */
 /* Bounds of errors.misses, the share of the runs that is expected outside the range. */
@@ -35,7 +37,7 @@ struct seen {
 };
 
 /* If two guesses have equal errors, the first one in this list is the forecast. */
-enum guess { MEDIAN_OF_5, LAST, MEDIAN_OF_20, SAME, NEAREST, POWER, GUESSES };
+enum guess { MEDIAN_OF_5, LAST, MEDIAN_OF_20, SAME, NEAREST, POWER, LINE, GUESSES };
 
 static double median(double *value, size_t n)
 {
@@ -112,17 +114,51 @@ static double by_power(const struct seen *s, double input)
 	return mean_y + fmax(0, (xy + variance * SLOPE) / (xx + variance)) * (input - mean_x);
 }
 
+/* Returns the logarithm of the duration at `input`, from a least-squares line through the durations
+ * with a slope of at least 0. At least half of the shortest duration, and less in proportion when the
+ * input is smaller than all inputs seen. NaN = fewer than RUNS_FOR_LINE inputs are known, or all are
+ * equal. */
+static double by_line(const struct seen *s, double input)
+{
+	double weight = 1, sum = 0, mean_x = 0, mean_y = 0, xx = 0, xy = 0;
+	double shortest = INFINITY, smallest = INFINITY;
+	size_t n = 0;
+
+	for (size_t i = s->n; i-- > 0; weight *= SLOPE_FADES)
+		if (!isnan(s->input[i])) {
+			double dx = exp(s->input[i]) - mean_x, dy = exp(s->took[i]) - mean_y, part;
+
+			sum += weight;
+			part = weight / sum;
+			mean_x += part * dx;
+			mean_y += part * dy;
+			xx += weight * (1 - part) * dx * dx;
+			xy += weight * (1 - part) * dx * dy;
+			shortest = fmin(shortest, s->took[i]);
+			smallest = fmin(smallest, s->input[i]);
+			n++;
+		}
+	if (n < RUNS_FOR_LINE || !(xx > 0))
+		return NAN;
+
+	double line = mean_y + fmax(0, xy / xx) * (exp(input) - mean_x);
+
+	return fmax(line > 0 ? log(line) : -INFINITY,
+		shortest + log(0.5) + fmin(0, input - smallest));
+}
+
 static void make_guesses(const struct seen *s, double input, double ret[GUESSES])
 {
 	ret[MEDIAN_OF_5] = median_of_newest(s, 5);
 	ret[LAST] = s->took[s->n - 1];
 	ret[MEDIAN_OF_20] = median_of_newest(s, 20);
-	ret[SAME] = ret[NEAREST] = ret[POWER] = NAN;
+	ret[SAME] = ret[NEAREST] = ret[POWER] = ret[LINE] = NAN;
 	if (isnan(input))
 		return;
 	ret[SAME] = with_same_input(s, input);
 	ret[NEAREST] = with_nearest_inputs(s, input);
 	ret[POWER] = by_power(s, input);
+	ret[LINE] = by_line(s, input);
 }
 
 /* Sizes of the errors of each guess so far. An older error has a smaller weight. */

@@ -44,6 +44,7 @@ static void count_failed(struct endings *e, const struct run *r, const struct ev
 	e->cut++;
 	if (e->succeeded < CUT_FADES) {
 		e->died_at = fmax(e->died_at, seen->peak);
+		e->died_above = fmax(e->died_above, seen->peak);
 		e->cut_seconds = fmax(e->cut_seconds, seconds);
 	}
 }
@@ -120,6 +121,7 @@ struct endings endings_of(const struct runs *runs)
 		.failed_seconds_low = NAN,
 		.failed_seconds_high = NAN,
 		.died_at = NAN,
+		.died_above = NAN,
 		.limit_killed = NAN,
 		.cut_seconds = NAN,
 	};
@@ -140,6 +142,8 @@ struct endings endings_of(const struct runs *runs)
 			e.limit_killed = fmax(e.limit_killed, seen.at_least);
 		if (seen.memory == MEMORY_AT_LEAST && e.succeeded < LIMIT_FADES)
 			e.died_at = fmax(e.died_at, seen.at_least);
+		if (seen.killed && e.succeeded < LIMIT_FADES)
+			e.died_above = fmax(e.died_above, seen.at_least);
 		switch (r->outcome) {
 		case OUTCOME_SUCCEEDED:
 			e.succeeded++;
@@ -161,7 +165,8 @@ struct endings endings_of(const struct runs *runs)
 		}
 	}
 	qsort(e.code, e.n_codes, sizeof e.code[0], most_frequent_first);
-	e.died_at = fmax(e.died_at, limit_before_failures(runs));
+	e.died_above = fmax(e.died_above, limit_before_failures(runs));
+	e.died_at = fmax(e.died_at, e.died_above);
 	return e;
 }
 

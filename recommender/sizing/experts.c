@@ -18,9 +18,9 @@ const struct expert_row experts[EXPERT_COUNT] = {
 	[EXPERT_LARGEST] = {"the largest peak"},
 	[EXPERT_LARGEST_OF_5] = {"the largest of the last five peaks"},
 	[EXPERT_LAST] = {"the last peak"},
-	[EXPERT_LINE] = {"a straight line through peak over input size", true},
+	[EXPERT_LINE] = {"a straight line through peak over input size", true, true},
 	[EXPERT_NEAREST] = {"the runs with the nearest input sizes", true},
-	[EXPERT_POWER] = {"a power of the input size", true},
+	[EXPERT_POWER] = {"a power of the input size", true, true},
 	[EXPERT_SIMILAR] = {"runs with a similar input size", true},
 	[EXPERT_SAME] = {"runs with the same input size", true},
 };

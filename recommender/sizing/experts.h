@@ -26,7 +26,7 @@ enum expert {
 
 struct expert_row {
 	const char *words; /* "the largest peak" */
-	bool needs_input;
+	bool needs_input, extrapolates;
 };
 extern const struct expert_row experts[EXPERT_COUNT];
 

@@ -8,9 +8,13 @@
 #include "recommender/sizing/evidence.h"
 #include "recommender/sizing/rule.h"
 
-/* If one of this many newest runs failed at its limit or was killed for memory, the job is no
- * follower. */
-#define RUNS_FREE 20
+/* A run that met its limit shows two things. First, the job may need more than a share of what it
+ * gets. While such a run is among the newest RUNS_FREE runs, the runs before it must show the
+ * constant share by themselves, or those after it must, under limits that differ by
+ * LIMITS_DIFFER_MUCH. Second, its limit was too small, until RUNS_FREE newer runs succeeded under
+ * this limit or a smaller one. */
+#define RUNS_FREE          20
+#define LIMITS_DIFFER_MUCH 1.25
 
 /* A follower is recognised only if its limits differed enough: largest / smallest limit. After one
  * change of the limit, the quotient must be RUN_LIMITS_DIFFER (1.05). After two or more changes,
@@ -27,9 +31,13 @@
 #define MUCH_SLOWER 1.5
 /* A job whose need grows also looks like a follower if its limit was raised at the same time. A
  * wrong guess must do no harm, so the request is never below the newest limit divided by this
- * factor. The next run under the lower limit shows whether the job is a follower. */
+ * factor. The next run under the lower limit shows whether the job is a follower. A limit under
+ * which a run succeeded after one with the newest limit has shown it. */
 #define LOWERED_MOST 1.6
-#define SAME_INPUT   1.02
+/* Limits follow the inputs when the inputs explain at least this share of the variance of the
+ * limits. Peaks may then follow the inputs, too, with a constant share of each limit. */
+#define INPUTS_EXPLAIN 0.5
+#define SAME_INPUT     1.02
 /* Limits that differ by less count as equal: a target may round a limit. */
 #define SAME_LIMIT 1.01
 
@@ -74,18 +82,40 @@ static void find_usable(const struct runs *runs, struct usable_runs *ret)
 	}
 }
 
-static bool met_limit(const struct runs *runs)
-{
-	for (size_t i = 0; i < runs->n && i < RUNS_FREE; i++) {
-		struct evidence e = evidence_of(&runs->run[i]);
+/* Runs that met their limit. */
+struct met_limits {
+	size_t since;     /* usable runs that are newer than all of them */
+	double too_small; /* largest of their limits that still counts, bytes; 0 = none */
+	bool recent;      /* one of them is among the newest RUNS_FREE runs */
+};
 
-		if (e.memory == MEMORY_AT_LEAST && !usable(&runs->run[i], &e))
-			return true;
+static struct met_limits met_limits_of(const struct runs *runs, const struct usable_runs *u)
+{
+	struct met_limits m = {.since = u->n};
+
+	for (size_t i = 0, newer = 0; i < runs->n; i++) {
+		const struct run *r = &runs->run[i];
+		struct evidence e = evidence_of(r);
+		size_t under = 0;
+
+		if (usable(r, &e)) {
+			newer += newer < u->n && r == u->run[newer];
+			continue;
+		}
+		if (e.memory != MEMORY_AT_LEAST)
+			continue;
+		m.since = newer < m.since ? newer : m.since;
+		m.recent |= i < RUNS_FREE;
+		for (size_t k = 0; k < newer; k++)
+			under += u->run[k]->memory_limit_bytes <= e.at_least;
+		if (under < RUNS_FREE)
+			m.too_small = fmax(m.too_small, e.at_least);
 	}
-	return false;
+	return m;
 }
 
-static struct shares_seen look_at(const struct usable_runs *u)
+/* Summarises the runs from index `first` to before index `end`. */
+static struct shares_seen look_at(const struct usable_runs *u, size_t first, size_t end)
 {
 	struct shares_seen s = {.share_low = INFINITY,
 		.limit_low = INFINITY,
@@ -94,7 +124,7 @@ static struct shares_seen look_at(const struct usable_runs *u)
 		.input_high = NAN};
 	double last = 0;
 
-	for (size_t i = 0; i < u->n; i++) {
+	for (size_t i = first; i < end; i++) {
 		const struct run *r = u->run[i];
 		double share = evidence_of(r).peak / r->memory_limit_bytes;
 
@@ -141,18 +171,23 @@ static bool share_option(const struct runs *runs, char ret[FOLLOWER_OPTION_MAX])
 }
 
 /* Sets f->enough, the smallest limit that was enough, and f->at_enough, the number of runs under
- * that limit. */
-static void find_enough(const struct usable_runs *u, const struct shares_seen *s,
+ * that limit. `too_small`: a limit that was not enough. */
+static void find_enough(const struct usable_runs *u, const struct shares_seen *s, double too_small,
 	struct limit_follower *f)
 {
 	double newest_limit = u->run[0]->memory_limit_bytes;
+	size_t oldest_as_large = 0;
 
+	for (size_t i = 0; i < u->n; i++)
+		if (u->run[i]->memory_limit_bytes * SAME_LIMIT >= newest_limit)
+			oldest_as_large = i;
 	f->enough = INFINITY;
 	for (size_t i = 0; i < u->n; i++) {
 		double limit = u->run[i]->memory_limit_bytes;
 
 		if (run_duration(u->run[i]) > MUCH_SLOWER * s->shortest ||
-			limit * LOWERED_MOST < newest_limit)
+			(limit * LOWERED_MOST < newest_limit && i > oldest_as_large) ||
+			limit <= too_small)
 			continue;
 		if (limit * SAME_LIMIT < f->enough)
 			f->at_enough = 0;
@@ -161,19 +196,47 @@ static void find_enough(const struct usable_runs *u, const struct shares_seen *s
 	}
 }
 
+/* Returns true if the limits may have been chosen by the announced inputs. */
+static bool limits_follow_inputs(const struct usable_runs *u, const struct shares_seen *s)
+{
+	struct stats_line l = {0};
+
+	if (!(s->input_high > SAME_INPUT * s->input_low))
+		return false;
+	for (size_t i = 0; i < u->n; i++)
+		if (u->run[i]->input_bytes >= 0)
+			stats_line_add(&l, log(u->run[i]->input_bytes + 1),
+				log(u->run[i]->memory_limit_bytes));
+	return !(stats_line_explains(&l) < INPUTS_EXPLAIN);
+}
+
+/* Returns true if a job still follows its limit after one of its newest runs met its limit. */
+static bool follows_still(const struct usable_runs *u, const struct met_limits *met)
+{
+	struct shares_seen since = look_at(u, 0, met->since), before = look_at(u, met->since, u->n);
+
+	if (!met->recent || !met->since)
+		return !met->recent;
+	return follows(&before) ||
+	       (follows(&since) && since.limit_high >= LIMITS_DIFFER_MUCH * since.limit_low);
+}
+
 struct limit_follower follower_of(const struct runs *runs)
 {
 	struct limit_follower f = {0};
 	struct usable_runs u;
 
 	find_usable(runs, &u);
-	struct shares_seen s = look_at(&u);
+	struct met_limits met = met_limits_of(runs, &u);
+	struct shares_seen s = look_at(&u, 0, u.n);
 
-	if (!u.n || met_limit(runs) || s.input_high > SAME_INPUT * s.input_low)
+	if (!u.n)
 		return f;
-	if (!share_option(runs, f.option) && !follows(&s))
+	if (share_option(runs, f.option) ?
+			met.recent && !met.since :
+			!follows(&s) || limits_follow_inputs(&u, &s) || !follows_still(&u, &met))
 		return f;
-	find_enough(&u, &s, &f);
+	find_enough(&u, &s, met.too_small, &f);
 	if (isinf(f.enough))
 		return f;
 	f.runs = u.n;

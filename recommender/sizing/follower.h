@@ -2,9 +2,12 @@
  * executors, caches, databases. Their peaks say nothing about their need: each larger limit is
  * followed by a larger peak.
  *
- * Such a job is called a follower: it follows its limit. A job does not count as a follower in two
- * cases: one of its newest 20 runs failed at its limit or was killed for memory, or its announced
- * inputs differ by more than 2 %. */
+ * Such a job is called a follower: it follows its limit. A kill or a failure at the limit shows that
+ * this limit was too small. The job stays a follower if the runs before it show the constant share,
+ * or if the runs after it show it once more.
+ *
+ * A job is no follower if its announced inputs may explain its limits, because its peaks may then
+ * follow the inputs. An option on the command line is proof whatever the inputs are. */
 #ifndef RECOMMENDER_SIZING_FOLLOWER_H
 #define RECOMMENDER_SIZING_FOLLOWER_H
 
@@ -21,7 +24,8 @@ struct limit_follower {
 	double share_low, share_high; /* smallest and largest peak / limit */
 	double limit_low, limit_high; /* smallest and largest limit, bytes */
 	/* The smallest limit in bytes under which a run succeeded within 1.5 times the shortest
-	 * duration. Limits below newest limit / 1.6 (LOWERED_MOST) do not count. */
+	 * duration. Limits below newest limit / 1.6 (LOWERED_MOST) do not count, nor do limits up
+	 * to one that a run met: see RUNS_FREE. */
 	double enough;
 	size_t at_enough; /* runs that succeeded under this limit without being slow */
 	/* The command-line option that makes the job use a share of its limit; "" = none is known.

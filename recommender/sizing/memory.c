@@ -182,7 +182,7 @@ static double least_of_the_dead(const struct sizing *s, const struct replayed *f
 {
 	double died_at = s->endings.died_at;
 
-	return f->learnt || f->after_oom > 0 ? died_at + MIB :
+	return f->learnt || f->after_oom > 0 ? fmax(died_at, s->endings.died_above + MIB) :
 					       fmax(ABOVE_THE_DEAD * died_at, died_at + LIMIT_MORE);
 }
 
@@ -197,7 +197,7 @@ static void explain_the_dead(struct sizing *s, struct arena *arena)
 	sizing_explain(s, arena, TOPIC_MEMORY,
 		"Runs with up to %s met a limit of memory or time, or failed below that limit.",
 		wording_bytes(had, s->endings.died_at));
-	sizing_explain(s, arena, TOPIC_MEMORY, "The request of %s is larger than that.",
+	sizing_explain(s, arena, TOPIC_MEMORY, "The request of %s is not smaller.",
 		wording_request(had, s));
 }
 

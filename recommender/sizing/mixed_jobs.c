@@ -93,24 +93,12 @@ static double two_groups(struct groups *g)
  * inputs. */
 static double explained_by_input(const struct groups *g)
 {
-	double n = 0, x = 0, y = 0, xx = 0, xy = 0, yy = 0;
+	struct stats_line l = {0};
 
-	for (size_t i = 0; i < g->n; i++) {
-		double input = g->of[i].run->input_bytes, peak = g->of[i].peak;
-
-		if (!(input > 0))
-			continue;
-		n++;
-		x += log(input);
-		y += log(peak);
-		xx += log(input) * log(input);
-		xy += log(input) * log(peak);
-		yy += log(peak) * log(peak);
-	}
-
-	double vx = xx - x * x / n, vy = yy - y * y / n, c = xy - x * y / n;
-
-	return n >= RUNS_MIN && vx > 1e-9 && vy > 1e-9 ? c * c / (vx * vy) : (double)NAN;
+	for (size_t i = 0; i < g->n; i++)
+		if (g->of[i].run->input_bytes > 0)
+			stats_line_add(&l, log(g->of[i].run->input_bytes), log(g->of[i].peak));
+	return l.n >= RUNS_MIN ? stats_line_explains(&l) : (double)NAN;
 }
 
 /* ---- a property that tells the groups apart ---- */

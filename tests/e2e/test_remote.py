@@ -82,7 +82,24 @@ class Remote(support.Case):
             name = dict(labels)["__name__"]
             self.assertTrue(name.startswith("rightsize_run_"))
             if name != "rightsize_run_info":
-                self.assertEqual(set(dict(labels)) - {"namespace"}, {"__name__", "job_name", "outcome"})
+                self.assertEqual(set(dict(labels)) - {"namespace", "container"}, {"__name__", "job_name", "outcome"})
+        self.assertEqual({dict(labels).get("container", "") for labels in store.samples},
+                         {json.loads(run["labels"] or "{}").get("container", "") for run in runs})
+
+    def test_containers_of_a_job_are_told_apart(self):
+        store, (run, *_) = self.store(), self.random_runs()
+        containers = ["main", "sidecar", None, "9" * 64]
+        labels = [json.dumps({"app": "x", "container": name} if name else {"app": "x"}) for name in containers]
+        runs = [dict(run, run_id=f"run-{i}", labels=text) for i, text in enumerate(labels)]
+        writer = self.writer(store)
+        self.post(writer, runs)
+        self.written(writer, len(runs))
+        self.assertEqual({dict(labels).get("container") for labels in store.samples}, {"main", "sidecar", None})
+        self.assertEqual(self.counted(writer, "shifted_runs_total"), 1)  # the id of a container is no name
+        reader = self.reader(store)
+        self.ready(reader)
+        told = [run.get("labels") for run in reader.get(f"/runs?{random_runs.question(run)}").json["runs"]]
+        self.assertCountEqual(told, [{"container": "main"}, {"container": "sidecar"}, None, None])
 
     def test_runs_that_end_later_are_read_too(self):
         store = self.store()

@@ -278,6 +278,16 @@ class HeapsThatFollowTheirLimit(Stories):
                     self.assertRegex(said, rf"\b{round(100 * share)}(\.\d+)? %", "it says what was seen")
                     self.assertTrue(tells(said, last.mib * MIB, 0.01), f"and what to set, {last.mib} MiB: {said}")
 
+    def test_a_heap_that_gets_two_limits_in_turn_has_one_answer(self):
+        for pattern in ((2, 4), (2, 2, 4), (8, 1)):
+            job, asked = self.job(), []
+            for i in range(20):
+                limit = pattern[i % len(pattern)] * GIB
+                job.run(0.8 * limit, limit)
+                asked.append(job.answer().mib)
+            with self.subTest(pattern=pattern, asked=asked):
+                self.assertEqual(set(asked[5:]), {1024 * min(pattern)})
+
     def test_a_heap_that_was_held_for_long_stays_held(self):
         """All runs that a strategy looks at have the same limit. The history keeps one that shows what the job does."""
         job = self.job()
@@ -292,6 +302,53 @@ class HeapsThatFollowTheirLimit(Stories):
             with self.subTest(by=by):
                 last = self.assert_held(0.98, by)
                 self.assertNotIn("failed_at_memory_limit", last.codes)
+
+    def test_a_kill_raises_the_limit_that_is_held(self):
+        """The request is above the limit of the kill from then on, and it is not chased."""
+        for share in (0.8, 0.98):
+            for by in ("request", "limit"):
+                job = self.job()
+                job.follow(lambda i, limit, share=share: share * limit, runs=6, first=GIB, by=by)
+                job.killed(GIB)
+                steps = job.follow(lambda i, limit, share=share: share * limit, runs=40, by=by)
+                with self.subTest(share=share, by=by):
+                    for step in steps:
+                        self.assert_between(1025, step.asked, 2 * 1024, f"{[s.asked for s in steps]}")
+                    self.assertEqual(len({step.asked for step in steps[5:]}), 1, "it settles")
+                    self.assertIn("memory_follows_limit", job.answer().codes)
+
+    def test_a_heap_whose_first_limit_was_too_small_is_held(self):
+        for share in (0.5, 0.8, 0.98):
+            for by in ("request", "limit"):
+                job = self.job()
+                steps = job.follow(lambda i, limit, share=share: share * limit if limit >= 900 * MIB else 2 * limit,
+                                   runs=30, first=512 * MIB, by=by)
+                with self.subTest(share=share, by=by):
+                    self.assertLessEqual(sum(step.kills for step in steps), 3)
+                    for step in steps[6:]:
+                        self.assert_between(900, step.asked, 2 * 1024, f"{[s.asked for s in steps]}")
+
+    def test_a_heap_does_not_care_for_inputs_that_are_announced(self):
+        r = random.Random(3)
+        inputs = [GIB * r.uniform(1, 4) for _ in range(30)]
+        for share in (0.8, 0.98):
+            for labels in (None, {"heap_share_option": "MaxRAMPercentage"}):
+                job = self.job(labels=labels)
+                steps = job.follow(lambda i, limit, share=share: share * limit, runs=30, inputs=lambda i: inputs[i])
+                with self.subTest(share=share, labels=labels):
+                    self.assertLessEqual(max(step.asked for step in steps), 2.5 * 2048)
+                    for step in steps[6:]:
+                        self.assert_between(0.9 * 2048, step.asked, 1.1 * 2048)
+
+    def test_memory_that_follows_the_input_is_no_heap(self):
+        r = random.Random(4)
+        inputs = [GIB * 4 ** r.random() for _ in range(30)]
+        for power in (0.2, 1):
+            job = self.job()
+            steps = job.follow(lambda i, limit, power=power: GIB * (inputs[i] / GIB) ** power, runs=30, first=8 * GIB,
+                               inputs=lambda i: inputs[i])
+            for step in steps[1:]:
+                self.assertNotIn("memory_follows_limit", step.advice.codes)
 
 
 class Kills(Stories):
@@ -420,6 +477,7 @@ class Failures(Stories):
                 a = job.answer()
                 asked.append(a.mib)
                 limit = a.mib * MIB
+            self.assertEqual(len(set(asked)), 1, f"once, and not by a MiB each time: {asked}")
             with self.subTest(ended=ended, asked=asked):
                 self.assert_between(1.05 * 2048, asked[0], 2.1 * 2048)
                 for mib in asked:
@@ -544,6 +602,47 @@ class Inputs(Stories):
                     self.assert_between(0.9 * 1024, step.asked, (1 + 5 * sigma) * 1.3 * 1024)
 
 
+    def test_a_duration_with_a_fixed_part_is_followed_beyond_all_inputs(self):
+        r, job = random.Random(1), self.job()
+        for _ in range(40):
+            size = GIB * 8 ** r.random()
+            job.run(GIB + size, 100 * GIB, duration=60 + 10 * size / GIB, input_bytes=int(size))
+        for size in (GIB / 6, 16 * GIB, 48 * GIB, 160 * GIB):
+            with self.subTest(size=size):
+                self.assert_near(60 + 10 * size / GIB, job.answer(input_bytes=int(size)).seconds, 0.1, "seconds")
+
+    def test_no_chance_is_told_to_be_none_or_certain(self):
+        """An answer in which it is has a fault: faults_of_numbers."""
+        r, square, prop = random.Random(1), self.job(), self.job()
+        for _ in range(40):
+            size = GIB * 8 ** r.random()
+            square.run(size ** 2 / GIB / 8, 100 * GIB, input_bytes=int(size))
+            prop.run(1.05 * size, 100 * GIB, input_bytes=int(size))
+        for size in (GIB / 6, GIB / 2, 10 ** 15, 10 ** 18):
+            for job in (square, prop):
+                self.assertIn("input_beyond_seen", job.answer(input_bytes=int(size)).unsafe)
+
+    def test_inputs_that_grew_from_run_to_run_are_followed_in_both_directions(self):
+        """Each peak is twice the median so far, too. This says nothing about an input that is not the next in line."""
+        for runs in (12, 40):
+            job = self.job()
+            for size in range(1, runs + 1):
+                job.run(size * GIB, 200 * GIB, input_bytes=size * GIB)
+            for size, most in ((3, 3), (runs // 2, 2), (runs + 1, 1.4), (2 * runs, 1.5), (6 * runs, 1.6)):
+                a = job.answer(input_bytes=size * GIB)
+                with self.subTest(runs=runs, size=size):
+                    self.assert_between(size * 1024, a.mib, most * size * 1024)
+
+    def test_inputs_of_no_bytes_hide_no_others(self):
+        """The first run has no input. A prediction from it for 1 GiB is far too large."""
+        r = random.Random(2)
+        inputs = [GIB * r.uniform(0.5, 2) if i % 4 else 0 for i in range(60)]
+        steps = self.job().follow(lambda i, limit: 200 * MIB + inputs[i], runs=60, first=4 * GIB, inputs=lambda i: inputs[i])
+        self.assert_never_killed(steps[2:])
+        for i, step in enumerate(steps[40:], 40):
+            self.assert_between(step.need, step.asked, (1.3 if i % 4 else 2) * step.need, f"run {i}")
+
+
 class SeveralJobsUnderOneName(Stories):
     def two_populations(self, labels=None, inputs=None):
         """1 GiB and 8 GiB, at random. The labels and inputs are given for each of the two."""
@@ -649,6 +748,18 @@ class Cores(Stories):
         self.assert_near(max(1, 6 / cost.cpu), cost["cpu"]["slowdown"], 0.02, "times as long")
         self.assertRegex(speed.explained, r"(?m)^cpu.*\bcost")
         self.assertRegex(cost.explained, r"(?m)^cpu.*\b(speed|slow|fast)")
+
+    def test_cores_that_fall_stay_fallen_and_slow_nothing(self):
+        """The durations that are expected are those of the runs after the fall, and no run of these is slowed down."""
+        job = self.job()
+        for i in range(75):
+            cores = 16 if i < 12 else 4
+            job.run(GIB, 2 * GIB, cores=cores, machine_cpus=64, duration=9600 / cores)
+            if i in (11, *range(16, 75, 3)):
+                a = job.answer()
+                with self.subTest(run=i):
+                    self.assert_between(cores, a.cpu, cores + 1)
+                    self.assertEqual(a["cpu"]["slowdown"], 1)
 
     def test_a_job_that_waits_for_cpu_says_so(self):
         self.assertIn("waits_for_cpu", self.cpu_job(1, 4, waited=600).answer().codes)

@@ -417,6 +417,8 @@ static void a_process_is_named_like_the_job(void **state)
 		{"rnaseq/STAR_ALIGN", NULL, "STAR_ALIGN"},
 		{"a/b/c", NULL, "c"},
 		{"a/", NULL, "a_"},
+		{"2026-11-22", NULL, "_026_11_22"},
+		{":a::2b:", NULL, "_a:_2b_"},
 		{"it's ${x} \\ \"q\" \xc3\xa4", NULL, "it_s___x_____q____"},
 		{"etl/load", "RNA:ALIGN", "RNA:ALIGN"},
 	};
@@ -427,6 +429,7 @@ static void a_process_is_named_like_the_job(void **state)
 		struct advice_target t = {.job_name = rows[i].job_name, .process = rows[i].process};
 		AUTO(buf_done) struct buf out = BUF_MAX(256);
 
+		assert_true(advice_process_valid(rows[i].expected));
 		buf_addf(&out, "process {\n    withName: '%s' {\n        cpus = 2\n    }\n}\n",
 			rows[i].expected);
 		assert_written_for("nextflow", &t, &s, buf_text(&out));

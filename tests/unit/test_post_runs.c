@@ -125,6 +125,11 @@ static void a_wrong_run_of_an_array_keeps_no_other_out(void **state)
 	for (int i = 0; i < 63; i++)
 		buf_addc(&body, 'a');
 	buf_adds(&body, "\303\251\303\251\": {}}}, ");
+	/* Each of these values is wrong by itself, and the array is still JSON. */
+	buf_adds(&body,
+		"{\"run_id\": \"e\", \"run_id\": \"e\"}, {\"run_id\": \"f\", \"host\": \"\\u0000\"}, "
+		"{\"run_id\": \"g\", \"started_at\": 1e999}, {\"run_id\": \"h\", \"exit_code\": 1e30}, "
+		"{\"run_id\": \"i\", \"samples\": 99999999999999999999}, {\"run_id\": \"j\", \"host\": \"\xff\"}, ");
 	buf_addf(&body, good, "c");
 	buf_addc(&body, ']');
 	app.options = &options;
@@ -132,7 +137,7 @@ static void a_wrong_run_of_an_array_keeps_no_other_out(void **state)
 	assert_int_equal(route_post_runs.answer(&app, &a, &r, &e), 0);
 	assert_int_equal(r.status, 200);
 	json_t *o = json_loads(buf_text(&r.body), 0, NULL), *runs = json_object_get(o, "runs");
-	static const char *const ids[] = {"a", "b", NULL, "d", "c"};
+	static const char *const ids[] = {"a", "b", NULL, "d", "e", "f", "g", "h", "i", "j", "c"};
 
 	assert_int_equal(json_array_size(runs), ARRAY_LEN(ids));
 	for (size_t i = 0; i < ARRAY_LEN(ids); i++) {

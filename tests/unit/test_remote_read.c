@@ -83,6 +83,31 @@ static void runs_are_put_together(void **state)
 	assert_string_not_equal(r->run_id, r[1].run_id);
 }
 
+static void containers_have_runs_of_their_own(void **state)
+{
+	AUTO(arena_done) struct arena arena = {0};
+#define ENDED(labels)                                                                              \
+	SERIES("duration_seconds", "failed", labels, "[5,\"1\"]")                                  \
+	"," SERIES("numbers", "failed", labels, "[5,\"1\"]")
+	static const char text[] = MATRIX(ENDED("") "," ENDED(",\"container\":\"b\"") "," ENDED(
+		",\"container\":\"a\"") "," ENDED(",\"container\":\"q\\\"\""));
+	static const char *const labels[] = {
+		NULL, "{\"container\": \"a\"}", "{\"container\": \"b\"}"};
+	struct store_runs got = read_answer(text, &arena);
+
+	assert_int_equal(got.runs.n, ARRAY_LEN(labels));
+	for (size_t i = 0; i < ARRAY_LEN(labels); i++) {
+		if (labels[i])
+			assert_string_equal(got.runs.run[i].labels, labels[i]);
+		else
+			assert_null(got.runs.run[i].labels);
+		for (size_t k = 0; k < i; k++)
+			assert_string_not_equal(got.runs.run[i].run_id, got.runs.run[k].run_id);
+	}
+	/* Readers of earlier versions gave this id to the run without a container. */
+	assert_string_equal(got.runs.run[0].run_id, "5000-d88f9d339552d2c7");
+}
+
 static void parts_of_runs_are_left_out(void **state)
 {
 	static const struct {
@@ -171,6 +196,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_selector_matches_these_jobs_alone),
 		cmocka_unit_test(runs_are_put_together),
+		cmocka_unit_test(containers_have_runs_of_their_own),
 		cmocka_unit_test(parts_of_runs_are_left_out),
 		cmocka_unit_test(the_start_fits_the_end_and_the_duration),
 		cmocka_unit_test(another_answer_is_none),

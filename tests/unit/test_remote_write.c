@@ -339,6 +339,36 @@ static void a_request_has_the_bytes_of_the_message(void **state)
 	assert_null(memmem(b.data, b.len, "start_time", 10));
 }
 
+static void a_container_is_a_label_if_it_has_a_name(void **state)
+{
+	static const struct {
+		const char *labels, *label; /* NULL = no label */
+	} table[] = {
+		{"{\"namespace\": \"a\", \"container\": \"main\"}",
+			"\n\x11\n\tcontainer\x12\x04main\n\x10\n\x08job_name"},
+		{"{\"container\": \"\"}", NULL},
+		{"{\"container\": 7}", NULL},
+		{"{\"container\": \"a\\u0020b\"}", NULL},
+		/* the id of a container */
+		{"{\"container\": \"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"}",
+			NULL},
+		{"container", NULL},
+		{NULL, NULL},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		AUTO(buf_done) struct buf b = BUF_MAX(WRITE_REQUEST_RUN_MAX);
+		struct run r = {.run_id = "r", .job_name = "load", .labels = table[i].labels};
+
+		write_request_add(&b, &r, 1);
+		assert_int_equal(memmem(b.data, b.len, "container", 9) != NULL,
+			table[i].label != NULL);
+		if (table[i].label)
+			assert_non_null(memmem(b.data, b.len, table[i].label,
+				strlen(table[i].label)));
+	}
+}
+
 /* ---- times ---- */
 
 static void two_runs_of_one_job_have_two_times(void **state)
@@ -348,11 +378,12 @@ static void two_runs_of_one_job_have_two_times(void **state)
 			   .job_name = "j",
 			   .ended_at = 1000.5,
 			   .outcome = OUTCOME_FAILED},
-		   b = a, c = a;
+		   b = a, c = a, d = a;
 	bool shifted = true;
 
 	b.run_id = "b";
 	c.outcome = OUTCOME_SUCCEEDED;
+	d.labels = "{\"container\": \"main\"}";
 	assert_int_equal(sample_times_of(&t, &a, &shifted), 1000500);
 	assert_false(shifted);
 	int64_t other = sample_times_of(&t, &b, &shifted);
@@ -362,6 +393,7 @@ static void two_runs_of_one_job_have_two_times(void **state)
 	assert_int_equal(sample_times_of(&t, &b, &shifted), other);
 	assert_false(shifted);
 	assert_int_equal(sample_times_of(&t, &c, NULL), 1000500);
+	assert_int_equal(sample_times_of(&t, &d, NULL), 1000500);
 	assert_int_equal(sample_times_of(&t, &a, NULL), 1000500);
 	/* Another writer already has the time of run `a`. */
 	sample_times_lose(&t, &a);
@@ -477,6 +509,7 @@ int main(void)
 		cmocka_unit_test(a_reason_with_a_number_is_no_series_of_its_own),
 		cmocka_unit_test(a_block_is_read_back),
 		cmocka_unit_test(a_request_has_the_bytes_of_the_message),
+		cmocka_unit_test(a_container_is_a_label_if_it_has_a_name),
 		cmocka_unit_test(two_runs_of_one_job_have_two_times),
 		cmocka_unit_test(all_runs_of_a_second_have_their_times),
 		cmocka_unit_test(what_a_store_answers),

@@ -3,6 +3,7 @@
 #include "tests/unit/test_main.h"
 
 #include "exporter/answers/behaviour.h"
+#include "exporter/core/memory_budget.h"
 
 static struct phase parts[2] = {{.start = 0, .seconds = 60}, {.start = 60, .seconds = 540}};
 
@@ -125,6 +126,42 @@ static void no_more_are_kept_than_stated_and_none_for_ever(void **state)
 	result_cache_free(c);
 }
 
+/* Keeps 20 results of 0.5 MiB, and returns the number of those that are still there. */
+static int number_of_large(void)
+{
+	const size_t n = (512 << 10) / sizeof(struct phase);
+	char name[16];
+	struct run run = {.job_name = name, .run_id = "a", .outcome = OUTCOME_SUCCEEDED};
+	struct runs runs = {1, &run};
+	struct result_cache *c = result_cache_new();
+	struct behaviour_past kept = a_past(7), got;
+	AUTO(freep) struct phase *phases = xcalloc(n, sizeof *phases);
+	int known = 0;
+
+	AUTO(arena_done) struct arena arena = {0};
+
+	kept.phases[0].phase = phases;
+	kept.phases[0].n = n;
+	for (int i = 0; i < 20; i++) {
+		snprintf(name, sizeof name, "%d", i);
+		result_cache_keep(c, &runs, 0, &kept);
+	}
+	for (int i = 0; i < 20; i++) {
+		snprintf(name, sizeof name, "%d", i);
+		known += result_cache_find(c, &runs, 0, &arena, &got);
+	}
+	result_cache_free(c);
+	return known;
+}
+
+static void results_take_no_more_memory_than_stated(void **state)
+{
+	assert_int_equal(number_of_large(), 7); /* and their names, in 4 MiB */
+	memory_budget_set(32 << 20);            /* the heap is 8 MiB */
+	assert_int_equal(number_of_large(), 1);
+	memory_budget_set(0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -132,6 +169,7 @@ int main(void)
 		cmocka_unit_test(what_is_found_outlives_the_cache),
 		cmocka_unit_test(of_a_job_the_newest_is_kept),
 		cmocka_unit_test(no_more_are_kept_than_stated_and_none_for_ever),
+		cmocka_unit_test(results_take_no_more_memory_than_stated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -193,7 +193,12 @@ static const struct {
 	{"{" GOOD ",\"samples\":-1}", "samples: accepted is a whole number"},
 	{"{\"run_id\":\"0123456789012345678901234567890123456789\"}",
 		"run_id: accepted is a text of 1 to 39"},
-	{"{\"run_id\":\"r\\u0000s\"}", "one run as a JSON object"},
+	{"{\"run_id\":\"r\\u0000s\"}", "run_id: accepted is a text of 1 to 39 bytes"},
+	{"{\"run_id\":\"r\\ud800\"}", "run_id: accepted is a text of 1 to 39 bytes"},
+	{"{\"run_id\":\"r\xff\"}", "run_id: accepted is a text of 1 to 39 bytes"},
+	{"{" GOOD ",\"samples\":18446744073709551615}", "samples: accepted is a whole number"},
+	{"{" GOOD ",\"machine_cpus\":1e999}", "machine_cpus: accepted is a number"},
+	{"{" GOOD ",\"a\":{\"b\":1,\"b\":1}}", "two members of one name, here b"},
 	{"{\"run_id\":\"r\",\"job_name\":\"j\",\"started_at\":-1,\"ended_at\":2,"
 	 "\"duration_seconds\":1,\"outcome\":\"failed\",\"columns\":{}}",
 		"started_at: accepted is a number of seconds since 1970 UTC from 0 to "
