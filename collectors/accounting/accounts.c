@@ -736,11 +736,24 @@ static void bound_missed(struct account *a, const struct host *h, const struct p
 	a->exporter_seconds = s->own_seconds;
 }
 
+/* Divides the total, which just grew by `grown`, into system time and user time. Neither falls, and
+ * neither grows by more than the total. Both are unknown while no source tells the system time. */
+static void take_parts(struct account *a, double system, double grown, double value[RUN_N_METRICS])
+{
+	value[RUN_CPU_SYSTEM_SECONDS] = value[RUN_CPU_USER_SECONDS] = NAN;
+	if (isnan(system))
+		return;
+	a->system += fmin(fmax(system - a->system, 0), grown);
+	a->user = fmax(a->user, a->total - a->system);
+	value[RUN_CPU_SYSTEM_SECONDS] = a->system;
+	value[RUN_CPU_USER_SECONDS] = a->user;
+}
+
 void account_look(struct account *a, const struct host *h, const struct process_tree *tree,
 	double value[RUN_N_METRICS])
 {
 	double forked = value[RUN_CPU_SECONDS], tree_total = as_command(a, forked);
-	double system = forked > 0 ? value[RUN_CPU_SYSTEM_SECONDS] / forked : 0;
+	double system = forked == 0 ? 0 : value[RUN_CPU_SYSTEM_SECONDS] / forked;
 	double best = tree_total;
 	double group_system = NAN;
 
@@ -767,17 +780,15 @@ void account_look(struct account *a, const struct host *h, const struct process_
 										      best * system;
 
 	bound_missed(a, h, tree, grown);
-	/* System time and user time never fall, and neither grows by more than the total. */
-	a->system += fmin(fmax(system_now - a->system, 0), grown);
 	a->total += grown;
-	value[RUN_CPU_SECONDS] = a->total;
-	value[RUN_CPU_SYSTEM_SECONDS] = a->system;
-	value[RUN_CPU_USER_SECONDS] = a->user = fmax(a->user, a->total - a->system);
+	value[RUN_CPU_SECONDS] = isnan(best) ? (double)NAN : a->total;
+	take_parts(a, system_now, grown, value);
 }
 
-void account_waited(struct account *a, double total_seconds)
+void account_waited(struct account *a, double total_seconds, double peak_process_bytes)
 {
 	a->known[SOURCE_RUSAGE] = total_seconds;
+	a->peak_process_bytes = fmax(a->peak_process_bytes, peak_process_bytes);
 	if (!(total_seconds > a->total))
 		return;
 	missed_cpu_found(&a->missed, total_seconds - a->total);
@@ -834,11 +845,13 @@ static double missed_of(const struct account *a, enum cpu_source source)
 	if (a->ours && a->root && !a->children_ignored &&
 		a->known[SOURCE_RUSAGE] * WORTH_NAMING + WORTH_NAMING_SECONDS >= a->total)
 		return 0;
-	/* The clock misses process ends and set-user-ID programs. If process ends alone can explain
-	 * the difference between the clock and the total, no set-user-ID program ran unseen. */
-	if (a->known[SOURCE_CLOCK] + ends >= a->total)
-		missed = fmin(missed,
-			a->clock_missed + ends + a->counted.stolen_seconds + a->clock_error);
+	/* The clock misses process ends and set-user-ID programs. If process ends and the errors of
+	 * the clock can explain the difference between the clock and the total, no set-user-ID
+	 * program ran unseen. */
+	double unclocked = ends + a->counted.stolen_seconds + a->clock_error;
+
+	if (a->known[SOURCE_CLOCK] + unclocked >= a->total)
+		missed = fmin(missed, a->clock_missed + unclocked);
 	return isnan(a->most_seconds) ? missed : fmin(missed, most);
 }
 
