@@ -23,6 +23,10 @@ enum quantity_writer {
 #define QUANTITY_CORES_MOST  1e6
 #define QUANTITY_BYTES_MOST  1e18
 
+/* Maximum number of an attempt (how often a run was tried), wherever it comes from; the first is 1.
+ * No system retries a run so often, so a larger number is probably something else, such as an id. */
+#define ATTEMPT_MOST 1000
+
 /* What a run was given, and the size of its input. */
 enum quantity_of_run { QUANTITY_RUN_CORES, QUANTITY_RUN_MEMORY, QUANTITY_RUN_INPUT };
 
