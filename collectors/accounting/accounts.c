@@ -14,10 +14,10 @@
 #include "collectors/accounting/missed_cpu.h"
 #include "collectors/accounting/run_group.h"
 #include "collectors/base/mem.h"
-#include "collectors/base/number.h"
 #include "collectors/cgroup/task_limit.h"
 #include "collectors/kernel_file.h"
 #include "collectors/machine/machine_cpu.h"
+#include "collectors/machine/machine_memory.h"
 #include "collectors/process/pids.h"
 
 /* A source is named as the source of the run's CPU time if it counted nearly all of it. This is the
@@ -473,18 +473,6 @@ static void check_clock(struct account *a, const struct host *h, struct process_
 	a->clock_missed = missed;
 }
 
-/* Returns the memory of the machine in bytes; NaN = unknown. */
-static double memory_of_machine(const struct host *h)
-{
-	char text[256];
-	ssize_t n = tree_head(h->proc, "meminfo", text, sizeof text);
-	uint64_t kib;
-
-	return number_find(SCAN(text, n > 0 ? n : 0), "MemTotal", &kib) ?
-		       number_value(number_from_kib(kib)) :
-		       (double)NAN;
-}
-
 static void take_machine(struct account *a, const struct accounts *s)
 {
 	a->machine = s->machine;
@@ -508,7 +496,7 @@ struct account *account_open(struct accounts *shared, const struct host *h,
 		a->known[i] = NAN;
 	a->most_seconds = a->clock_ends = a->machine_cpus = a->held_bytes = a->oom_kills = NAN;
 	accounts_tick(shared, h);
-	a->machine_memory_bytes = memory_of_machine(h);
+	a->machine_memory_bytes = machine_memory_bytes(h);
 	take_machine(a, shared);
 	a->births = a->clock_births = births_of(a);
 	a->exporter_seconds = shared->own_seconds;
@@ -889,7 +877,7 @@ void account_note(const struct account *a, const struct host *h, struct account_
 
 	*ret = (struct account_note){
 		.machine_cpus = a->machine_cpus,
-		.machine_memory_bytes = fmax(a->machine_memory_bytes, memory_of_machine(h)),
+		.machine_memory_bytes = fmax(a->machine_memory_bytes, machine_memory_bytes(h)),
 		.machine_vram_bytes = NAN,
 		.address_limit_bytes = NAN,
 		.address_peak_bytes = NAN,
