@@ -26,8 +26,8 @@
 #define LABELS_MAX         4096
 #define COLUMN_MAX         64
 #define LARGEST_COUNT      9007199254740992.0 /* 2^53: a double holds all whole numbers below */
-#define SIGNAL_MOST        127 /* the status of wait(2) has seven bits for the signal */
-#define LARGEST_LIMIT      0x1p63             /* the largest memory limit that the kernel accepts */
+#define SIGNAL_MOST        127    /* the status of wait(2) has seven bits for the signal */
+#define LARGEST_LIMIT      0x1p63 /* the largest memory limit that the kernel accepts */
 
 /* A json_key.offset for keys whose members in struct run need code of their own: read_run reads
  * them, and run_message writes them. */
