@@ -45,7 +45,6 @@
 #include "exporter/sampling/health.h"
 #include "exporter/sampling/rules_reload.h"
 #include "exporter/sampling/sampler.h"
-#include "exporter/history/server_lock.h"
 #include "exporter/site/site.h"
 #include "exporter/lifecycle/systemd.h"
 #include "exporter/answers/neighbourhood.h"
@@ -125,6 +124,8 @@ static void say_units(const struct options *o)
 
 static int start_historian(struct app *app, const struct identity *self, struct err *e)
 {
+	/* Static, because a historian that hangs still uses it. The end of the process closes it. */
+	static int lock = -1;
 	struct historian_config c = {
 		.path = app->history_path,
 		.columns = &app->columns,
@@ -133,6 +134,7 @@ static int start_historian(struct app *app, const struct identity *self, struct 
 		.alive = identity_is_alive,
 		.upkeep_waits = app->self != NULL,
 		.hasty = app->self == NULL,
+		.lock = app->self ? &lock : NULL,
 	};
 
 	return historian_start(&app->historian, &c, e);
@@ -334,18 +336,15 @@ static double release_log(void *context)
 	return LOG_HOLD_SECONDS;
 }
 
-/* Locks the history against other servers of this machine (server_lock.h). While its disk does not
- * answer, the history is not locked, because this thread must not wait for the disk. */
-static int lock_history(int *lock, struct app *app, const struct identity *self, struct err *e)
+static void tell_silent_disk(struct app *app)
 {
 	struct err why = {0};
 
 	if (!historian_is_opening(app->historian))
-		return server_lock(lock, app->history_path, &self->here, e);
+		return;
 	historian_why(app->historian, &why);
 	log_line(LOG_LEVEL_ERROR, "the history is opened as soon as its disk answers", "err",
 		why.text, NULL);
-	return 0;
 }
 
 /* Ends the program if the disk of the history is served by another machine or program that does not
@@ -382,7 +381,6 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	struct systemd_service *systemd_service = NULL;
 	struct begun begun = {app, now_read().mono};
 	struct job_rules *rules = NULL;
-	AUTO(closep) int lock = -1;
 
 	memory_budget_begin(app->options);
 	int code = this_server_start(&app->machine, app->options, &e);
@@ -390,7 +388,7 @@ static int serve_until_signal(struct app *app, const struct identity *self, cons
 	if (code == 0)
 		code = start_historian(app, self, &e);
 	if (code == 0)
-		code = lock_history(&lock, app, self, &e);
+		tell_silent_disk(app);
 	if (code == 0)
 		code = run_forecasts_start(&app->run_forecasts, app, &e);
 	if (code == 0)

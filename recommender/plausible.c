@@ -12,8 +12,8 @@
 
 enum subject { OTHER, CPU_TIME, CORES, MEMORY, VRAM, GPUS, PROCESSES, DISK, TOTAL };
 
-/* Bounds of columns. A column that is not in this table can have any value of 0 or more.
- * memory_rss_bytes and its parts are left out on purpose. They count shared memory once for each
+/* Bounds of columns. A column that is not in this table can have any value that a counter of the
+ * kernel has. memory_rss_bytes and its parts are left out on purpose. They count shared memory once for each
  * process, so they may exceed the memory of the machine. */
 static const struct {
 	const char *column;
@@ -96,8 +96,8 @@ static struct bound cpu_time_bound(const struct run *r)
  * recommender/run.h). */
 static struct bound cores_bound(const struct run *r)
 {
-	double cpus = cpus_of(r), usual = r->interval_seconds;
-	double shortest = usual > 0 ? fmin(usual / 2, r->duration_seconds) : (double)NAN;
+	double usual = r->interval_seconds > 0 ? r->interval_seconds : RUN_INTERVAL_LEAST;
+	double cpus = cpus_of(r), shortest = fmin(usual / 2, r->duration_seconds);
 	double most = cpus * (1 + RUN_SLACK_SHARE + RUN_SLACK_SECONDS / shortest);
 	bool known = most > 0 && r->outcome != OUTCOME_INTERRUPTED;
 	struct bound b = {.most = known ? fmin(most, RUN_CPUS_MAX) : RUN_CPUS_MAX};
@@ -127,17 +127,18 @@ static struct bound bound_of(const struct run *r, enum subject s, double vram_by
 	case VRAM:
 		return size_bound(vram_bytes, "the memory of the machine's GPUs");
 	case GPUS:
-		return (struct bound){RUN_GPUS_MAX, "no machine has more"};
+		return (struct bound){.most = RUN_GPUS_MAX, .because = "no machine has more"};
 	case PROCESSES:
-		return (struct bound){RUN_PROCESSES_MAX, "Linux can have no more"};
+		return (struct bound){
+			.most = RUN_PROCESSES_MAX, .because = "Linux can have no more"};
 	case DISK:
-		return (struct bound){RUN_DISK_MAX, "no machine has more"};
+		return (struct bound){.most = RUN_DISK_MAX, .because = "no machine has more"};
 	case TOTAL:
-		return (struct bound){RUN_TOTAL_MAX, "no machine moves more"};
+		return (struct bound){.most = RUN_TOTAL_MAX, .because = "no machine moves more"};
 	case OTHER:
 		break;
 	}
-	return (struct bound){INFINITY, "a number"};
+	return (struct bound){.most = 0x1p64, .because = "no counter goes further"};
 }
 
 /* ---- numbers of a column ---- */

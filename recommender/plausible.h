@@ -29,6 +29,9 @@
 /* Longest duration of a run: a century. */
 #define RUN_SECONDS_MAX 3155760000.0
 
+/* The shortest interval between samples that --sample.interval accepts, seconds. */
+#define RUN_INTERVAL_LEAST 0.1
+
 /* Slack of comparisons with a duration: a share of the duration, plus seconds. Durations are
  * differences of CLOCK_BOOTTIME, so they stay right when the wall clock is set. The duration of a
  * run and its CPU time still differ for two reasons:

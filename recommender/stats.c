@@ -145,8 +145,18 @@ static void add_rates(struct rates *r, const struct series *s, const double *gro
 		close_interval(r);
 }
 
+static double whole_time(const struct series *s)
+{
+	double time = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		time += s->duration[i] > 0 ? s->duration[i] : 0;
+	return time;
+}
+
 /* Computes the distribution of a column's rates. If no time passed, n is 0. A sum of rates has no
- * meaning, so `sum` is NaN. */
+ * meaning, so `sum` is NaN. If only a correction of the total tells the growth, only the mean over the
+ * whole series is known. */
 static struct distribution distribution_of_rates(const struct series *s, const double *growth,
 	double shortest)
 {
@@ -156,9 +166,12 @@ static struct distribution distribution_of_rates(const struct series *s, const d
 
 	add_rates(&r, s, growth, shortest);
 	struct distribution d = stats_distribution(rate, held, r.n);
+	double time = r.time > 0 ? r.time : whole_time(s);
 
-	if (r.time > 0)
-		d.mean = r.growth / r.time;
+	if (time > 0 && (d.n || r.growth > 0)) {
+		d.n += d.n == 0;
+		d.mean = r.growth / time;
+	}
 	d.sum = NAN;
 	return d;
 }

@@ -14,10 +14,10 @@
 #include "collectors/accounting/missed_cpu.h"
 #include "collectors/accounting/run_group.h"
 #include "collectors/base/mem.h"
-#include "collectors/base/number.h"
 #include "collectors/cgroup/task_limit.h"
 #include "collectors/kernel_file.h"
 #include "collectors/machine/machine_cpu.h"
+#include "collectors/machine/machine_memory.h"
 #include "collectors/process/pids.h"
 
 /* A source is named as the source of the run's CPU time if it counted nearly all of it. This is the
@@ -473,18 +473,6 @@ static void check_clock(struct account *a, const struct host *h, struct process_
 	a->clock_missed = missed;
 }
 
-/* Returns the memory of the machine in bytes; NaN = unknown. */
-static double memory_of_machine(const struct host *h)
-{
-	char text[256];
-	ssize_t n = tree_head(h->proc, "meminfo", text, sizeof text);
-	uint64_t kib;
-
-	return number_find(SCAN(text, n > 0 ? n : 0), "MemTotal", &kib) ?
-		       number_value(number_from_kib(kib)) :
-		       (double)NAN;
-}
-
 static void take_machine(struct account *a, const struct accounts *s)
 {
 	a->machine = s->machine;
@@ -508,7 +496,7 @@ struct account *account_open(struct accounts *shared, const struct host *h,
 		a->known[i] = NAN;
 	a->most_seconds = a->clock_ends = a->machine_cpus = a->held_bytes = a->oom_kills = NAN;
 	accounts_tick(shared, h);
-	a->machine_memory_bytes = memory_of_machine(h);
+	a->machine_memory_bytes = machine_memory_bytes(h);
 	take_machine(a, shared);
 	a->births = a->clock_births = births_of(a);
 	a->exporter_seconds = shared->own_seconds;
@@ -736,11 +724,24 @@ static void bound_missed(struct account *a, const struct host *h, const struct p
 	a->exporter_seconds = s->own_seconds;
 }
 
+/* Divides the total, which just grew by `grown`, into system time and user time. Neither falls, and
+ * neither grows by more than the total. Both are unknown while no source tells the system time. */
+static void take_parts(struct account *a, double system, double grown, double value[RUN_N_METRICS])
+{
+	value[RUN_CPU_SYSTEM_SECONDS] = value[RUN_CPU_USER_SECONDS] = NAN;
+	if (isnan(system))
+		return;
+	a->system += fmin(fmax(system - a->system, 0), grown);
+	a->user = fmax(a->user, a->total - a->system);
+	value[RUN_CPU_SYSTEM_SECONDS] = a->system;
+	value[RUN_CPU_USER_SECONDS] = a->user;
+}
+
 void account_look(struct account *a, const struct host *h, const struct process_tree *tree,
 	double value[RUN_N_METRICS])
 {
 	double forked = value[RUN_CPU_SECONDS], tree_total = as_command(a, forked);
-	double system = forked > 0 ? value[RUN_CPU_SYSTEM_SECONDS] / forked : 0;
+	double system = forked == 0 ? 0 : value[RUN_CPU_SYSTEM_SECONDS] / forked;
 	double best = tree_total;
 	double group_system = NAN;
 
@@ -767,17 +768,15 @@ void account_look(struct account *a, const struct host *h, const struct process_
 										      best * system;
 
 	bound_missed(a, h, tree, grown);
-	/* System time and user time never fall, and neither grows by more than the total. */
-	a->system += fmin(fmax(system_now - a->system, 0), grown);
 	a->total += grown;
-	value[RUN_CPU_SECONDS] = a->total;
-	value[RUN_CPU_SYSTEM_SECONDS] = a->system;
-	value[RUN_CPU_USER_SECONDS] = a->user = fmax(a->user, a->total - a->system);
+	value[RUN_CPU_SECONDS] = isnan(best) ? (double)NAN : a->total;
+	take_parts(a, system_now, grown, value);
 }
 
-void account_waited(struct account *a, double total_seconds)
+void account_waited(struct account *a, double total_seconds, double peak_process_bytes)
 {
 	a->known[SOURCE_RUSAGE] = total_seconds;
+	a->peak_process_bytes = fmax(a->peak_process_bytes, peak_process_bytes);
 	if (!(total_seconds > a->total))
 		return;
 	missed_cpu_found(&a->missed, total_seconds - a->total);
@@ -834,11 +833,12 @@ static double missed_of(const struct account *a, enum cpu_source source)
 	if (a->ours && a->root && !a->children_ignored &&
 		a->known[SOURCE_RUSAGE] * WORTH_NAMING + WORTH_NAMING_SECONDS >= a->total)
 		return 0;
-	/* The clock misses process ends and set-user-ID programs. If process ends alone can explain
-	 * the difference between the clock and the total, no set-user-ID program ran unseen. */
-	if (a->known[SOURCE_CLOCK] + ends >= a->total)
-		missed = fmin(missed,
-			a->clock_missed + ends + a->counted.stolen_seconds + a->clock_error);
+	/* The clock misses process ends and set-user-ID programs. No such program ran unseen if ends
+	 * and the clock's errors can explain the difference between the clock and the total. */
+	double unclocked = ends + a->counted.stolen_seconds + a->clock_error;
+
+	if (a->known[SOURCE_CLOCK] + unclocked >= a->total)
+		missed = fmin(missed, a->clock_missed + unclocked);
 	return isnan(a->most_seconds) ? missed : fmin(missed, most);
 }
 
@@ -876,7 +876,7 @@ void account_note(const struct account *a, const struct host *h, struct account_
 
 	*ret = (struct account_note){
 		.machine_cpus = a->machine_cpus,
-		.machine_memory_bytes = fmax(a->machine_memory_bytes, memory_of_machine(h)),
+		.machine_memory_bytes = fmax(a->machine_memory_bytes, machine_memory_bytes(h)),
 		.machine_vram_bytes = NAN,
 		.address_limit_bytes = NAN,
 		.address_peak_bytes = NAN,

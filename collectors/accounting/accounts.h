@@ -76,9 +76,10 @@ void account_look(struct account *a, const struct host *h, const struct process_
 void account_end(struct account *a, const struct host *h, const struct process_tree *tree,
 	double value[RUN_N_METRICS]);
 
-/* Raises the run's total to `total_seconds` if it is smaller. `total_seconds` is the CPU time of
- * the whole run that the parent got from wait4(2). */
-void account_waited(struct account *a, double total_seconds);
+/* Raises the run's total and its peak to what the parent got from wait4(2), if they are smaller.
+ * `total_seconds` is the CPU time of the whole run. `peak_process_bytes` is the memory peak of its
+ * largest process; NaN = unknown. */
+void account_waited(struct account *a, double total_seconds, double peak_process_bytes);
 
 struct account_note {
 	const char *cpu_source; /* see the list at the top of this file */

@@ -164,6 +164,26 @@ bool quantity_cores(struct slice text, double *ret)
 	return false;
 }
 
+const struct quantity_bounds quantity_bounds[] = {
+	[QUANTITY_RUN_CORES] = {QUANTITY_CORES_LEAST, QUANTITY_CORES_MOST},
+	[QUANTITY_RUN_MEMORY] = {1, QUANTITY_BYTES_MOST},
+	[QUANTITY_RUN_INPUT] = {0, QUANTITY_BYTES_MOST},
+};
+
+bool quantity_of_run(enum quantity_of_run what, struct slice text, enum quantity_writer writer,
+	double *ret)
+{
+	const struct quantity_bounds *b = &quantity_bounds[what];
+	double v;
+	bool ok = what == QUANTITY_RUN_CORES ? quantity_cores(text, &v) :
+					       quantity_bytes(text, writer, 0, &v);
+
+	if (!ok || !(v >= b->least && v <= b->most))
+		return false;
+	*ret = v;
+	return true;
+}
+
 bool quantity_was_binary(struct slice text, double *ret)
 {
 	return text.len && memchr("KMGT", text.data[text.len - 1], 4) &&

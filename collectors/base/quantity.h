@@ -23,6 +23,18 @@ enum quantity_writer {
 #define QUANTITY_CORES_MOST  1e6
 #define QUANTITY_BYTES_MOST  1e18
 
+/* Maximum number of an attempt (how often a run was tried), wherever it comes from; the first is 1.
+ * No system retries a run so often, so a larger number is probably something else, such as an id. */
+#define ATTEMPT_MOST 1000
+
+/* What a run was given, and the size of its input. */
+enum quantity_of_run { QUANTITY_RUN_CORES, QUANTITY_RUN_MEMORY, QUANTITY_RUN_INPUT };
+
+/* In cores or bytes. */
+extern const struct quantity_bounds {
+	double least, most;
+} quantity_bounds[];
+
 /* Error messages show these examples of texts that are accepted. */
 #define QUANTITY_BYTES_EXAMPLES "1048576, 512M, 1G (10^9), 4Gi (2^30) or 8GB"
 #define QUANTITY_CORES_EXAMPLES "2, 1.5 or 500m"
@@ -34,6 +46,11 @@ bool quantity_bytes(struct slice text, enum quantity_writer writer, double unit,
 
 /* Converts the whole text, such as "2", "1.5" or "500m", to a number of CPUs. */
 bool quantity_cores(struct slice text, double *ret);
+
+/* Converts the whole text to a quantity of a run, in cores or bytes. `writer` is of sizes. Returns
+ * false for any other text and for a quantity out of bounds, and then leaves `*ret` unchanged. */
+bool quantity_of_run(enum quantity_of_run what, struct slice text, enum quantity_writer writer,
+	double *ret);
 
 /* Returns true for a size whose suffix is a single K, M, G or T. Such a suffix is a power of 1000
  * now, but was a power of 1024 in earlier versions of this program. Sets `*ret` to the size that

@@ -452,7 +452,7 @@ static void look_at_run(struct jobs *j, struct followed_run *t, const struct hos
 		return;
 	exit_watch_look(&t->exit_watch, &j->exit_watches, h);
 	if (t->not_shown)
-		t->value[RUN_CPU_SECONDS] = t->value[RUN_CPU_SYSTEM_SECONDS] = 0;
+		t->value[RUN_CPU_SECONDS] = t->value[RUN_CPU_SYSTEM_SECONDS] = NAN;
 	else
 		run_values_read(t->value, &t->tree, &t->now, h->delays);
 	t->value[RUN_START_TIME_SECONDS] = wall_seconds(t->started_at);
@@ -467,7 +467,8 @@ static void look_at_run(struct jobs *j, struct followed_run *t, const struct hos
 			run_values_without_helpers(t->final, &t->tree);
 		run_values_final(t->value, t->final, t->final_kind);
 		if (t->final_kind == FINAL_AT_LEAST)
-			account_waited(t->account, t->final[RUN_CPU_SECONDS]);
+			account_waited(t->account, t->final[RUN_CPU_SECONDS],
+				t->final[RUN_MEMORY_PEAK_PROCESS_BYTES]);
 	}
 	if (t->ended) {
 		/* If the run ended with FINAL_EXACT figures, its peak is already exact. */

@@ -120,14 +120,16 @@ void run_values_without_helpers(double final[RUN_N_METRICS], const struct proces
 }
 
 /* Raises CPU times to the final figures. The total and its two parts may only grow, and the parts
- * must add up to the total. */
+ * must add up to the total. Parts that were unknown until now are those of the final figures. */
 static void take_final_cpu(double *v, const double *final)
 {
-	double total = final[RUN_CPU_SECONDS], system = final[RUN_CPU_SYSTEM_SECONDS];
+	double total = fmax(final[RUN_CPU_SECONDS], v[RUN_CPU_SECONDS]);
+	double system = final[RUN_CPU_SYSTEM_SECONDS];
 
-	if (isnan(total) || isnan(system) || total <= v[RUN_CPU_SECONDS])
+	if (isnan(final[RUN_CPU_SECONDS]) || isnan(system) ||
+		(total == v[RUN_CPU_SECONDS] && !isnan(v[RUN_CPU_SYSTEM_SECONDS])))
 		return;
-	double most = total - v[RUN_CPU_USER_SECONDS];
+	double most = total - fmax(v[RUN_CPU_USER_SECONDS], 0);
 
 	system = fmin(fmax(system, v[RUN_CPU_SYSTEM_SECONDS]), most);
 	v[RUN_CPU_SECONDS] = total;

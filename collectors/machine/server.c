@@ -9,6 +9,7 @@
 #include "collectors/cgroup/find.h"
 #include "collectors/collector.h"
 #include "collectors/kernel_file.h"
+#include "collectors/machine/machine_memory.h"
 
 /* clang-format off */
 #define SERVER_METRICS(X) \
@@ -174,18 +175,6 @@ static uint64_t online_cpus(const struct host *host)
 	return count_cpu_list(text);
 }
 
-static double total_memory(const struct host *host)
-{
-	struct scan text;
-
-	if (kernel_file_read_once(host, host->proc, "meminfo", &text, NULL) < 0)
-		return NAN;
-	uint64_t kib;
-
-	return number_find(text, "MemTotal", &kib) ? number_value(number_from_kib(kib)) :
-						     (double)NAN;
-}
-
 static void read_server(struct server_state *s, const struct host *host)
 {
 	struct cgroup group;
@@ -197,7 +186,7 @@ static void read_server(struct server_state *s, const struct host *host)
 	s->cores = fmin(s->cpus, host->affinity_cpus ? (double)host->affinity_cpus : (double)NAN);
 	if (!isnan(s->cores))
 		s->cores = fmin(s->cores, limits.cpu_cores);
-	s->memory = total_memory(host);
+	s->memory = machine_memory_bytes(host);
 	if (!isnan(s->memory))
 		s->memory = fmin(s->memory, limits.memory_bytes);
 }

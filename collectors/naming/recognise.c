@@ -183,9 +183,9 @@ static void take_request(const struct word *word, enum quantity_writer writer, s
 	double bytes = NAN;
 
 	if (word->is & WORD_CPU)
-		quantity_cores(value, &r->cpu_cores);
+		quantity_of_run(QUANTITY_RUN_CORES, value, writer, &r->cpu_cores);
 	if (word->is & (WORD_MEMORY | WORD_MEMORY_PER_CPU))
-		quantity_bytes(value, writer, 0, &bytes);
+		quantity_of_run(QUANTITY_RUN_MEMORY, value, writer, &bytes);
 	if (word->is & WORD_MEMORY)
 		r->memory_bytes = bytes;
 	if ((word->is & WORD_MEMORY_PER_CPU) && isnan(r->memory_bytes))
@@ -250,6 +250,14 @@ static struct slice words_own_name(const struct process_words *w)
 	return name;
 }
 
+/* Takes a quantity that the user set. A wrong one is ignored, so that the value of the system
+ * stays. */
+static void take_quantity(enum quantity_of_run what, struct slice value, double *ret)
+{
+	if (value.data)
+		quantity_of_run(what, value, QUANTITY_OF_PEOPLE, ret);
+}
+
 /* Takes the values that the user set in RIGHTSIZE_* variables or on the pod. They replace the
  * values that the workflow system set. */
 static void take_own(const struct process_words *w, struct recognised *r)
@@ -257,9 +265,6 @@ static void take_own(const struct process_words *w, struct recognised *r)
 	struct slice name = words_own_name(w);
 	struct slice run = w->variable[VARIABLE_RIGHTSIZE_RUN_ID];
 	struct slice attempt = w->variable[VARIABLE_RIGHTSIZE_ATTEMPT];
-	struct slice input = w->variable[VARIABLE_RIGHTSIZE_INPUT_BYTES];
-	struct slice cpu = w->variable[VARIABLE_RIGHTSIZE_REQUEST_CPU];
-	struct slice memory = w->variable[VARIABLE_RIGHTSIZE_REQUEST_MEMORY];
 
 	r->own_name = name.data != NULL;
 	r->passing = r->passing && !r->own_name;
@@ -269,12 +274,12 @@ static void take_own(const struct process_words *w, struct recognised *r)
 		clean(run, r->run, sizeof r->run);
 	if (attempt.data)
 		r->attempt = number(attempt);
-	if (input.data)
-		quantity_bytes(input, QUANTITY_OF_PEOPLE, 0, &r->input_bytes);
-	if (cpu.data)
-		quantity_cores(cpu, &r->cpu_cores);
-	if (memory.data)
-		quantity_bytes(memory, QUANTITY_OF_PEOPLE, 0, &r->memory_bytes);
+	take_quantity(QUANTITY_RUN_INPUT, w->variable[VARIABLE_RIGHTSIZE_INPUT_BYTES],
+		&r->input_bytes);
+	take_quantity(QUANTITY_RUN_CORES, w->variable[VARIABLE_RIGHTSIZE_REQUEST_CPU],
+		&r->cpu_cores);
+	take_quantity(QUANTITY_RUN_MEMORY, w->variable[VARIABLE_RIGHTSIZE_REQUEST_MEMORY],
+		&r->memory_bytes);
 }
 
 /* Returns true when the process runs in an allocation of this batch system. */

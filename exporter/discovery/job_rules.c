@@ -250,19 +250,20 @@ static int check_template(struct yaml *y, yaml_node_t *node, const struct job_ru
 /* Checks a quantity of a rule, such as memory. If its text contains a {name}, the value becomes
  * known only when the rule matches a process, so only the {name} is checked. */
 static int check_quantity(struct yaml *y, yaml_node_t *node, const struct job_rule *rule,
-	const char *name, const char *text, bool cores, struct err *e)
+	const char *name, const char *text, enum quantity_of_run what, struct err *e)
 {
 	struct slice value = {text, text ? strlen(text) : 0};
 	int code = check_template(y, node, rule, text, e);
 	double v;
 
 	if (code || !text || strchr(text, '{') ||
-		(cores ? quantity_cores(value, &v) :
-			 quantity_bytes(value, QUANTITY_OF_PEOPLE, 0, &v)))
+		quantity_of_run(what, value, QUANTITY_OF_PEOPLE, &v))
 		return code;
-	return yaml_error(y, node, e, "%s: \"%.64s\" is not accepted: give %s", name, text,
-		cores ? "cores such as " QUANTITY_CORES_EXAMPLES :
-			"bytes such as " QUANTITY_BYTES_EXAMPLES);
+	return yaml_error(y, node, e, "%s: \"%.64s\" is not accepted: give %s, from %g to %g", name,
+		text,
+		what == QUANTITY_RUN_CORES ? "cores such as " QUANTITY_CORES_EXAMPLES :
+					     "bytes such as " QUANTITY_BYTES_EXAMPLES,
+		quantity_bounds[what].least, quantity_bounds[what].most);
 }
 
 static int check_rule(struct yaml *y, yaml_node_t *node, const struct job_rule *rule, struct err *e)
@@ -282,11 +283,13 @@ static int check_rule(struct yaml *y, yaml_node_t *node, const struct job_rule *
 	if (code == 0)
 		code = check_template(y, node, rule, rule->attempt, e);
 	if (code == 0)
-		code = check_quantity(y, node, rule, "cpu", rule->cpu, true, e);
+		code = check_quantity(y, node, rule, "cpu", rule->cpu, QUANTITY_RUN_CORES, e);
 	if (code == 0)
-		code = check_quantity(y, node, rule, "memory", rule->memory, false, e);
+		code = check_quantity(y, node, rule, "memory", rule->memory, QUANTITY_RUN_MEMORY,
+			e);
 	if (code == 0)
-		code = check_quantity(y, node, rule, "input_bytes", rule->input_bytes, false, e);
+		code = check_quantity(y, node, rule, "input_bytes", rule->input_bytes,
+			QUANTITY_RUN_INPUT, e);
 	for (size_t i = 0; i < rule->n_labels && code == 0; i++)
 		code = check_template(y, node, rule, rule->label[i].value, e);
 	return code;
@@ -555,19 +558,14 @@ static double number(const char *text)
 
 /* Replaces each {name} in a quantity and returns its value. Returns NaN when the rule does not give
  * the quantity, or when the text is not a quantity. */
-static double quantity(const struct rule_groups *g, const char *template, bool cores)
+static double quantity(const struct rule_groups *g, const char *template, enum quantity_of_run what)
 {
 	char text[64] = "";
 	double ret = NAN;
 
 	if (template)
 		fill(g, template, false, text, sizeof text);
-	const struct slice value = {text, strlen(text)};
-
-	if (cores)
-		quantity_cores(value, &ret);
-	else
-		quantity_bytes(value, QUANTITY_OF_PEOPLE, 0, &ret);
+	quantity_of_run(what, (struct slice){text, strlen(text)}, QUANTITY_OF_PEOPLE, &ret);
 	return ret;
 }
 
@@ -578,9 +576,9 @@ static void name_run(const struct job_rule *rule, const struct rule_groups *g, s
 	*r = (struct recognised){
 		.system = "rules",
 		.attempt = NAN,
-		.cpu_cores = quantity(g, rule->cpu, true),
-		.memory_bytes = quantity(g, rule->memory, false),
-		.input_bytes = quantity(g, rule->input_bytes, false),
+		.cpu_cores = quantity(g, rule->cpu, QUANTITY_RUN_CORES),
+		.memory_bytes = quantity(g, rule->memory, QUANTITY_RUN_MEMORY),
+		.input_bytes = quantity(g, rule->input_bytes, QUANTITY_RUN_INPUT),
 	};
 	fill(g, rule->job_name, true, r->job_name, sizeof r->job_name);
 	if (rule->run)

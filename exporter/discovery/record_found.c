@@ -90,7 +90,6 @@ static void record_end(struct finder *f, const struct host *h, const struct snap
 		.exit_code = NAN,
 		.exit_signal = NAN,
 		RUN_FINISH_UNKNOWN,
-		.memory_source = "vmhwm",
 	};
 	size_t n_rows = sample_rows_read(f->sample_rows, s, n->run_id, &rows);
 

@@ -27,7 +27,8 @@
 #define LABELS_MAX         4096
 #define COLUMN_MAX         64
 #define LARGEST_COUNT      9007199254740992.0 /* 2^53: a double holds all whole numbers below */
-#define LARGEST_LIMIT      0x1p63             /* the largest memory limit that the kernel accepts */
+#define SIGNAL_MOST        127    /* the status of wait(2) has seven bits for the signal */
+#define LARGEST_LIMIT      0x1p63 /* the largest memory limit that the kernel accepts */
 
 /* A json_key.offset for keys whose members in struct run need code of their own: read_run reads
  * them, and run_message writes them. */
@@ -38,7 +39,7 @@
 #define IGNORED {KEY_ANY, KEY_UNREAD, .offset = READ_APART, \
 		.help = "Other keys are ignored, because a newer sender may know more"}
 static const struct json_key column_keys[] = {
-	{FIELD(distribution, KEY_COUNT, n), .required = true, .most = LARGEST_COUNT,
+	{FIELD(distribution, KEY_COUNT, n), .required = true, .least = 1, .most = LARGEST_COUNT,
 		.help = "Number of known values"},
 	{FIELD(distribution, KEY_NUMBER, mean), .most = INFINITY, .help = "Mean over time"},
 	{FIELD(distribution, KEY_NUMBER, min), .most = INFINITY, .help = "Smallest value"},
@@ -74,9 +75,9 @@ const struct json_key run_message_keys[] = {
 		.help = "How long it took; it must fit started_at and ended_at"},
 	{"outcome", KEY_CHOICE, .required = true, .offset = READ_APART, .choice = run_outcome_told_word,
 		.help = "How it ended; DeadlineExceeded, TIMEOUT and DEADLINE mean that a time limit ended it"},
-	{FIELD(run, KEY_NUMBER, exit_code), .most = 255,
+	{FIELD(run, KEY_WHOLE, exit_code), .most = 255,
 		.help = "Exit code"},
-	{FIELD(run, KEY_NUMBER, exit_signal), .most = 255,
+	{FIELD(run, KEY_WHOLE, exit_signal), .least = 1, .most = SIGNAL_MOST,
 		.help = "Number of the signal that ended it"},
 	{FIELD(run, KEY_TEXT, end_reason), .least = 1, .most = RUN_REASON_MAX - 1,
 		.help = "Why another system ended it, in its own word"},
@@ -114,9 +115,9 @@ const struct json_key run_message_keys[] = {
 		.help = "Number of samples"},
 	{FIELD(run, KEY_NUMBER, interval_seconds), .most = RUN_SECONDS_MAX, .unit = "seconds",
 		.help = "Time between two samples"},
-	{FIELD(run, KEY_NUMBER, requested_cpu_cores), .most = QUANTITY_CORES_MOST, .unit = "cores",
+	{FIELD(run, KEY_NUMBER, requested_cpu_cores), .least = QUANTITY_CORES_LEAST, .most = QUANTITY_CORES_MOST, .unit = "cores",
 		.help = "CPUs that were requested for it"},
-	{FIELD(run, KEY_NUMBER, requested_memory_bytes), .most = QUANTITY_BYTES_MOST, .unit = "bytes",
+	{FIELD(run, KEY_NUMBER, requested_memory_bytes), .least = 1, .most = QUANTITY_BYTES_MOST, .unit = "bytes",
 		.help = "Memory that was requested for it"},
 	{FIELD(run, KEY_NUMBER, memory_limit_bytes), .most = LARGEST_LIMIT, .unit = "bytes",
 		.help = "Its memory limit"},
@@ -126,7 +127,7 @@ const struct json_key run_message_keys[] = {
 		.help = "Most that one process used of that limit"},
 	{FIELD(run, KEY_NUMBER, input_bytes), .most = QUANTITY_BYTES_MOST, .unit = "bytes",
 		.help = "Size of its input"},
-	{FIELD(run, KEY_NUMBER, attempt), .most = LARGEST_COUNT,
+	{FIELD(run, KEY_WHOLE, attempt), .least = 1, .most = ATTEMPT_MOST,
 		.help = "Which attempt of the work this was, from 1 on"},
 	{FIELD(run, KEY_NUMBER, cpu_missed_seconds), .most = RUN_TOTAL_MAX, .unit = "seconds",
 		.help = "Most CPU time that the total lacks"},
@@ -252,7 +253,7 @@ static int read_field(void *thing, const struct json_node *o, const struct json_
 	void *at = (char *)thing + k->offset;
 	const struct json_node *v = json_node_find(o, k->name);
 
-	if (k->kind == KEY_NUMBER)
+	if (k->kind == KEY_NUMBER || k->kind == KEY_WHOLE)
 		*(double *)at = NAN;
 	if (is_missing(v))
 		return k->required ? refuse(k, v, e) : 0;
@@ -260,7 +261,7 @@ static int read_field(void *thing, const struct json_node *o, const struct json_
 		return read_text(at, v, k, arena, e);
 	double d = json_node_number(v);
 
-	if (!json_node_is_in_range(v, k->least, k->most) || (k->kind == KEY_COUNT && d != floor(d)))
+	if (!json_node_is_in_range(v, k->least, k->most) || (k->kind != KEY_NUMBER && d != floor(d)))
 		return refuse(k, v, e);
 	if (k->kind == KEY_COUNT)
 		*(uint64_t *)at = (uint64_t)d;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "exporter/core/paths.h"
+#include "exporter/history/server_lock.h"
 
 /* Minimum number of seconds between two renamings of a corrupt file (set_aside), and between two
  * checks (batch_writer_check). A broken disk may damage each fresh file, and there would be very
@@ -44,6 +45,17 @@ static void log_set_aside(const struct err *notice)
 			notice->text, NULL);
 }
 
+/* Locks the open file against other servers of this machine. Closes it if one has the lock. */
+static int lock_out_servers(struct batch_writer *w, struct err *e)
+{
+	const struct historian_config *c = w->config;
+	int code = c->lock ? server_lock(c->lock, c->path, &c->here, e) : 0;
+
+	if (code)
+		history_close(TAKE(w->history));
+	return code;
+}
+
 int batch_writer_open(struct batch_writer *w, struct err *e)
 {
 	struct err notice = {0};
@@ -62,6 +74,8 @@ int batch_writer_open(struct batch_writer *w, struct err *e)
 
 	log_set_aside(&notice);
 	w->begin_again = true;
+	if (code == 0)
+		code = lock_out_servers(w, e);
 	if (code == 0 && w->patient)
 		history_wait_while(w->history, w->patient, w->patient_context);
 	return code ? code : history_losses(w->history, &w->losses, e);

@@ -48,13 +48,17 @@ struct historian_config {
 	double last_upkeep_seconds; /* 0 = the default of 0.5 s */
 	bool upkeep_waits;          /* true = no upkeep before historian_upkeep is called */
 	bool hasty;                 /* see historian_start and historian_settle */
+	/* The descriptor of server_lock.h, which the thread fills in; NULL = no lock. Must outlive
+	 * the process's handles of the history. */
+	int *lock;
 };
 
 /* Starts the thread, which opens the file. Waits until the file is open, so that this function can
  * report a bad path. Without `hasty`, a full disk is no error: the thread tries again until there
  * is room. Another machine or another program may serve the disk (NFS, FUSE). If such a disk does
  * not answer for HISTORIAN_HANG_SECONDS, the function returns 0, too, and historian_is_opening then
- * returns true.
+ * returns true. If another server has the lock of the file, the function returns an error. If this
+ * turns out only later, the thread writes nothing until that server ends.
  *
  * Set `hasty` when a job waits for this function. The function then waits at most
  * HISTORIAN_OPEN_SECONDS. If the disk has not answered by then, or if another process has locked

@@ -40,8 +40,7 @@ void outcome_note(struct run_finish *finish, const struct account_note *note)
 	finish->outcome = outcome_of(&(struct ending_facts){finish->exit_code, finish->exit_signal,
 					     finish->killed},
 		note);
-	if (note->memory_source)
-		finish->memory_source = note->memory_source;
+	finish->memory_source = note->memory_source;
 	finish->cpu_source = note->cpu_source;
 	finish->cpu_missed_seconds = note->cpu_missed_seconds;
 	finish->cpu_foreign_seconds = note->cpu_foreign_seconds;

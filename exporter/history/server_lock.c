@@ -26,10 +26,10 @@ int server_lock(int *ret, const char *path, const struct run_root *here, struct 
 	struct flock lock = {
 		.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte_of(here), .l_len = 1};
 
-	*ret = -1;
 	if (strcmp(path, ":memory:") == 0)
 		return 0;
-	*ret = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (*ret < 0)
+		*ret = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (*ret < 0)
 		return err_system(e, -errno, "history %s", path);
 	if (fcntl(*ret, F_OFD_SETLK, &lock) == 0 || (errno != EAGAIN && errno != EACCES))

@@ -6,10 +6,10 @@
 
 #include "exporter/history/history.h"
 
-/* Locks the history for this server. Call it while the history is open for writing. `*ret` becomes
- * a descriptor, or -1 if nothing was locked. The lock ends when this descriptor is closed or the
- * process ends. -EBUSY: another server has the lock; the caller must close `*ret` in this case,
- * too.
+/* Locks the history for this server. Call it while the history is open for writing. `*ret` is -1, or
+ * what an earlier call for the same file left there. It becomes a descriptor, or stays -1. The lock
+ * ends when this descriptor is closed or the process ends. -EBUSY: another server has the lock; the
+ * descriptor stays open for the next attempt.
  *
  * Close `*ret` only after all handles of the history in this process. Closing any descriptor of the
  * file releases SQLite's locks (F_SETLK in fcntl(2)).

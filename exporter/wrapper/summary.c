@@ -63,14 +63,14 @@ static void add_cpu(struct buf *b, const struct screen *s, const struct run *r)
 	double mean = run_total(r, "cpu_seconds") / r->duration_seconds;
 	/* Use the mean if it is above the peak, which happens if the only sample of a short run
 	 * lasted a little longer than the run. */
-	double most = fmax(run_peak(r, "cpu_cores"), mean);
+	double most = run_peak(r, "cpu_cores");
 
 	buf_adds(b, "  CPU     ");
 	figure_of(b, figure_cores, mean, r->requested_cpu_cores);
 	buf_adds(b, " on average");
 	if (!isnan(most)) {
 		buf_adds(b, ", ");
-		figure_cores(b, most);
+		figure_cores(b, fmax(most, mean));
 		buf_adds(b, " at most");
 	}
 	add_share(b, s, mean / r->requested_cpu_cores);

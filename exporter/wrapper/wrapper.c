@@ -478,7 +478,6 @@ static void conclude(struct app *app, const struct identity *self, struct wrappe
 		.exit_signal = exited ? (double)NAN : (double)WTERMSIG(job->status),
 		.cpu_source = "rusage",
 		RUN_FINISH_UNKNOWN,
-		.memory_source = "vmhwm",
 	};
 
 	final_of(job, final);

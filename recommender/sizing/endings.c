@@ -294,7 +294,9 @@ void endings_warn(struct sizing *s, const struct runs *runs, const struct runs *
 			"No memory was measured, so the answer requests none.");
 	if (!(s->demand.cpu_cores > 0))
 		warnings_add(&s->warnings, arena, WARNING_CPU_UNKNOWN, 0,
-			"No CPU time was measured, so the answer requests no CPU.");
+			"%s, so the answer requests no CPU.",
+			s->uncertain_cpu ? "The CPU time of no run is certain enough" :
+					   "No CPU time was measured");
 	warn_of_limits(s, runs, arena);
 	warn_of_failed(s, used, arena);
 }

@@ -15,7 +15,7 @@ const struct warning_row warning_rows[WARNING_CODES] = {
 	[WARNING_MEMORY_UNKNOWN] = {"memory_unknown", SEVERITY_WARNING, true,
 		"The memory of no run is known, so no memory is requested"},
 	[WARNING_CPU_UNKNOWN] = {"cpu_unknown", SEVERITY_WARNING, true,
-		"The CPU time of no run is known, so no CPU is requested"},
+		"The CPU time of no run is known well enough, so no CPU is requested"},
 	[WARNING_NEWEST_RUNS_FAILED] = {"newest_runs_failed", SEVERITY_CRITICAL, true,
 		"The newest three or more runs failed, or did not end in a known way, and no kill for "
 		"memory was seen"},

@@ -298,6 +298,21 @@ class DeadDisk(Job):
         wait_until(lambda: server.get("/jobs").status == 200, "the history")
         self.assertEqual(server.stop(), 0)
 
+    def test_of_two_servers_that_start_without_it_one_records(self):
+        self.disk.die(dying_disk.ALL)
+        servers = [self.serve_on(self.disk) for _ in range(2)]
+        for server in servers:
+            server.wait_address()
+            server.says("the history is opened as soon as its disk answers")
+        self.disk.die()
+        locked = "another server of this machine records into it"
+        wait_until(lambda: any(server.said(locked) for server in servers), "the disk to answer")
+        first, second = sorted(servers, key=lambda server: bool(server.said(locked)))
+        self.assertFalse(first.said(locked))
+        self.assertEqual(first.stop(), 0)
+        second.says("history can be written again")
+        self.assertEqual(second.stop(), 0)
+
     def test_a_server_that_only_waits(self):
         """No thread writes at the time when the disk dies."""
         server = self.serve_on(self.disk)

@@ -408,7 +408,7 @@ class NeverInTheWay(Case):
         (["--jobs.rules={folder}/none.yaml"], {},
          ignored("read {folder}/none.yaml: No such file or directory", "the rules of --jobs.rules are ignored")),
         (["--jobs.rules={folder}/bad.yaml"], {},
-         ignored(r"{folder}/bad.yaml:1: memory: \"4XB\" is not accepted: give bytes such as 1048576, 512M, 1G (10^9), 4Gi (2^30) or 8GB",
+         ignored(r"{folder}/bad.yaml:1: memory: \"4XB\" is not accepted: give bytes such as 1048576, 512M, 1G (10^9), 4Gi (2^30) or 8GB, from 1 to 1e+18",
                  "the rules of --jobs.rules are ignored")),
         (["--web.listen-address=127.0.0.1:0", "--web.config.file={folder}/none.yml"], {},
          ignored("read {folder}/none.yml: No such file or directory", "the run is not served")),

@@ -192,6 +192,14 @@ static void sacct_refuses_one_row(void **state)
 	assert_int_equal(t->line, 2);
 	assert_int_equal(t->n, 1);
 	assert_number(t->run->duration_seconds, 9);
+	/* A request of 0 is no request. */
+	assert_int_equal(read_text(t, "sacct",
+				 "JobID|JobName|State|Start|End|ReqCPUS\n"
+				 "12|a|COMPLETED|2026-11-21T08:00:00|2026-11-21T08:00:09|0\n",
+				 &e),
+		0);
+	assert_int_equal(t->n, 2);
+	assert_true(isnan(t->run[1].requested_cpu_cores));
 	assert_int_equal(read_text(t, "sacct", "JobID|JobName\n", &e), -EINVAL);
 	assert_non_null(strstr(e.text, "State"));
 }

@@ -41,7 +41,11 @@ static void mistakes_are_named_with_their_line(void **state)
 		{"rules:\n- user: x\n  ignore: maybe", "is not true or false"},
 		{"rules:\n- user: x\n  job_name: a\n  memory: 4XB",
 			"memory: \"4XB\" is not accepted: give bytes such as 1048576, 512M, 1G (10^9), "
-			"4Gi (2^30) or 8GB"},
+			"4Gi (2^30) or 8GB, from 1 to 1e+18"},
+		{"rules:\n- user: x\n  job_name: a\n  memory: 0", "from 1 to 1e+18"},
+		{"rules:\n- user: x\n  job_name: a\n  memory: 2E", "from 1 to 1e+18"},
+		{"rules:\n- user: x\n  job_name: a\n  cpu: 2000k", "from 0.001 to 1e+06"},
+		{"rules:\n- user: x\n  job_name: a\n  input_bytes: 2E", "from 0 to 1e+18"},
 		{"rules:\n- user: x\n  job_name: a\n  cpu: 500M",
 			"cpu: \"500M\" is not accepted: give cores such as 2, 1.5 or 500m"},
 		{"rules:\n- user: x\n  job_name: a\n  input_bytes: -1", "input_bytes: \"-1\""},

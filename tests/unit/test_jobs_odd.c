@@ -71,7 +71,7 @@ static void run_that_proc_does_not_show_has_no_numbers_of_others(void **state)
 
 	const struct run_reading *r = look(w);
 
-	assert_double_equal(r->value[RUN_CPU_SECONDS], 0, 0);
+	assert_true(isnan(r->value[RUN_CPU_SECONDS]) && isnan(r->value[RUN_CPU_SYSTEM_SECONDS]));
 	assert_true(isnan(r->value[RUN_MEMORY_BYTES]) && isnan(r->value[RUN_PROCESSES]));
 	assert_double_equal(r->value[RUN_DURATION_SECONDS], 1, 1e-9);
 	for (size_t i = 0; i < RUN_N_METRICS; i++)
@@ -84,12 +84,15 @@ static void run_that_proc_does_not_show_has_no_numbers_of_others(void **state)
 	r = look(w);
 	assert_true(r->ended);
 	assert_double_equal(r->value[RUN_CPU_SECONDS], 0.5, 1e-9);
+	assert_double_equal(r->value[RUN_CPU_USER_SECONDS], 0.4, 1e-9);
+	assert_double_equal(r->value[RUN_CPU_SYSTEM_SECONDS], 0.1, 1e-9);
 	/* The largest process that was waited for is known. The number of these processes is
 	 * unknown. */
 	assert_double_equal(r->value[RUN_MEMORY_PEAK_PROCESS_BYTES], 1e6, 0);
 	assert_true(isnan(r->value[RUN_MEMORY_PEAK_BYTES]));
 	assert_true(jobs_note(w->host.jobs, &w->host, "r1", &note));
 	assert_string_equal(note.cpu_source, "rusage");
+	assert_null(note.memory_source);
 	assert_true(note.not_shown);
 	assert_double_equal(note.cpu_foreign_seconds, 0, 0);
 }

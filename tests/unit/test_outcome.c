@@ -69,6 +69,11 @@ static void status_that_the_kernel_told_is_taken_when_nobody_waited(void **state
 	outcome_note(&f, &note);
 	assert_double_equal(f.exit_signal, SIGTERM, 0);
 
+	/* A run without a memory peak has no source of it. */
+	f = (struct run_finish){.exit_code = 0, .exit_signal = NAN, .memory_source = "samples"};
+	outcome_note(&f, &note);
+	assert_null(f.memory_source);
+
 	/* A status from the process that waited has priority over the status in `note`. */
 	f = (struct run_finish){.exit_code = 0, .exit_signal = NAN};
 	outcome_note(&f, &note);

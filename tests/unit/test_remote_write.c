@@ -47,7 +47,7 @@ static double number_for(const char *name)
 static void set_numbers(struct run *r)
 {
 	for (const struct json_key *k = run_message_keys; k->name; k++)
-		if (k->kind == KEY_NUMBER && k->offset < sizeof *r)
+		if ((k->kind == KEY_NUMBER || k->kind == KEY_WHOLE) && k->offset < sizeof *r)
 			*(double *)(void *)((char *)r + k->offset) = number_for(k->name);
 	r->duration_seconds = 50 + 100 * share();
 	r->machine_cpus = 8;

@@ -15,7 +15,7 @@ static const struct run_root here = {.pid_namespace = 4026531836, .boot_id = "a-
 static int take(const char *path, const struct run_root *root)
 {
 	struct err e = {0};
-	int fd, code = server_lock(&fd, path, root, &e);
+	int fd = -1, code = server_lock(&fd, path, root, &e);
 
 	if (code == 0)
 		return fd;
@@ -36,6 +36,23 @@ static void one_server_has_it_until_it_ends(void **state)
 	first = take(p->folder.file, &here);
 	assert_true(first >= 0);
 	close(first);
+}
+
+static void a_server_that_asks_again_gets_it_later(void **state)
+{
+	struct test_place *p = *state;
+	int first = take(p->folder.file, &here), second = -1;
+
+	assert_int_equal(server_lock(&second, p->folder.file, &here, NULL), -EBUSY);
+	int kept = second;
+
+	assert_int_equal(server_lock(&second, p->folder.file, &here, NULL), -EBUSY);
+	close(first);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(server_lock(&second, p->folder.file, &here, NULL), 0);
+	assert_int_equal(second, kept);
+	assert_int_equal(take(p->folder.file, &here), -1);
+	close(second);
 }
 
 static void servers_of_other_places_have_their_own(void **state)
@@ -70,7 +87,7 @@ static void it_is_in_nobodys_way_who_writes(void **state)
 
 static void histories_in_memory_have_none(void **state)
 {
-	int fd = 0;
+	int fd = -1;
 
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(server_lock(&fd, ":memory:", &here, NULL), 0);
@@ -81,7 +98,7 @@ static void histories_in_memory_have_none(void **state)
 static void a_file_that_may_not_be_opened_is_an_error(void **state)
 {
 	struct err e = {0};
-	int fd = 0;
+	int fd = -1;
 
 	assert_int_equal(server_lock(&fd, "/nowhere/history.db", &here, &e), -ENOENT);
 	assert_int_equal(fd, -1);
@@ -94,6 +111,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(one_server_has_it_until_it_ends),
+		TEST(a_server_that_asks_again_gets_it_later),
 		TEST(servers_of_other_places_have_their_own),
 		TEST(it_is_in_nobodys_way_who_writes),
 		cmocka_unit_test(histories_in_memory_have_none),

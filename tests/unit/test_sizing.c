@@ -375,6 +375,15 @@ static void runs_of_which_none_was_measured_size_nothing(void **state)
 	}
 }
 
+static bool warns(const struct sizing *s, const char *text)
+{
+	bool ret = false;
+
+	for (size_t i = 0; i < s->warnings.n; i++)
+		ret = ret || strstr(s->warnings.at[i].text, text);
+	return ret;
+}
+
 static void uncertain_cpu_time_sizes_no_cores_but_memory(void **state)
 {
 	static const struct {
@@ -418,6 +427,8 @@ static void uncertain_cpu_time_sizes_no_cores_but_memory(void **state)
 			assert_int_equal(s.runs, 1);
 			assert_int_equal(s.uncertain_cpu, cases[i].uncertain);
 			assert_int_equal(s.resources.cpu > 0, !uncertain);
+			assert_int_equal(uncertain, warns(&s, "The CPU time of no run is certain"));
+			assert_false(warns(&s, "No CPU time was measured"));
 			assert_true(s.resources.memory >= 1024);
 			if (uncertain)
 				explained(&s,

@@ -134,6 +134,9 @@ static void rates_join_what_is_too_short_to_divide_by(void **state)
 			2, 1, 1, 3},
 		{"a job of one short interval", 1, {0.004}, {0.002}, 0.5, 0.5, 0.5, 1},
 		{"unknown growth is no time either", 3, {1, 1, 1}, {2, NAN, 4}, 3, 2, 4, 2},
+		{"only the end tells the total: only the mean", 3, {1, 1, 0}, {NAN, NAN, 3}, 1.5,
+			NAN, NAN, 1},
+		{"nothing known: no rate", 2, {1, 1}, {NAN, NAN}, NAN, NAN, NAN, 0},
 		{"no time at all: no rate", 1, {0}, {1}, NAN, NAN, NAN, 0},
 	};
 
