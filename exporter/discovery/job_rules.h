@@ -2,13 +2,15 @@
  * matches a process is used. Example:
  *
  * rules:
- * - name: nightly # shown in the log and by "rules test" command_line: 'run\.py (?<flow>\w+) --step
- *   (?<step>\w+) --mem (?<mem>\w+)' user: '^batch$'
- * 	    environment: {STAGE: '^production$'}
- * 	    job_name: '{flow}/{step}'
- * 	    memory: '{mem}'                     # cpu and input_bytes, too (quantity.h)
- * 	    labels: {flow: '{flow}'}
- * - executable: '/(bash|sshd)$' ignore: true # no job, even if the environment names one
+ * - name: nightly  # shown in the log and by "rules test"
+ *   command_line: 'run\.py (?<flow>\w+) --step (?<step>\w+) --mem (?<mem>\w+)'
+ *   user: '^batch$'
+ *   environment: {STAGE: '^production$'}
+ *   job_name: '{flow}/{step}'
+ *   memory: '{mem}'  # cpu and input_bytes, too (quantity.h)
+ *   labels: {flow: '{flow}'}
+ * - executable: '/(bash|sshd)$'
+ *   ignore: true  # no job, even if the environment names one
  *
  * Conditions are regular expressions (PCRE2): command_line (arguments joined by spaces),
  * executable, working_directory, cgroup, container (its id), user (the user's name, or the number

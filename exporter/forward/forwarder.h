@@ -58,7 +58,8 @@ struct forwarder_options {
 	const struct forward_protocol *protocol;
 	const char *url;  /* URL of the receiver; it was checked when the option was read */
 	const char *path; /* path that is appended to `url`, such as "/runs" */
-	/* the caller sets how to log in, and ca_option; forwarder_start sets the other members */
+	/* the caller sets all members except stop, answer_max and the time limits, which
+	 * forwarder_start sets */
 	struct endpoint_options endpoint;
 	const char *history_path;
 	struct historian *historian; /* the historian that marks runs as sent */

@@ -33,8 +33,8 @@
 /* Default of historian_config.last_upkeep_seconds. */
 #define UPKEEP_AT_STOP_SECONDS 0.5
 
-/* Replace UPKEEP_REST and HISTORIAN_UPKEEP_SECONDS while the file is nearly as large as its limit,
- * or larger (historian.near_limit). */
+/* Used instead of UPKEEP_REST and HISTORIAN_UPKEEP_SECONDS while the file is nearly as large as its
+ * limit, or larger (historian.near_limit). */
 #define FULL_REST           1
 #define FULL_UPKEEP_SECONDS 1.0
 

@@ -174,11 +174,10 @@ struct historian_health historian_health(struct historian *h);
 /* Writes all events, enforces the limits for at most last_upkeep_seconds, closes the file, and logs
  * how many events were lost. Failed writes are not retried after stop_seconds. `h` may be NULL.
  *
- * Returns -ETIMEDOUT when the thread has not ended after leave_seconds. If the historian has given
- * up before (historian_settle), it does so after stop_seconds. With `hasty`, it does so as early as
- * historian_settle would give up. After -ETIMEDOUT, the thread still waits for the disk and nothing
- * is freed. The caller must call historian_stop again, or end the program by
- * loose_threads_leave. */
+ * Returns -ETIMEDOUT when the thread has not ended after leave_seconds; after stop_seconds if the
+ * historian gave up before this call (historian_settle); with `hasty`, as early as historian_settle
+ * would give up. After -ETIMEDOUT, the thread still waits for the disk and nothing is freed. The
+ * caller must call historian_stop again, or end the program by loose_threads_leave. */
 int historian_stop(struct historian *h);
 
 #endif

@@ -353,8 +353,8 @@ static int give_back(struct history *h, int64_t n, struct err *e)
 	return code == -EBUSY ? 0 : code ? code : 1;
 }
 
-/* Sets the size at which SQLite copies the -wal file into the database (WAL_PARTS). If the -wal
- * file is more than a quarter longer than that, SQLite shortens it when it begins to overwrite
+/* Sets the size at which SQLite copies the -wal file into the database (WAL_PARTS). A -wal file
+ * that is more than a quarter longer than this size is shortened when SQLite begins to overwrite
  * it. */
 static int limit_wal(struct history *h, const struct history_limits *l, const struct page_counts *p,
 	struct err *e)

@@ -281,8 +281,8 @@ struct history {
 		int64_t next; /* id of the run from which the pass goes on */
 		bool any;     /* true = the pass has removed samples */
 	} older_samples, newest_samples;
-	/* Of the runs that this handle removed because of the size of the file: the start of the
-	 * newest, in seconds since 1970 UTC. 0 = none was removed. */
+	/* Start of the newest run that this handle removed because of the size of the file, in
+	 * seconds since 1970 UTC. 0 = no run was removed. */
 	double no_room_until;
 	bool (*over)(void);     /* see history_give_up_when */
 	uint64_t not_plausible; /* number of runs with impossible numbers in this transaction */

@@ -138,7 +138,7 @@ static void add_cipher(struct buf *out, const struct web_cipher *c, const char *
  * Sets `*aead` to true when one of these suites has a cipher that TLS 1.3 has, too, or when the
  * file lists no suites.
  *
- * Both are needed because GnuTLS builds suites of TLS 1.3 only from the listed ciphers, while Go
+ * `*aead` is needed because GnuTLS builds suites of TLS 1.3 only from the listed ciphers, while Go
  * always adds its own. If no listed cipher fits TLS 1.3, web_config_priorities leaves out TLS 1.3.
  * If no older TLS version is usable either, it keeps TLS 1.3 and ignores the listed ciphers. */
 static bool names_usable(const struct web_config *c, const char *key_exchange, bool *aead)

@@ -21,9 +21,9 @@ struct made_run {
 void made_run_begin(struct made_run *m, const char *source);
 
 /* These functions set one statistic of a column: made_run_total the total growth of a counter,
- * made_run_peak the largest value of a level, and made_run_mean the mean of a level. A number that
- * is not above 0 counts as unknown, because the programs write 0 for a number that they did not
- * measure. */
+ * made_run_peak and made_run_mean the largest value and the mean of a value that can fall, such as
+ * memory in use. A number that is not above 0 counts as unknown, because the programs that wrote
+ * the input write 0 for a number that they did not measure. */
 void made_run_total(struct made_run *m, const char *column, double sum);
 void made_run_peak(struct made_run *m, const char *column, double most);
 void made_run_mean(struct made_run *m, const char *column, double mean);

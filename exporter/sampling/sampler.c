@@ -146,8 +146,8 @@ double sampler_slowdown(const struct sampler *s)
 		       cpu_limit_slowdown(s->cpu_limit, cpu_limit_used(), s->look_seconds);
 }
 
-/* Reads the runs. When the limit of CPU time is used up, only a tick with the purpose FOR_END still
- * does so, and all other ticks repeat the latest values. */
+/* Reads the runs. When the CPU time limit is nearly used up, only a tick with the purpose FOR_END
+ * still reads them. All other ticks repeat the latest values. */
 static void look_at_runs(struct sampler *s, enum tick_purpose purpose, struct snapshot *snapshot)
 {
 	if (purpose != FOR_END && isinf(sampler_slowdown(s))) {
