@@ -22,8 +22,8 @@ void log_line(enum log_level level, const char *message, ...) __attribute__((sen
 /* A person who starts the server should first read the URL of its page. After log_hold, lines wait
  * in memory until log_release writes them. log_first writes an INFO line before the waiting lines.
  * If an error is logged, or if more than 64 KiB of lines wait, the waiting lines are written at
- * once, and later lines do not wait. With --log.level=debug, lines do not wait. The caller of
- * log_hold must ensure that log_release is called even if the start of the program hangs. */
+ * once, and later lines do not wait. With --log.level=debug, no line waits. The caller of log_hold
+ * must ensure that log_release is called even if the start of the program hangs. */
 void log_hold(void);
 void log_release(void);
 void log_first(const char *message, ...) __attribute__((sentinel));

@@ -147,8 +147,9 @@ static bool is_busy(const struct http_response *a)
 }
 
 /* Sends the first runs of `d` in one request. Marks the runs as sent that the receiver took or
- * refused, and returns 0. If the receiver neither took nor refused any run, `e` contains its
- * answer, and the result is 1, or a negative errno if the receiver is busy. */
+ * refused. Returns 0 if there was such a run, and 1 if the receiver decided about no run. Returns a
+ * negative errno if the receiver is busy, or after another failure. If the result is not 0, `e`
+ * contains the reason. */
 static int deliver(struct forwarder *f, struct delivery *d, struct err *e)
 {
 	AUTO(arena_done) struct arena arena = {0};

@@ -256,7 +256,7 @@ static void note_failure(struct historian *h, const struct historian_work *work,
 {
 	double now = batch_writer_clock();
 	/* True if this thread did not get the lock because many other processes wrote one after the
-	 * other. The disk works then, so the timeout does not count as a failure. */
+	 * other. In that case the disk works, and the timeout is no failure. */
 	bool crowded = failed && e->code == -EBUSY && waits_for_lock(h, now) &&
 		       now - h->stuck_at < HISTORIAN_GRACE_SECONDS;
 

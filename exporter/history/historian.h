@@ -81,8 +81,8 @@ bool historian_flush(struct historian *h, double timeout_seconds);
  * wait the historian has given up: later flushes do not wait, and historian_stop does not retry a
  * failed write.
  *
- * historian_config.hasty is for a program whose exit a user or a script waits for. The function
- * then waits only while the disk works. It gives up in these cases:
+ * historian_config.hasty is for a program whose exit a user or a script waits for. With `hasty`,
+ * the function waits only while the disk works. It gives up in these cases:
  * - Writes fail, and HISTORIAN_GRACE_SECONDS have passed since the call and since the first
  *   failure.
  * - Another process has locked the file, and has written nothing for HISTORIAN_GRACE_SECONDS.
@@ -106,20 +106,20 @@ bool historian_gave_up(struct historian *h);
 
 /* Returns true when threads that read or write the history must be loose threads (loose_thread.h),
  * because another machine or another program serves the disk and may never answer. On a disk of
- * this machine every call returns in the end. Usual threads are better there, because the kernel
- * then accounts for one process only. `h` may be NULL. Any thread. */
+ * this machine every call returns in the end. Usual threads are better on such a disk, because the
+ * kernel then accounts for one process only. `h` may be NULL. Any thread. */
 bool historian_is_loose(const struct historian *h);
 
-/* Returns true while the first attempt to open the file has not returned. Only loose threads may
- * use the file then, because the disk may never answer. `h` may be NULL. Any thread. */
+/* Returns true while the first attempt to open the file has not returned. Until then, only loose
+ * threads may use the file, because the disk may never answer. `h` may be NULL. Any thread. */
 bool historian_is_opening(struct historian *h);
 
 /* Makes the historian give up, as after a failed historian_settle. Call it when the disk does not
  * answer a read. */
 void historian_give_up(struct historian *h);
 
-/* Returns after how many seconds the disk counts as dead, if a thread waits for the disk and uses
- * no CPU time meanwhile. The result is HISTORIAN_GRACE_SECONDS, HISTORIAN_SERVER_SECONDS or
+/* Returns a number of seconds: the disk counts as dead when a thread has waited for it for so long
+ * without using CPU time. The result is HISTORIAN_GRACE_SECONDS, HISTORIAN_SERVER_SECONDS or
  * HISTORIAN_HANG_SECONDS. */
 double historian_patience(struct historian *h);
 

@@ -378,9 +378,9 @@ static int limit_wal(struct history *h, const struct history_limits *l, const st
 }
 
 /* If the -wal file exceeds its part of the limit, copies it into the database and empties it. The
- * -wal file grows while another process reads it, because SQLite cannot overwrite it then. If the
- * history is full, it takes no more runs (historian_takes_runs), so no later write would empty the
- * -wal file. */
+ * -wal file grows while another process reads it, because SQLite cannot overwrite a -wal file that
+ * is being read. If the history is full, it takes no more runs (historian_takes_runs), so no later
+ * write would empty the -wal file. */
 static int empty_wal(struct history *h, const struct history_limits *l, struct err *e)
 {
 	if (!l->max_bytes || history_wal_bytes(h) <= l->max_bytes / WAL_PARTS)

@@ -45,8 +45,8 @@ static int move_file(const char *path, const char *aside, const char *suffix, st
 }
 
 /* Renames the database last, after its -shm and -wal files. An exporter that opens the database
- * meanwhile then still finds the corrupt database. In the other order, it could create a fresh
- * database beside the old -wal file. */
+ * between two renames still finds the corrupt database. In the reverse order, such an exporter
+ * could create a fresh database beside the old -wal file. */
 int quarantine_file(struct buf *ret, const char *path, struct err *e)
 {
 	static const char *const suffixes[] = {"-shm", "-wal", "-journal", ""};

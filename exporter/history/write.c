@@ -10,8 +10,8 @@
 /* Maximum number of orphans that are closed in one transaction. It is small, because statistics of
  * a whole day of samples may be computed for each. */
 #define ORPHANS_AT_ONCE 8
-/* An open run counts as stale, that is, its exporter seems to be gone, only if it has had no sample
- * for this many of its sample intervals. */
+/* The exporter of an open run seems to be gone only if the run has had no sample for this many of
+ * its sample intervals. */
 #define STALE_INTERVALS 3
 
 static void set_server(struct circumstances *c, const struct run_server *s)

@@ -176,8 +176,8 @@ void web_config_priorities(const struct web_config *c, const char *key_exchange,
 	for (const struct web_name *w = web_config_curves; c->n_curves == 0 && w->name; w++)
 		add_word(out, w->gnutls);
 	/* Accept a server certificate whose keyUsage allows only encipherment, although its key
-	 * then signs key exchanges. Many such certificates are in use, and Go and OpenSSL accept
-	 * them. A file that works with Go or OpenSSL must work here, too. */
+	 * signs key exchanges. Many such certificates are in use, and Go and OpenSSL accept them. A
+	 * file that works with Go or OpenSSL must work here, too. */
 	buf_adds(out, ":+SIGN-ALL:+COMP-NULL:+CTYPE-X509:%DEBUG_ALLOW_KEY_USAGE_VIOLATIONS");
 	if (c->server_order)
 		buf_adds(out, ":%SERVER_PRECEDENCE");

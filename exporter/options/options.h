@@ -49,9 +49,9 @@ enum command_bits {
 #define OPTION_DEFAULT(constant)  OPTION_DEFAULT_(constant)
 #define OPTION_DEFAULT_(constant) #constant
 
-/* Maximum number of an attempt (how often a run was tried) that is accepted from the option, from
- * the variable that a job sets itself, and from POST /jobs. No system retries a run so often, so a
- * larger number is probably something else, such as an id. */
+/* Largest accepted number of an attempt (2 = the first retry), from the option, from the variable
+ * that a job sets itself, and from POST /jobs. No system retries a run so often, so a larger number
+ * is probably something else, such as an id. */
 #define ATTEMPT_MOST 1000
 
 /* clang-format off */

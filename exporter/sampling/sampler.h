@@ -84,10 +84,10 @@ double sampler_age(struct sampler *s);
 	"the sampler does not answer, perhaps because a file of the kernel or of a driver does "   \
 	"not come"
 
-/* Starts to follow a run, and takes its first reading before the call returns. `record`: not NULL =
- * this process records the run, so the beginning and the samples are written to the history, and
- * `*ret` is filled (`ret` may be NULL); NULL = another process records the run. run_id and job_name
- * are copied. All other texts of `spec` and `record` must stay valid. */
+/* Starts to follow a run, and takes its first reading before the call returns. If `record` is not
+ * NULL, this process records the run: the beginning and the samples are written to the history, and
+ * `*ret` is filled (`ret` may be NULL). If `record` is NULL, another process records the run.
+ * run_id and job_name are copied. All other texts of `spec` and `record` must stay valid. */
 int sampler_follow(struct sampler *s, const struct run_spec *spec, const struct run_begin *record,
 	double seconds, struct account_note *ret, struct err *e);
 
