@@ -152,8 +152,8 @@ void historian_suspect(struct historian *h);
 /* Tells whether runs of other exporters may be added (history_run_add). Returns:
  * - 0: they may be added.
  * - -EDQUOT: the file, with its -wal file, is larger than limits.max_bytes by more than
- *   1/HISTORIAN_FULL_PARTS of it. This is rare, because upkeep removes old runs as soon as the file
- *   has come within 1/HISTORIAN_FULL_PARTS of the limit.
+ *   1/HISTORIAN_FULL_PARTS of that limit. This is rare, because upkeep removes old runs as soon as
+ *   the file has come within 1/HISTORIAN_FULL_PARTS of the limit.
  * - -ENOSPC: the disk is full.
  * - -ETIMEDOUT: the historian's thread has waited for the disk for HISTORIAN_HANG_SECONDS, counted
  *   from the first call of this function that found it waiting.

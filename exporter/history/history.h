@@ -286,8 +286,8 @@ struct history_page {
 };
 /* Stores the page. Replaces the page that was stored before. Call it within a transaction. */
 int history_note_page(struct history *h, const struct history_page *page, struct err *e);
-/* Reads the stored page. Returns 1 when there is one. Its server may be on another machine, and may
- * have ended since: the caller must check that its process is alive. */
+/* Reads the stored page. Returns 1 when there is one. The server of the page may be on another
+ * machine, and may have ended since: the caller must check that its process is alive. */
 int history_page(struct history *h, struct arena *arena, struct history_page *ret, struct err *e);
 
 /* ---- reading; results are in the caller's arena ---- */
