@@ -193,7 +193,8 @@ struct route {
 	void (*explain)(struct buf *out);
 	/* true = the route reads the history, which may take seconds if the history is long,
 	 * locked, or on a slow disk. Over HTTP, the thread of a slow queue
-	 * (exporter/http/slow_queue.h) answers such a request, so that no scrape waits for it. */
+	 * (exporter/http/slow_queue.h) answers requests for the route, so that no scrape waits for
+	 * them. */
 	bool takes_long;
 	/* true = the route reads all samples of a run; such routes have their own slow queue */
 	bool of_samples;

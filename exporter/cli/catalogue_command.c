@@ -98,7 +98,7 @@ static void add_currency(struct buf *out, const struct currency *of)
 
 /* A filter for regions, countries or frameworks needs data about each region and vendor. Prints for
  * how many of them the catalogue has this data. If the data of a region or vendor is missing, such
- * a filter does not find its servers. */
+ * a filter does not find the servers of that region or vendor. */
 static void add_known(struct buf *out, const struct catalogue *c)
 {
 	size_t regions = 0, vendors = 0;

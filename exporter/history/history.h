@@ -165,12 +165,12 @@ int history_run_finish(struct history *h, const struct run_finish *f, struct err
  * corrected. Returns 0 when the history already has the run and nothing was changed. */
 int history_run_add(struct history *h, const struct run *r, struct err *e);
 
-/* Sets `*ret` to a time in seconds since 1970 UTC: only ended runs of the job that began after it
- * may be added (history_run_add). 0 = all may be added. Older runs were removed by the limits
+/* Sets `*ret` to a time in seconds since 1970 UTC: only ended runs of the job that began after this
+ * time may be added (history_run_add). 0 = all may be added. Older runs were removed by the limits
  * before, or would be removed at once. A run that was removed and added again would be counted
- * twice. `runs_per_job` is the member of struct history_limits. The result takes runs into account
- * that this handle removed because of the size of the file, but not such runs of earlier
- * handles. */
+ * twice. `runs_per_job` is the member of struct history_limits. The result covers runs that this
+ * handle removed because of the size of the file, but not runs that an earlier handle removed for
+ * this reason. */
 int history_removed_until(struct history *h, const char *job_name, uint64_t runs_per_job,
 	double *ret, struct err *e);
 

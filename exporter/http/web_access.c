@@ -36,7 +36,7 @@ struct watched {
 	struct watched_file {
 		char *path;
 		struct web_stamp stamp;
-		/* newest stamp of the file, and the time at which it was first seen */
+		/* newest stamp of the file, and the time at which this stamp was first seen */
 		struct web_stamp seen;
 		struct mono since;
 	} file[FILES_MAX];

@@ -35,7 +35,8 @@ struct job_rules; /* exporter/discovery/job_rules.h */
  * This function owns `take` from then on, and frees it if the start fails. */
 int sampler_start(struct sampler **ret, struct app *app, struct job_rules *take, struct err *e);
 
-/* Makes the thread take a last sample, waits for its end without a time limit, and frees `s`. */
+/* Makes the thread take a last sample, waits without a time limit until it has ended, and frees
+ * `s`. */
 void sampler_stop(struct sampler *s);
 pthread_t sampler_thread(const struct sampler *s);
 

@@ -102,7 +102,7 @@ static bool survived(const uint64_t field[STAT_FIELDS], int number)
  * - kill(getppid(), SIGTERM) by a process that catches or ignores SIGTERM, or exits at once: the
  *   caller does not get the signal.
  * - This process started a child, and then became the wrapper by execve(2). If the child signals
- *   its parent, it means the job. */
+ *   its parent, the signal is meant for the job. */
 static bool is_for_group(const siginfo_t *info)
 {
 	uint64_t field[STAT_FIELDS];

@@ -392,7 +392,8 @@ static int exit_code_of_job(const struct wrapped_job *job)
 					EXIT_SIGNAL + WTERMSIG(job->status);
 }
 
-/* Ends the run after the sampler has timed out. The values of the run are those of its samples. */
+/* Ends the run after the sampler has timed out. The record has only the values of the samples taken
+ * so far. */
 static void finish_unseen(struct app *app, struct wrapped_job *job, struct run_finish *finish,
 	const struct err *e)
 {
