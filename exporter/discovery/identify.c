@@ -254,9 +254,9 @@ static void complete_by_pod(const struct finder *f, const struct booked_process 
 #define INDEX_VARIABLE "JOB_COMPLETION_INDEX"
 
 /* A pod's run ends when the pod has had no process for this many seconds. Between an init container
- * and the next container, the kubelet needs a second or two, so both belong to one run. Before it
- * restarts a failed container, it waits 10 s or more (containerrestartpolicy of kubernetes.io), so
- * the restarted container is another attempt with its own run. */
+ * and the next container, the kubelet needs a second or two, so both belong to one run. Before the
+ * kubelet restarts a failed container, it waits 10 s or more (containerrestartpolicy of
+ * kubernetes.io), so the restarted container is another attempt with its own run. */
 #define BETWEEN_CONTAINERS_SECONDS 8
 
 bool identify_reads(struct slice variable)

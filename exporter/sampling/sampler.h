@@ -2,14 +2,14 @@
  * (struct sample) to the historian. No other thread uses the collectors and the followed runs. The
  * sampler works in ticks: each tick takes one snapshot.
  *
- * Every --sample.interval there is a tick for rows of the history. It reads all runs, and the
- * values of the machine that the history stores. The interval is longer if such ticks would take
- * more than half a CPU, or if they would use up the CPU time limit of a wrapper before its job ends
- * (sampler_state.h).
+ * Every --sample.interval there is a tick for rows of the history. This tick reads all runs, and
+ * the values of the machine that the history stores. The interval is longer if such ticks would
+ * take more than half a CPU, or if they would use up the CPU time limit of a wrapper before its job
+ * ends (sampler_state.h).
  *
- * A scrape of /metrics causes an extra tick without rows. It reads all collectors. It reads the
- * runs again only if their values are older than SAMPLER_RUNS_AGE, because a run may have thousands
- * of processes and reading them is expensive. */
+ * A scrape of /metrics causes an extra tick without rows. This tick reads all collectors. It reads
+ * the runs again only if their values are older than SAMPLER_RUNS_AGE, because a run may have
+ * thousands of processes and reading them is expensive. */
 #ifndef EXPORTER_SAMPLING_SAMPLER_H
 #define EXPORTER_SAMPLING_SAMPLER_H
 
