@@ -334,8 +334,8 @@ static double release_log(void *context)
 	return LOG_HOLD_SECONDS;
 }
 
-/* Locks the history against other servers of this machine (server_lock.h). While its disk does not
- * answer, the history is not locked, because this thread must not wait for the disk. */
+/* Locks the history against other servers of this machine (server_lock.h). While the disk of the
+ * history does not answer, nothing is locked, because this thread must not wait for the disk. */
 static int lock_history(int *lock, struct app *app, const struct identity *self, struct err *e)
 {
 	struct err why = {0};

@@ -48,7 +48,7 @@ struct memory_budget memory_budget_of(uint64_t limit);
 void memory_budget_begin(const struct options *o);
 
 /* Raises the soft limit of open files, as far as the hard limit allows. The soft limit is usually
- * 1024 for the sake of programs that use select(2); this program does not. Do not call this
+ * 1024 for the sake of programs that use select(2); this program does not use it. Do not call this
  * function in a process that starts jobs, because jobs inherit the limit. */
 void memory_budget_descriptors(void);
 

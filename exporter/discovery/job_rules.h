@@ -60,7 +60,7 @@ struct rule_finding {
 };
 
 /* Matches a process against the rules. Returns false when no rule matches, or when the job name is
- * empty. Sets ret->gave_up in both cases. If `explain` is not NULL, appends a line to it for each
+ * empty. Sets ret->gave_up in any case. If `explain` is not NULL, appends a line to it for each
  * rule that does not match, with the reason. */
 bool job_rules_match(const struct job_rules *r, const struct process_facts *facts,
 	struct rule_finding *ret, struct buf *explain);

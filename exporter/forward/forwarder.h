@@ -68,7 +68,7 @@ struct forwarder_options {
 /* The texts in `o` and the historian must live longer than the forwarder. */
 int forwarder_start(struct forwarder **ret, const struct forwarder_options *o, struct err *e);
 
-/* Sends the runs that still wait, for at most timeout_seconds. Then stops the thread, which takes
+/* For at most timeout_seconds, sends the runs that still wait. Then stops the thread, which takes
  * less than a second unless the disk hangs, and frees `f`. If a signal of signals_end arrives, the
  * wait ends early; all threads must block these signals. `f` may be NULL.
  *

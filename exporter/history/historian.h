@@ -86,9 +86,10 @@ bool historian_flush(struct historian *h, double timeout_seconds);
  * - Writes fail, and HISTORIAN_GRACE_SECONDS have passed since the call and since the first
  *   failure.
  * - Another process has locked the file, and has written nothing for HISTORIAN_GRACE_SECONDS.
- * - A write has used no CPU time for HISTORIAN_HANG_SECONDS: a local disk that stalls usually works
- *   again. The limit is only HISTORIAN_GRACE_SECONDS if the file could not be opened so far, or if
- *   another machine serves its file system, because that machine may be gone.
+ * - A write has used no CPU time for HISTORIAN_HANG_SECONDS. This limit is long, because a local
+ *   disk that stalls usually works again. It is only HISTORIAN_GRACE_SECONDS if the file could not
+ *   be opened so far, or if another machine serves its file system, because that machine may be
+ *   gone.
  *
  * In the last two cases, the wait is at least twice as long as the slowest write so far.
  *

@@ -411,12 +411,12 @@ int history_job_outcomes(struct history *h, const struct job_head *job,
 int history_overview(struct history *h, const struct job_head *job, size_t n, size_t runs,
 	struct arena *arena, struct job_brief **ret, struct err *e);
 
-/* Reads the samples of a run in the order in which they were taken. The time of a sample is less
- * than that of the sample before it where the clock was set back. `columns` is a list of column
- * names that ends with NULL. If `columns` is NULL, all columns of the file are read. The values of
- * a column that the file does not have are NaN. Old samples were thinned: they were merged into
- * buckets of a minute. A bucket is read as one sample with the bucket's means, growth and
- * high-water marks. Returns -ENOENT for an unknown run. `ret->n` is 0 when the samples were
+/* Reads the samples of a run in the order in which they were taken. If the clock was set back
+ * during the run, a sample may have an earlier time than the sample before it. `columns` is a list
+ * of column names that ends with NULL. If `columns` is NULL, all columns of the file are read. The
+ * values of a column that the file does not have are NaN. Old samples were thinned: they were
+ * merged into buckets of a minute. A bucket is read as one sample with the bucket's means, growth
+ * and high-water marks. Returns -ENOENT for an unknown run. `ret->n` is 0 when the samples were
  * removed.
  *
  * Returns at most HISTORY_SERIES_MAX samples. If a run has more samples, neighbouring samples are

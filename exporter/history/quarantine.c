@@ -10,7 +10,7 @@
 #define PATH_BUF_MAX    8192
 #define SAME_SECOND_MAX 100
 
-/* Chooses a new name for the file `path`, which no file has yet. The caller holds a lock, so no
+/* Chooses a new name, which no file has yet, for the file `path`. The caller holds a lock, so no
  * other exporter can create a file of this name meanwhile. */
 static void name_aside(const char *path, struct buf *out)
 {
