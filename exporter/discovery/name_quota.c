@@ -101,9 +101,9 @@ static struct quota_name *idle(const struct name_quota *j, const uint64_t *user)
  * - Otherwise, if the name is remembered, an idle place of the same user is taken, or else an idle
  *   place of any user.
  * - Otherwise the name is new. An idle place is taken from the user with the most places, but only
- *   if that user keeps at least as many places as `user` has. No place is taken while `max` names
- *   without a place are remembered and the oldest of them is less than JOB_NAME_REST_SECONDS
- *   old. */
+ *   if that user afterwards still has at least as many places as `user`. No place is taken while
+ *   `max` names without a place are remembered and the oldest of them is less than
+ *   JOB_NAME_REST_SECONDS old. */
 static struct quota_name *name_to_replace(const struct name_quota *j,
 	const struct quota_name *known, uint64_t user, struct mono now)
 {

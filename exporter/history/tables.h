@@ -373,7 +373,7 @@ int circumstances_hold(struct history *h, const struct circumstances *c, int64_t
 int circumstances_release(struct history *h, int64_t id, struct err *e);
 int circumstances_of_run(struct history *h, int64_t run, struct arena *arena,
 	struct circumstances *ret, struct err *e);
-/* Copies each text of `newer` that is not NULL to `c`. */
+/* Copies to `c` each text of `newer` that is not NULL. */
 void circumstances_merge(struct circumstances *c, const struct circumstances *newer);
 
 /* ---- stored_stats.c ---- */

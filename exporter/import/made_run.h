@@ -29,14 +29,14 @@ void made_run_peak(struct made_run *m, const char *column, double most);
 void made_run_mean(struct made_run *m, const char *column, double mean);
 
 /* Sets statistics of the number of cores in use. `cores` contains the 50th, 95th and 99th
- * percentile and the maximum, in this order; NaN = unknown. If the input contradicts itself, a
- * number that is less than the one before it is raised to it. */
+ * percentile and the maximum, in this order; NaN = unknown. If the maximum is unknown or 0, sets
+ * nothing. If the input contradicts itself, a number that is less than the one before it is raised
+ * to it. */
 void made_run_cores(struct made_run *m, const double cores[static 4]);
 
-/* Sets the start, the end and the duration of a run. NaN = unknown. An unknown end or duration is
- * computed from the other two numbers. If all three are known but do not fit together, the start is
- * computed from the end and the duration. Returns false if the end or the duration stays
- * unknown. */
+/* Sets the start, the end and the duration of a run. NaN = unknown. An unknown number is computed
+ * from the other two. If all three are known but do not fit together, the start is computed from
+ * the end and the duration. Returns false if the end or the duration stays unknown. */
 bool made_run_times(struct made_run *m, double started_at, double ended_at, double seconds);
 
 /* Sets the batch or workflow system of a run, and the id `run` of the run in this system. `run` is
