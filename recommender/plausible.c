@@ -292,8 +292,8 @@ static struct doubt doubt_of(const struct run *const *runs, size_t n)
 	return d;
 }
 
-/* Appends `before`, the seconds with at least three digits, and `after`. From 1000 s on, "%.3g"
- * would write an exponent. */
+/* Appends `before`, the seconds and `after`. The seconds have at most three significant digits.
+ * From 999.5 s on, they are whole seconds, because "%.3g" would write an exponent. */
 static void add_seconds(struct buf *b, const char *before, double seconds, const char *after)
 {
 	buf_addf(b, seconds < 999.5 ? "%s%.3g s%s" : "%s%.0f s%s", before, seconds, after);

@@ -448,8 +448,8 @@ static double look_at_clock(struct account *a)
 	       (a->helpers.seconds - a->helpers.unclocked_seconds);
 }
 
-/* Attaches all clocks again if no clock is attached, or if the tree now contains a process that was
- * forked while the clocks were attached. Such a process may have no clock. */
+/* In the first samples, attaches all clocks again if there is none, or if a process that began
+ * before they were attached was found only later: that process may have no clock. */
 static void check_clock(struct account *a, const struct host *h, struct process_tree *tree)
 {
 	if (!a->clock_wanted || a->looks > CLOCK_CHECK_LOOKS ||

@@ -39,11 +39,12 @@ struct foreign {
 	void *context;
 };
 
-/* Numbers about reads that a guarded tree stopped waiting for (collectors/base/tree_guard.h). */
+/* Numbers about the reads of a guarded tree, which gives up a read that hangs
+ * (collectors/base/tree_guard.h). */
 struct tree_waits {
-	size_t unanswered;  /* number of processes with a read that has not returned yet */
-	uint64_t left_out;  /* number of reads that returned -ETIMEDOUT so far */
-	uint64_t worked_ns; /* CPU time so far of the threads that read for the caller */
+	size_t unanswered;  /* processes with a read that has not returned yet */
+	uint64_t left_out;  /* reads so far that were given up or not tried (-ETIMEDOUT) */
+	uint64_t worked_ns; /* CPU time so far of all threads that read for the caller */
 };
 
 /* One call of a tree. TREE_READ has the contract of tree_read below, TREE_LINK that of tree_link,

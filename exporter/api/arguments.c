@@ -21,8 +21,8 @@
 /* An error lists the known parameters if all names together fit into this number of bytes. */
 #define KNOWN_SHOWN 160
 
-/* Returns true when `name`, from a request, means `key`, one of the names of the parameter. `name`
- * may have "-" instead of "_", and may end with "[]" if the parameter repeats. */
+/* Returns true when `name`, from a request, stands for `key`, which is one of the names of the
+ * parameter. `name` may have "-" instead of "_", and may end with "[]" if the parameter repeats. */
 static bool is_key(const struct parameter *p, const char *key, const char *name)
 {
 	for (; *key && (*name == *key || (*name == '-' && *key == '_')); name++)
@@ -30,8 +30,8 @@ static bool is_key(const struct parameter *p, const char *key, const char *name)
 	return *key == '\0' && (*name == '\0' || (p->repeats && strcmp(name, "[]") == 0));
 }
 
-/* Returns the name of the parameter, the main or an alternative one, that `name` means. NULL =
- * `name` does not mean this parameter. */
+/* Returns the name of the parameter that `name` stands for: its main name or an alternative name.
+ * NULL = `name` does not stand for this parameter. */
 static const char *key_meant(const struct parameter *p, const char *name)
 {
 	if (is_key(p, p->name, name))

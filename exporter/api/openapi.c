@@ -100,9 +100,9 @@ static void put_range(json_t *o, double least, double most)
 		json_put(o, "maximum", json_num(most));
 }
 
-/* Makes the schema of a text of `least` to `most` bytes; `most` 0 = any text. A schema counts
- * characters and not bytes, so it also accepts some texts that are too long and that the route
- * refuses. */
+/* Makes the schema of a text of `least` to `most` bytes; `most` 0 = no maximum. The schema counts
+ * characters, and its minimum is never above 1. It therefore accepts some texts that are too short
+ * or too long, and that the route refuses. */
 static json_t *text_schema(double least, double most, bool or_null)
 {
 	json_t *o = typed("string", or_null);

@@ -1,6 +1,6 @@
-/* A route answers one kind of query. A client sends the query over HTTP (GET path?parameters), or a
- * user runs it on the command line, with the same parameters as flags. exporter/CMakeLists.txt
- * lists the routes. Each route is a file exporter/routes/get_NAME.c that ends in
+/* A route answers one kind of query. The query comes from an HTTP client (GET path?parameters), or
+ * from the command line, with the same parameters as flags. exporter/CMakeLists.txt lists the
+ * routes. Each route is a file exporter/routes/get_NAME.c that ends in
  *
  * const struct route route_NAME = { .path = "/name", ... };
  *
@@ -134,7 +134,7 @@ struct parameter_name route_parameter_flag(const char *name);
  * parameter and the value, and describes the accepted values. */
 void arguments_begin(struct arguments *a, const struct parameter *parameters);
 int arguments_add(struct arguments *a, const char *name, const char *value, struct err *e);
-int arguments_finish(struct arguments *a, struct err *e); /* sets defaults, checks required ones */
+int arguments_finish(struct arguments *a, struct err *e); /* sets defaults, finds missing values */
 /* Restricts the client to jobs of the namespace `space`. Call it after arguments_finish. If the
  * request names a job without a namespace, the job of this name in `space` is used. Returns -EACCES
  * if the request names another namespace. */
@@ -193,7 +193,8 @@ struct route {
 	void (*explain)(struct buf *out);
 	/* true = the route reads the history, which may take seconds if the history is long,
 	 * locked, or on a slow disk. Over HTTP, the thread of a slow queue
-	 * (exporter/http/slow_queue.h) answers such a request, so that no scrape waits for it. */
+	 * (exporter/http/slow_queue.h) answers requests for the route, so that no scrape waits for
+	 * them. */
 	bool takes_long;
 	/* true = the route reads all samples of a run; such routes have their own slow queue */
 	bool of_samples;

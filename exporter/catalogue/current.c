@@ -186,8 +186,8 @@ static int load_built_in(struct current_catalogue *s, struct err *e)
 	return code;
 }
 
-/* Makes the fetcher's catalogue the current one if it could not be written to the cache. Returns
- * false when the fetcher has no such catalogue. */
+/* If the newest fetched catalogue could not be written to the cache, makes it the current
+ * catalogue. Returns false if the newest one was written to the cache, or if none was fetched. */
 static bool take_fetched(struct current_catalogue *s)
 {
 	struct catalogue *c = s->fetcher ? fetcher_catalogue(s->fetcher) : NULL;

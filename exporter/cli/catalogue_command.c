@@ -96,9 +96,9 @@ static void add_currency(struct buf *out, const struct currency *of)
 	buf_addf(out, "at %s USD (%s%s%s)", usd, of->source, *of->as_of ? " of " : "", of->as_of);
 }
 
-/* Prints for how many regions and vendors the catalogue has the data that filters for regions,
- * countries or frameworks need. Without this data, such a filter does not find the servers of a
- * region or a vendor. */
+/* A filter for regions, countries or frameworks needs data about each region and vendor. Prints for
+ * how many of them the catalogue has this data. If the data of a region or vendor is missing, such
+ * a filter does not find the servers of that region or vendor. */
 static void add_known(struct buf *out, const struct catalogue *c)
 {
 	size_t regions = 0, vendors = 0;

@@ -16,7 +16,7 @@ void catalogue_command_help(struct buf *out);
 const char *catalogue_command_word(size_t i);
 
 /* Appends the output of "catalogue info". `age_seconds` is the time since the catalogue was fetched
- * from its source; NaN = it comes from a file. */
+ * from its source; NaN = the catalogue comes from a file. */
 void catalogue_command_info(struct buf *out, const struct catalogue *c, double age_seconds);
 
 /* Finds the active servers whose server_id, api_reference, display_name or family contains `text`,

@@ -432,7 +432,7 @@ bool manual_wanted(int argc, char **argv)
 
 /* The parsed command line: its first word, and whether it contains flags such as --help. */
 struct asked {
-	/* `other`: the first arguments after it that are not such flags */
+	/* `other`: the first arguments after `word` that are not such flags */
 	const char *word, *other[OTHERS_MAX];
 	bool help, all, version;
 };

@@ -29,9 +29,9 @@ static json_t *arguments(struct slice command_line)
 	return ret;
 }
 
-/* Returns the text to write for the environment variable `key`. If a rule reads the variable, it is
- * the whole value. Otherwise it is only the part of the value that names the job. NULL = do not
- * write the variable. */
+/* Returns the text to write for the environment variable `key`. If a rule reads the variable, the
+ * text is the whole value. Otherwise the text is only the part of the value that names the job.
+ * NULL = do not write the variable. */
 static json_t *variable(struct slice key, struct slice value, const struct job_rules *rules)
 {
 	struct buf part AUTO(buf_done) = BUF_MAX(HOST_SCRATCH_SIZE);

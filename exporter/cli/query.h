@@ -15,9 +15,9 @@ const struct route *query_route(const char *command);
 int query_split(const struct route *route, int argc, char **argv);
 
 /* Runs the route and writes its answer to stdout, or to FILE with -o FILE. The format is that of
- * --format. Without --format, it is tables for a terminal, and else JSON. Errors go to stderr.
- * `argv` contains the arguments that query_split moved to the front. Returns the exit code: 0 =
- * done, 1 = no answer, 2 = bad usage. */
+ * --format. Without --format, a terminal gets tables, and any other output gets JSON. Errors go to
+ * stderr. `argv` contains the arguments that query_split moved to the front. Returns the exit code:
+ * 0 = done, 1 = no answer, 2 = bad usage. */
 int query_main(struct app *app, const struct route *route, int argc, char **argv);
 
 /* Runs the command of a route and writes its answer to the file at `path`, as -o does. `pairs`

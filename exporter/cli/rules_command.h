@@ -1,8 +1,9 @@
 /* "rightsize-exporter rules ...": tests the rules of --jobs.rules without a server.
  *
- * test prints how each process of this machine, or of --processes=FILE, is named test --pid=N
- * prints the result of each rule for one process check validates the file of --jobs.rules capture
- * prints the processes of this machine as JSON (process_dump.h) */
+ * - test: prints how each process of this machine, or of --processes=FILE, is named.
+ * - test --pid=N: prints the result of each rule for one process.
+ * - check: validates the file of --jobs.rules.
+ * - capture: prints the processes of this machine as JSON (process_dump.h). */
 #ifndef EXPORTER_CLI_RULES_COMMAND_H
 #define EXPORTER_CLI_RULES_COMMAND_H
 

@@ -322,8 +322,8 @@ static int import_all(const struct options *o, const struct import_source *sourc
 	return code;
 }
 
-/* Returns true if the next argument is the value of `argument`: it is --NAME without "=", and the
- * option NAME needs a value. */
+/* Returns true if the argument after `argument` is its value: `argument` is --NAME without "=", and
+ * the option NAME needs a value. */
 static bool has_value_behind(const char *argument)
 {
 	struct option_view o;

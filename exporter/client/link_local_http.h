@@ -1,6 +1,6 @@
 /* Parses one HTTP/1.1 response while its bytes arrive. It is only for the small responses of a
- * cloud's metadata service (at a link-local address). For these it would not pay to load libcurl
- * (exporter/client/download.h). */
+ * cloud's metadata service (at a link-local address). To load libcurl for them would take too much
+ * memory (exporter/client/download.h). */
 #ifndef EXPORTER_CLIENT_LINK_LOCAL_HTTP_H
 #define EXPORTER_CLIENT_LINK_LOCAL_HTTP_H
 

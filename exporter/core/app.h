@@ -32,7 +32,7 @@ struct app {
 	struct err not_in_history;
 	struct sampler *sampler;               /* may be NULL */
 	struct historian *historian;           /* may be NULL */
-	struct this_server *machine;           /* NULL = only options name the server */
+	struct this_server *machine;           /* NULL = the server is known only from options */
 	struct pod_owners *pod_owners;         /* NULL = owners of pods are not looked up */
 	struct run_forecasts *run_forecasts;   /* may be NULL */
 	struct result_cache *results;          /* NULL = no cache; freed by app_caches_done */

@@ -52,8 +52,8 @@ bool identity_is_alive(void *context, pid_t pid, uint64_t start_ticks)
 	uint64_t ticks = identity_start_ticks(pid);
 
 	(void)context;
-	/* If /proc shows another PID namespace, the start time cannot be read. Assume then that any
-	 * living process with this PID is the right one, so that its run stays open. */
+	/* If /proc shows another PID namespace, the start time cannot be read. In that case, assume
+	 * that any living process with this PID is the right one, so that its run stays open. */
 	if (!ticks && start_ticks)
 		return !proc_is_ours() && (kill(pid, 0) == 0 || errno == EPERM);
 	return start_ticks && ticks == start_ticks;

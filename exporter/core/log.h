@@ -1,8 +1,9 @@
-/* Writes log lines to stderr. A line is written by one write(2), so that lines of several programs
- * do not mix; only for a pipe, a line of more than PIPE_BUF bytes is split. The format is logfmt
- * (ts=... level=... msg="..." key=value) or JSON. Any thread may log. Library functions do not log:
- * they return errors, and the main loops log them. Never log a secret, an argv or an environment
- * value. While stderr blocks, lines are dropped, and a later line tells how many. */
+/* Writes log lines to stderr. Each line is written by one write(2), so that lines of several
+ * programs do not mix. The exception is a line of more than PIPE_BUF bytes to a pipe, which is
+ * split. The format is logfmt (ts=... level=... msg="..." key=value) or JSON. Any thread may log.
+ * Library functions do not log: they return errors, and the main loops log them. Never log a
+ * secret, an argv or an environment value. While stderr blocks, lines are dropped, and a later line
+ * tells how many. */
 #ifndef EXPORTER_CORE_LOG_H
 #define EXPORTER_CORE_LOG_H
 
@@ -20,9 +21,9 @@ void log_line(enum log_level level, const char *message, ...) __attribute__((sen
 
 /* A person who starts the server should first read the URL of its page. After log_hold, lines wait
  * in memory until log_release writes them. log_first writes an INFO line before the waiting lines.
- * If an error is logged, or if more than 64 KiB of lines wait, they are written at once. With
- * --log.level=debug, lines do not wait. Whoever calls log_hold must ensure that log_release is
- * called even if the start of the program hangs. */
+ * If an error is logged, or if more than 64 KiB of lines wait, the waiting lines are written at
+ * once, and later lines do not wait. With --log.level=debug, no line waits. The caller of log_hold
+ * must ensure that log_release is called even if the start of the program hangs. */
 void log_hold(void);
 void log_release(void);
 void log_first(const char *message, ...) __attribute__((sentinel));

@@ -35,8 +35,8 @@ static bool is_possible(void)
 	return LOOSE_THREADS;
 }
 
-/* The first function of the loose thread. It uses the thread-local storage of its host, which the
- * host does not use meanwhile. */
+/* The first function that the loose thread runs. The thread uses the thread-local storage of its
+ * host, which the host does not use meanwhile. */
 static int begin(void *context)
 {
 	struct loose_thread *t = context;

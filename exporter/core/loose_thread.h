@@ -46,9 +46,8 @@ struct loose_thread {
 	_Atomic clockid_t clock; /* CPU clock of the thread; 0 = the thread has not begun */
 };
 
-/* Starts a loose thread. `name` has at most 15 bytes. `*t` must stay valid until
- * loose_thread_join. If `loose` is false, or if the kernel does not allow it, starts a usual
- * thread. */
+/* Starts a loose thread. `name` has at most 15 bytes. `*t` must stay valid until loose_thread_join.
+ * If `loose` is false, or if the kernel does not allow a loose thread, starts a usual thread. */
 int loose_thread_start(struct loose_thread *t, bool loose, const char *name,
 	void *(*function)(void *context), void *context, struct err *e);
 

@@ -1,7 +1,6 @@
 /* Bounds on the memory that clients can make the program use. They are computed from the memory
  * limit, which is read once when the program starts. The memory limit is the smallest of RLIMIT_AS,
- * RLIMIT_DATA and the memory limits of the program's control group and of those parents of it that
- * are visible.
+ * RLIMIT_DATA, and the memory limits of the program's control group and of its visible parents.
  *
  * The bounds keep the program alive. A failed malloc aborts the program (collectors/base/mem.h),
  * and the kernel kills the program when its control group exceeds its limit. SECURITY.md lists the
@@ -49,7 +48,7 @@ struct memory_budget memory_budget_of(uint64_t limit);
 void memory_budget_begin(const struct options *o);
 
 /* Raises the soft limit of open files, as far as the hard limit allows. The soft limit is usually
- * 1024 for the sake of programs that use select(2); this program does not. Do not call this
+ * 1024 for the sake of programs that use select(2); this program does not use it. Do not call this
  * function in a process that starts jobs, because jobs inherit the limit. */
 void memory_budget_descriptors(void);
 
@@ -66,9 +65,9 @@ bool memory_budget_is_short(size_t more);
 void memory_budget_tidy(void);
 
 /* Checks of the memory while a thread makes an answer. The thread calls memory_budget_begin_answer
- * before, and memory_budget_end_answer after it. In between, it calls memory_budget_is_over. If
- * that returns true, memory is short, and the thread must abandon the answer. From then on,
- * memory_budget_is_over returns true until memory_budget_end_answer.
+ * before the answer, memory_budget_is_over while it makes the answer, and memory_budget_end_answer
+ * after it. If memory_budget_is_over returns true, memory is short, and the thread must abandon the
+ * answer. From then on, memory_budget_is_over returns true until memory_budget_end_answer.
  *
  * A thread that finds in another way that memory is short calls memory_budget_give_up, with the
  * same effect. memory_budget_gave_up and memory_budget_end_answer return true if the answer must be

@@ -15,7 +15,7 @@
 
 #define PATH_TEXT_MAX 4096
 
-/* Where a file is by default. The folder is the first of these that applies: the value of the
+/* The default place of a file. The folder is the first of these that applies: the value of the
  * environment variable `systemd`; for root, a folder below `system`; a folder below the value of
  * the environment variable `xdg`; a folder below `home` in $HOME. */
 struct default_place {

@@ -1,4 +1,4 @@
-/* How far a route has come with making a long answer. The command of the route shows this on a
+/* The progress of a command that takes long: how many units of its work are done. It is shown on a
  * terminal (exporter/cli/progress_line.h). */
 #ifndef EXPORTER_CORE_PROGRESS_H
 #define EXPORTER_CORE_PROGRESS_H
@@ -8,11 +8,11 @@
 
 struct progress {
 	_Atomic(const char *) unit;        /* "samples"; NULL = nothing was noted yet */
-	atomic_uint_least64_t done, total; /* 0 = the total is unknown */
+	atomic_uint_least64_t done, total; /* `total` 0 = unknown */
 };
 
-/* Notes that `done` of `total` units are ready. `unit` is a static text. Does nothing when `p` is
- * NULL, as in a server. Any thread; another thread may read `*p` meanwhile. */
+/* Notes that `done` of `total` units are done; `total` 0 = unknown. `unit` is a static text. Any
+ * thread; another thread may read `*p` meanwhile. If `p` is NULL, as in a server, does nothing. */
 void progress_note(struct progress *p, const char *unit, uint64_t done, uint64_t total);
 
 #endif

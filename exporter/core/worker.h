@@ -12,7 +12,7 @@
 #include "collectors/base/err.h"
 #include "exporter/core/loose_thread.h"
 
-/* The function of a worker returns this value instead of seconds to end the worker's thread. */
+/* To end its thread, the function of a worker returns this value instead of seconds. */
 #define WORKER_END (-1.0)
 
 struct worker {

@@ -13,8 +13,8 @@
  *   ancestor.
  * - A process that names another job than its ancestors begins a run inside their run. The usage of
  *   the inner run counts for the outer run, too.
- * - A worker that changes its title with each task has one run per title. The run begins when the
- *   exporter first sees the title, and ends when the title changes.
+ * - A worker process that changes its title (its command line) with each task has one run per
+ *   title. The run begins when the exporter first sees the title, and ends when the title changes.
  * - A wrapper (rightsize-exporter run) records the command that it starts. A job name in the
  *   wrapper's environment therefore begins no second run. */
 #ifndef EXPORTER_DISCOVERY_FINDER_H
@@ -43,8 +43,8 @@ void finder_look(struct finder *f, const struct host *host);
  * in this snapshot. */
 void finder_settle(struct finder *f, const struct host *host, const struct snapshot *s);
 
-/* ---- runs that clients announce over HTTP or end; host->now must be current, and a tick must
- * follow each call ---- */
+/* ---- runs that clients begin ("announce") or end over HTTP; host->now must be current, and a tick
+ * must follow each call ---- */
 
 struct announcement {
 	pid_t pid;

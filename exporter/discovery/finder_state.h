@@ -67,8 +67,8 @@ struct process_finding {
  * the same as at the last check, the function returns false and p->program stays. */
 bool identify_process(struct finder *f, struct booked_process *p, struct process_finding *ret);
 
-/* If the container that `r` names now has an open run, copies the name and the facts of that run to
- * `r`. It may be that another process of the container began the run after `r` was filled. */
+/* If the container that `r` names has an open run, copies the name and the facts of that run to
+ * `r`. Another process of the container may have begun the run after `r` was filled. */
 void identify_again(const struct finder *f, struct recognised *r);
 
 /* Finds the job of this pod if --jobs.pod is given. Logs a warning when options contradict each

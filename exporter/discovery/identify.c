@@ -30,10 +30,10 @@ static uint64_t fingerprint(struct slice s)
 	return hash_bytes(s.data, s.len) | 1;
 }
 
-/* Counts a process whose environment may not be read, but only once. Logs, only for the first such
- * process, which rights are needed to read the environments of other users' processes, or why the
- * rights of this program are not enough. With --jobs.pod, logs nothing, because the job name then
- * comes from the pod. */
+/* Counts a process whose environment may not be read, but each process only once. For the first
+ * such process, logs which rights are needed to read the environments of other users' processes, or
+ * why the rights of this program are not enough. With --jobs.pod, logs nothing, because the job
+ * name then comes from the pod. */
 static void note_refused(struct finder *f, struct booked_process *p,
 	const struct process_facts *facts)
 {
@@ -254,9 +254,9 @@ static void complete_by_pod(const struct finder *f, const struct booked_process 
 #define INDEX_VARIABLE "JOB_COMPLETION_INDEX"
 
 /* A pod's run ends when the pod has had no process for this many seconds. Between an init container
- * and the next container, the kubelet needs a second or two, so both belong to one run. Before it
- * restarts a failed container, it waits 10 s or more (containerrestartpolicy of kubernetes.io), so
- * the restarted container is another attempt with its own run. */
+ * and the next container, the kubelet needs a second or two, so both belong to one run. Before the
+ * kubelet restarts a failed container, it waits 10 s or more (containerrestartpolicy of
+ * kubernetes.io), so the restarted container is another attempt with its own run. */
 #define BETWEEN_CONTAINERS_SECONDS 8
 
 bool identify_reads(struct slice variable)
@@ -440,8 +440,8 @@ void identify_bound_numbers(struct recognised *r)
 	r->memory_bytes = within(r->memory_bytes, 1, QUANTITY_BYTES_MOST);
 }
 
-/* Names a process. RIGHTSIZE_JOB_NAME takes precedence over the rules of --jobs.rules, and these
- * take precedence over what the environment of a batch or workflow system tells. */
+/* Names a process. RIGHTSIZE_JOB_NAME takes precedence over the rules of --jobs.rules, and the
+ * rules over a name from a batch or workflow system. */
 static bool name_process(struct finder *f, const struct booked_process *p,
 	const struct process_facts *facts, struct recognised *ret, bool *ignored)
 {

@@ -2,13 +2,15 @@
  * matches a process is used. Example:
  *
  * rules:
- * - name: nightly # shown in the log and by "rules test" command_line: 'run\.py (?<flow>\w+) --step
- *   (?<step>\w+) --mem (?<mem>\w+)' user: '^batch$'
- * 	    environment: {STAGE: '^production$'}
- * 	    job_name: '{flow}/{step}'
- * 	    memory: '{mem}'                     # cpu and input_bytes, too (quantity.h)
- * 	    labels: {flow: '{flow}'}
- * - executable: '/(bash|sshd)$' ignore: true # no job, even if the environment names one
+ * - name: nightly  # shown in the log and by "rules test"
+ *   command_line: 'run\.py (?<flow>\w+) --step (?<step>\w+) --mem (?<mem>\w+)'
+ *   user: '^batch$'
+ *   environment: {STAGE: '^production$'}
+ *   job_name: '{flow}/{step}'
+ *   memory: '{mem}'  # cpu and input_bytes, too (quantity.h)
+ *   labels: {flow: '{flow}'}
+ * - executable: '/(bash|sshd)$'
+ *   ignore: true  # no job, even if the environment names one
  *
  * Conditions are regular expressions (PCRE2): command_line (arguments joined by spaces),
  * executable, working_directory, cgroup, container (its id), user (the user's name, or the number
@@ -58,7 +60,7 @@ struct rule_finding {
 };
 
 /* Matches a process against the rules. Returns false when no rule matches, or when the job name is
- * empty. Sets ret->gave_up in both cases. If `explain` is not NULL, appends a line to it for each
+ * empty. Sets ret->gave_up in any case. If `explain` is not NULL, appends a line to it for each
  * rule that does not match, with the reason. */
 bool job_rules_match(const struct job_rules *r, const struct process_facts *facts,
 	struct rule_finding *ret, struct buf *explain);

@@ -53,8 +53,8 @@ static void take_place(struct name_quota *j, struct quota_name *from)
 	set_places(j, from->user, left);
 }
 
-/* Of the names with a place (`with_place` true) or of those without a place, returns the one whose
- * last run began longest ago. NULL = there is none. */
+/* Returns the name whose last run began longest ago, among the names with a place (`with_place`
+ * true) or without a place. NULL = there is none. */
 static struct quota_name *oldest(const struct name_quota *j, bool with_place)
 {
 	struct quota_name *ret = NULL;
@@ -73,9 +73,9 @@ static bool rests(const struct quota_name *n, struct mono now)
 	return n && mono_seconds_between(n->used, now) >= JOB_NAME_REST_SECONDS;
 }
 
-/* Of the names of `user` that have a place but no active run, returns the one whose last run began
- * longest ago. If `user` is NULL, the names of the user with the most places are considered. NULL =
- * there is none. */
+/* Returns the name whose last run began longest ago, among the names of `user` that have a place
+ * but no active run. If `user` is NULL, it is a name of the user with the most places. Returns NULL
+ * when there is none. */
 static struct quota_name *idle(const struct name_quota *j, const uint64_t *user)
 {
 	struct quota_name *ret = NULL;
@@ -93,17 +93,17 @@ static struct quota_name *idle(const struct name_quota *j, const uint64_t *user)
 }
 
 /* Call it when a run begins whose name has no place, and all places are taken. Returns the name
- * that must give up its place to it, or NULL when it gets no place. `known` is the entry of the
- * run's name if it is remembered; NULL = the name is new.
+ * that must give up its place, or NULL when the run's name gets no place. `known` is the entry of
+ * the run's name if it is remembered; NULL = the name is new.
  *
  * - If the last run of a name with a place began more than JOB_NAME_REST_SECONDS ago, the name
  *   whose last run began longest ago gives up its place.
  * - Otherwise, if the name is remembered, an idle place of the same user is taken, or else an idle
  *   place of any user.
  * - Otherwise the name is new. An idle place is taken from the user with the most places, but only
- *   if that user then still has at least as many places as `user`. No place is taken while `max`
- *   names without a place are remembered and the oldest of them is less than JOB_NAME_REST_SECONDS
- *   old. */
+ *   if that user afterwards still has at least as many places as `user`. No place is taken while
+ *   `max` names without a place are remembered and the oldest of them is less than
+ *   JOB_NAME_REST_SECONDS old. */
 static struct quota_name *name_to_replace(const struct name_quota *j,
 	const struct quota_name *known, uint64_t user, struct mono now)
 {

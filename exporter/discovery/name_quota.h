@@ -5,8 +5,8 @@
  *
  * One user with many names must not lock out other users. A place is idle when its name has no
  * active run. When all places are taken, a new name takes an idle place from the user with the most
- * places. It does so only if that user then still has at least as many places as the user of the
- * new name.
+ * places. It does so only if that user afterwards still has at least as many places as the user of
+ * the new name.
  *
  * A name that lost its place is remembered for a day. When its next run begins, it takes an idle
  * place of its own user, or else of any user. While all places are taken and `max` names without a

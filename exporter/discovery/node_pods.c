@@ -134,7 +134,7 @@ static int add_folder(void *context, const char *folder)
 	return 0;
 }
 
-/* Adds the pods that have a folder of logs to the table. If the table is full, empties it first,
+/* Adds to the table the pods that have a folder of logs. If the table is full, empties it first,
  * which removes the pods whose folders are gone. Pods that are added again keep the value of
  * `recorded`. */
 static void list_folders(struct node_pods *p, const struct host *h)

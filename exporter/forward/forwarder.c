@@ -125,7 +125,8 @@ static void note_delivered(struct forwarder *f, const char *run_id)
 	log_line(LOG_LEVEL_DEBUG, "run forwarded", "run_id", run_id, NULL);
 }
 
-/* Posts the first runs of `d`, and sets d->n to their number. */
+/* Posts runs of `d` in one request: the first ones, as many as fit into it. Sets d->n to the number
+ * of posted runs. */
 static int post(struct forwarder *f, struct delivery *d, struct err *e)
 {
 	const struct forward_protocol *p = f->options.protocol;
@@ -138,16 +139,17 @@ static int post(struct forwarder *f, struct delivery *d, struct err *e)
 	return endpoint_post(&f->endpoint, f->url, &document, &f->answer, e);
 }
 
-/* Returns true for an answer that does not concern the runs, because the receiver, or a proxy in
- * front of it, is busy or down. */
+/* Returns true if the status says nothing about the runs, because the receiver, or a proxy in front
+ * of it, is busy or down. */
 static bool is_busy(const struct http_response *a)
 {
 	return a->status == 429 || a->status > 500;
 }
 
-/* Sends runs in one request. Marks those as sent that the receiver took or refused. If it neither
- * took nor refused any of them, `e` contains its answer, and the result is 1. If it is busy, the
- * result is a negative errno. */
+/* Sends the first runs of `d` in one request. Marks the runs as sent that the receiver took or
+ * refused. Returns 0 if there was such a run, and 1 if the receiver decided about no run. Returns a
+ * negative errno if the receiver is busy, or after another failure. If the result is not 0, `e`
+ * contains the reason. */
 static int deliver(struct forwarder *f, struct delivery *d, struct err *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
@@ -254,8 +256,8 @@ static int gather_batch(struct forwarder *f, const struct waiting_runs *w, struc
 	return code;
 }
 
-/* Sends the first waiting runs in one request, as many as fit. Adds the number of runs that the
- * receiver took or refused to `*settled`. Returns 1 when the runs must be sent one by one: fewer
+/* Sends the first waiting runs in one request, as many as fit. Adds to `*settled` the number of
+ * runs that the receiver took or refused. Returns 1 when the runs must be sent one by one: fewer
  * than two runs wait, or the receiver neither took nor refused any of them. */
 static int forward_batch(struct forwarder *f, const struct waiting_runs *w, struct arena *arena,
 	size_t *settled, struct err *e)

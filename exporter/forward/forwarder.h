@@ -58,7 +58,8 @@ struct forwarder_options {
 	const struct forward_protocol *protocol;
 	const char *url;  /* URL of the receiver; it was checked when the option was read */
 	const char *path; /* path that is appended to `url`, such as "/runs" */
-	/* the caller sets how to log in, and ca_option; forwarder_start sets the other members */
+	/* the caller sets all members except stop, answer_max and the time limits, which
+	 * forwarder_start sets */
 	struct endpoint_options endpoint;
 	const char *history_path;
 	struct historian *historian; /* the historian that marks runs as sent */
@@ -67,7 +68,7 @@ struct forwarder_options {
 /* The texts in `o` and the historian must live longer than the forwarder. */
 int forwarder_start(struct forwarder **ret, const struct forwarder_options *o, struct err *e);
 
-/* Sends the runs that still wait, for at most timeout_seconds. Then stops the thread, which takes
+/* For at most timeout_seconds, sends the runs that still wait. Then stops the thread, which takes
  * less than a second unless the disk hangs, and frees `f`. If a signal of signals_end arrives, the
  * wait ends early; all threads must block these signals. `f` may be NULL.
  *

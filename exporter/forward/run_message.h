@@ -45,17 +45,18 @@ struct run_batch {
 int run_batch_read(struct run_batch *ret, const char *text, size_t len, struct arena *arena,
 	struct err *e);
 
-/* Does the same checks for the numbers of a run that did not come as JSON. Returns a negative errno
- * when a number is outside the bounds of its key, or impossible (recommender/plausible.h). */
+/* Checks the numbers of a run that was not read from JSON, as run_message_read does. Returns a
+ * negative errno when a number is outside the bounds of its key, or impossible
+ * (recommender/plausible.h). */
 int run_message_check_numbers(const struct run *r, struct err *e);
 
 /* A run may end this many seconds in the future, because the clock of the sender may be ahead of
  * the clock of this machine. */
 #define RUN_MESSAGE_EARLY_SECONDS 300
 
-/* Returns -EINVAL when the run begins or ends in the future, or when it is so old that the history
- * would remove it at once. `now` is in seconds since 1970 UTC. `retention_seconds` 0 = runs of any
- * age are kept. */
+/* Returns -EINVAL when the run begins or ends more than RUN_MESSAGE_EARLY_SECONDS in the future, or
+ * when it is so old that the history would remove it at once. `now` is in seconds since 1970 UTC.
+ * `retention_seconds` 0 = runs of any age are kept. */
 int run_message_check_age(const struct run *r, double now, double retention_seconds, struct err *e);
 
 #endif

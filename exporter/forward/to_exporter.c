@@ -67,8 +67,8 @@ static size_t write_runs(struct buf *body, const struct run *const *run, size_t 
 	return i;
 }
 
-/* Reads the answer to an array of runs. It has one entry for each run, in the same order. Stops at
- * an entry that names another run, or whose error does not concern the run. */
+/* Reads the answer to an array of runs. The answer has one entry for each run, in the same order.
+ * Stops at an entry that names another run, or whose error does not concern the run. */
 static const char *read_list(const struct http_response *a, const struct run *const *run, size_t n,
 	enum run_verdict *ret, struct arena *arena)
 {

@@ -12,8 +12,8 @@ extern const struct forward_protocol to_exporter;
 
 /* Returns true when the receiver will never take the run: its answer contains the JSON error
  * bad_body (status 400) or too_large (status 413). The status alone is not enough, because a
- * wrongly configured proxy, load balancer or HTTPS port may also answer 400 or 413. A retry can
- * succeed then. */
+ * wrongly configured proxy, load balancer or HTTPS port may also answer 400 or 413. In that case a
+ * retry may succeed. */
 bool forward_is_refusal(const struct http_response *a);
 
 /* Returns true when the answer contains the id of the run. The status alone is not enough, because

@@ -10,8 +10,9 @@
 
 #include "collectors/base/clock.h"
 
-/* Between two calls, the wall clock and the monotonic clock may differ by less than this without a
- * jump: slewing of the wall clock and delayed calls cause such differences. */
+/* Between two calls, the wall clock and the monotonic clock advance by nearly the same time. If the
+ * two times differ by this many seconds or more, the wall clock has jumped. Slewing of the wall
+ * clock and delayed calls cause smaller differences. */
 #define AGE_CLOCK_JUMP_SECONDS 3600.0
 /* After a jump ahead, the new time is accepted when the wall clock has run steadily for this many
  * seconds. After a reboot, a gap of up to this many seconds is accepted at once. */

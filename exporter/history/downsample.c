@@ -193,8 +193,8 @@ struct history_thinning {
 	struct history *history;
 	const struct thinning_level *level;
 	double cutoff; /* seconds since 1970; older samples are thinned */
-	/* the newest samples of a run, this many, are thinned only when they are older than
-	 * `cutoff`; all others at once */
+	/* this many newest samples of a run are thinned only when they are older than `cutoff`; all
+	 * other samples are thinned at once */
 	int64_t keep;
 	size_t rows; /* rows read so far */
 	struct sql select, insert;

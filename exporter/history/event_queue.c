@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum number of events that a search for two samples to merge looks at. The search therefore
- * takes at most about 0.5 ms. */
+/* A search for two samples to merge looks at no more than this many events. It therefore takes at
+ * most about 0.5 ms. */
 #define STEPS_MAX 65536
 
 /* ---- events: one allocation each; texts follow the struct ---- */

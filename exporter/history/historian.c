@@ -33,8 +33,8 @@
 /* Default of historian_config.last_upkeep_seconds. */
 #define UPKEEP_AT_STOP_SECONDS 0.5
 
-/* Replace UPKEEP_REST and HISTORIAN_UPKEEP_SECONDS while the file is nearly as large as its limit,
- * or larger (historian.near_limit). */
+/* Used instead of UPKEEP_REST and HISTORIAN_UPKEEP_SECONDS while the file is nearly as large as its
+ * limit, or larger (historian.near_limit). */
 #define FULL_REST           1
 #define FULL_UPKEEP_SECONDS 1.0
 
@@ -256,7 +256,7 @@ static void note_failure(struct historian *h, const struct historian_work *work,
 {
 	double now = batch_writer_clock();
 	/* True if this thread did not get the lock because many other processes wrote one after the
-	 * other. The disk works then, so the timeout does not count as a failure. */
+	 * other. In that case the disk works, and the timeout is no failure. */
 	bool crowded = failed && e->code == -EBUSY && waits_for_lock(h, now) &&
 		       now - h->stuck_at < HISTORIAN_GRACE_SECONDS;
 

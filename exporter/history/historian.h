@@ -85,14 +85,15 @@ bool historian_flush(struct historian *h, double timeout_seconds);
  * wait the historian has given up: later flushes do not wait, and historian_stop does not retry a
  * failed write.
  *
- * historian_config.hasty is for a program whose exit a user or a script waits for. The function
- * then waits only while the disk works. It gives up in these cases:
+ * historian_config.hasty is for a program whose exit a user or a script waits for. With `hasty`,
+ * the function waits only while the disk works. It gives up in these cases:
  * - Writes fail, and HISTORIAN_GRACE_SECONDS have passed since the call and since the first
  *   failure.
  * - Another process has locked the file, and has written nothing for HISTORIAN_GRACE_SECONDS.
- * - A write has used no CPU time for HISTORIAN_HANG_SECONDS: a local disk that stalls usually works
- *   again. The limit is only HISTORIAN_GRACE_SECONDS if the file could not be opened so far, or if
- *   another machine serves its file system, because that machine may be gone.
+ * - A write has used no CPU time for HISTORIAN_HANG_SECONDS. This limit is long, because a local
+ *   disk that stalls usually works again. It is only HISTORIAN_GRACE_SECONDS if the file could not
+ *   be opened so far, or if another machine serves its file system, because that machine may be
+ *   gone.
  *
  * In the last two cases, the wait is at least twice as long as the slowest write so far.
  *
@@ -110,20 +111,20 @@ bool historian_gave_up(struct historian *h);
 
 /* Returns true when threads that read or write the history must be loose threads (loose_thread.h),
  * because another machine or another program serves the disk and may never answer. On a disk of
- * this machine every call returns in the end. Usual threads are better there, because the kernel
- * then accounts for one process only. `h` may be NULL. Any thread. */
+ * this machine every call returns in the end. Usual threads are better on such a disk, because the
+ * kernel then accounts for one process only. `h` may be NULL. Any thread. */
 bool historian_is_loose(const struct historian *h);
 
-/* Returns true while the first attempt to open the file has not returned. Only loose threads may
- * use the file then, because the disk may never answer. `h` may be NULL. Any thread. */
+/* Returns true while the first attempt to open the file has not returned. Until then, only loose
+ * threads may use the file, because the disk may never answer. `h` may be NULL. Any thread. */
 bool historian_is_opening(struct historian *h);
 
 /* Makes the historian give up, as after a failed historian_settle. Call it when the disk does not
  * answer a read. */
 void historian_give_up(struct historian *h);
 
-/* Returns after how many seconds the disk counts as dead, if a thread waits for the disk and uses
- * no CPU time meanwhile. The result is HISTORIAN_GRACE_SECONDS, HISTORIAN_SERVER_SECONDS or
+/* Returns a number of seconds: the disk counts as dead when a thread has waited for it for so long
+ * without using CPU time. The result is HISTORIAN_GRACE_SECONDS, HISTORIAN_SERVER_SECONDS or
  * HISTORIAN_HANG_SECONDS. */
 double historian_patience(struct historian *h);
 
@@ -156,8 +157,8 @@ void historian_suspect(struct historian *h);
 /* Tells whether runs of other exporters may be added (history_run_add). Returns:
  * - 0: they may be added.
  * - -EDQUOT: the file, with its -wal file, is larger than limits.max_bytes by more than
- *   1/HISTORIAN_FULL_PARTS of it. This is rare, because upkeep removes old runs as soon as the file
- *   has come within 1/HISTORIAN_FULL_PARTS of the limit.
+ *   1/HISTORIAN_FULL_PARTS of that limit. This is rare, because upkeep removes old runs as soon as
+ *   the file has come within 1/HISTORIAN_FULL_PARTS of the limit.
  * - -ENOSPC: the disk is full.
  * - -ETIMEDOUT: the historian's thread has waited for the disk for HISTORIAN_HANG_SECONDS, counted
  *   from the first call of this function that found it waiting.
@@ -178,11 +179,10 @@ struct historian_health historian_health(struct historian *h);
 /* Writes all events, enforces the limits for at most last_upkeep_seconds, closes the file, and logs
  * how many events were lost. Failed writes are not retried after stop_seconds. `h` may be NULL.
  *
- * Returns -ETIMEDOUT when the thread has not ended after leave_seconds. If the historian has given
- * up before (historian_settle), it does so after stop_seconds. With `hasty`, it does so as early as
- * historian_settle would give up. After -ETIMEDOUT, the thread still waits for the disk and nothing
- * is freed. The caller must call historian_stop again, or end the program by
- * loose_threads_leave. */
+ * Returns -ETIMEDOUT when the thread has not ended after leave_seconds; after stop_seconds if the
+ * historian gave up before this call (historian_settle); with `hasty`, as early as historian_settle
+ * would give up. After -ETIMEDOUT, the thread still waits for the disk and nothing is freed. The
+ * caller must call historian_stop again, or end the program by loose_threads_leave. */
 int historian_stop(struct historian *h);
 
 #endif

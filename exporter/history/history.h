@@ -165,12 +165,12 @@ int history_run_finish(struct history *h, const struct run_finish *f, struct err
  * corrected. Returns 0 when the history already has the run and nothing was changed. */
 int history_run_add(struct history *h, const struct run *r, struct err *e);
 
-/* Sets `*ret` to a time in seconds since 1970 UTC: only ended runs of the job that began after it
- * may be added (history_run_add). 0 = all may be added. Older runs were removed by the limits
+/* Sets `*ret` to a time in seconds since 1970 UTC: only ended runs of the job that began after this
+ * time may be added (history_run_add). 0 = all may be added. Older runs were removed by the limits
  * before, or would be removed at once. A run that was removed and added again would be counted
- * twice. `runs_per_job` is the member of struct history_limits. The result takes runs into account
- * that this handle removed because of the size of the file, but not such runs of earlier
- * handles. */
+ * twice. `runs_per_job` is the member of struct history_limits. The result covers runs that this
+ * handle removed because of the size of the file, but not runs that an earlier handle removed for
+ * this reason. */
 int history_removed_until(struct history *h, const char *job_name, uint64_t runs_per_job,
 	double *ret, struct err *e);
 
@@ -286,8 +286,8 @@ struct history_page {
 };
 /* Stores the page. Replaces the page that was stored before. Call it within a transaction. */
 int history_note_page(struct history *h, const struct history_page *page, struct err *e);
-/* Reads the stored page. Returns 1 when there is one. Its server may be on another machine, and may
- * have ended since: the caller must check that its process is alive. */
+/* Reads the stored page. Returns 1 when there is one. The server of the page may be on another
+ * machine, and may have ended since: the caller must check that its process is alive. */
 int history_page(struct history *h, struct arena *arena, struct history_page *ret, struct err *e);
 
 /* ---- reading; results are in the caller's arena ---- */
@@ -411,12 +411,12 @@ int history_job_outcomes(struct history *h, const struct job_head *job,
 int history_overview(struct history *h, const struct job_head *job, size_t n, size_t runs,
 	struct arena *arena, struct job_brief **ret, struct err *e);
 
-/* Reads the samples of a run in the order in which they were taken. The time of a sample is less
- * than that of the sample before it where the clock was set back. `columns` is a list of column
- * names that ends with NULL. If `columns` is NULL, all columns of the file are read. The values of
- * a column that the file does not have are NaN. Old samples were thinned: they were merged into
- * buckets of a minute. A bucket is read as one sample with the bucket's means, growth and
- * high-water marks. Returns -ENOENT for an unknown run. `ret->n` is 0 when the samples were
+/* Reads the samples of a run in the order in which they were taken. If the clock was set back
+ * during the run, a sample may have an earlier time than the sample before it. `columns` is a list
+ * of column names that ends with NULL. If `columns` is NULL, all columns of the file are read. The
+ * values of a column that the file does not have are NaN. Old samples were thinned: they were
+ * merged into buckets of a minute. A bucket is read as one sample with the bucket's means, growth
+ * and high-water marks. Returns -ENOENT for an unknown run. `ret->n` is 0 when the samples were
  * removed.
  *
  * Returns at most HISTORY_SERIES_MAX samples. If a run has more samples, neighbouring samples are

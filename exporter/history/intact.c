@@ -35,9 +35,9 @@
 static atomic_uint torn; /* number of mapped pages of -shm files that were lost so far */
 
 /* The handler of SIGBUS. The kernel sends SIGBUS after an access to a mapped page beyond the end of
- * its file. It would end this program and leave the job without its wrapper. This handler maps an
- * empty page at the address instead. SQLite then sees an invalid -shm file and makes a new one.
- * Later, history_check_intact reports the damage. */
+ * its file. The signal would end this program and leave the job without its wrapper. This handler
+ * maps an empty page at the address instead. SQLite then sees an invalid -shm file and makes a new
+ * one. Later, history_check_intact reports the damage. */
 static void on_lost_page(int number, siginfo_t *info, void *context)
 {
 	long size = sysconf(_SC_PAGESIZE);

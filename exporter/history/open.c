@@ -226,9 +226,9 @@ uint64_t history_bytes(struct history *h)
 	return (uint64_t)(pages * sql_int(&q));
 }
 
-/* SQLite calls this function again and again while another process holds the lock of the file. It
- * waits a moment and returns 1, or returns 0 to give up. A change of the -wal file shows that the
- * other process still works. */
+/* SQLite calls this function again and again while another process holds the lock of the file. The
+ * function waits a moment and returns 1, or returns 0 to give up. A change of the -wal file shows
+ * that the other process still works. */
 static int wait_for_lock(void *context, int tries)
 {
 	struct history *h = context;

@@ -353,8 +353,8 @@ static int give_back(struct history *h, int64_t n, struct err *e)
 	return code == -EBUSY ? 0 : code ? code : 1;
 }
 
-/* Sets the size at which SQLite copies the -wal file into the database (WAL_PARTS). If the -wal
- * file is more than a quarter longer than that, SQLite shortens it when it begins to overwrite
+/* Sets the size at which SQLite copies the -wal file into the database (WAL_PARTS). A -wal file
+ * that is more than a quarter longer than this size is shortened when SQLite begins to overwrite
  * it. */
 static int limit_wal(struct history *h, const struct history_limits *l, const struct page_counts *p,
 	struct err *e)
@@ -378,9 +378,9 @@ static int limit_wal(struct history *h, const struct history_limits *l, const st
 }
 
 /* If the -wal file exceeds its part of the limit, copies it into the database and empties it. The
- * -wal file grows while another process reads it, because SQLite cannot overwrite it then. If the
- * history is full, it takes no more runs (historian_takes_runs), so no later write would empty the
- * -wal file. */
+ * -wal file grows while another process reads it, because SQLite cannot overwrite a -wal file that
+ * is being read. If the history is full, it takes no more runs (historian_takes_runs), so no later
+ * write would empty the -wal file. */
 static int empty_wal(struct history *h, const struct history_limits *l, struct err *e)
 {
 	if (!l->max_bytes || history_wal_bytes(h) <= l->max_bytes / WAL_PARTS)

@@ -10,7 +10,7 @@
 #define PATH_BUF_MAX    8192
 #define SAME_SECOND_MAX 100
 
-/* Chooses a new name for the file `path`, which no file has yet. The caller holds a lock, so no
+/* Chooses a new name, which no file has yet, for the file `path`. The caller holds a lock, so no
  * other exporter can create a file of this name meanwhile. */
 static void name_aside(const char *path, struct buf *out)
 {
@@ -45,8 +45,8 @@ static int move_file(const char *path, const char *aside, const char *suffix, st
 }
 
 /* Renames the database last, after its -shm and -wal files. An exporter that opens the database
- * meanwhile then still finds the corrupt database. In the other order, it could create a fresh
- * database beside the old -wal file. */
+ * between two renames still finds the corrupt database. In the reverse order, such an exporter
+ * could create a fresh database beside the old -wal file. */
 int quarantine_file(struct buf *ret, const char *path, struct err *e)
 {
 	static const char *const suffixes[] = {"-shm", "-wal", "-journal", ""};

@@ -458,7 +458,7 @@ int history_open_runs(struct history *h, struct arena *arena, struct open_run **
 /* ---- limits of a read ---- */
 
 /* SQLite calls `over` (history_give_up_when) each time its virtual machine has run this many
- * instructions. They read about 10,000 values. */
+ * instructions. So many instructions read about 10,000 values. */
 #define STEPS_BETWEEN 16384
 
 static int is_over(void *over)

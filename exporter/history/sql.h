@@ -52,7 +52,7 @@ struct sql {
 	int parameter, column;
 	bool own;  /* true = sql_done finalizes the statement; false = sql_done only resets it */
 	int code;  /* error of preparing the statement; 0 = none */
-	int lacks; /* SQLite's error code after sql_name found NULL; 0 = it did not */
+	int lacks; /* SQLite's error code after sql_name found NULL; 0 = no NULL was found */
 };
 
 struct sql sql_prepare(const struct sql_file *f, const char *text, struct err *e);

@@ -281,8 +281,8 @@ struct history {
 		int64_t next; /* id of the run from which the pass goes on */
 		bool any;     /* true = the pass has removed samples */
 	} older_samples, newest_samples;
-	/* Of the runs that this handle removed because of the size of the file: the start of the
-	 * newest, in seconds since 1970 UTC. 0 = none was removed. */
+	/* Start of the newest run that this handle removed because of the size of the file, in
+	 * seconds since 1970 UTC. 0 = no run was removed. */
 	double no_room_until;
 	bool (*over)(void);     /* see history_give_up_when */
 	uint64_t not_plausible; /* number of runs with impossible numbers in this transaction */
@@ -373,7 +373,7 @@ int circumstances_hold(struct history *h, const struct circumstances *c, int64_t
 int circumstances_release(struct history *h, int64_t id, struct err *e);
 int circumstances_of_run(struct history *h, int64_t run, struct arena *arena,
 	struct circumstances *ret, struct err *e);
-/* Copies each text of `newer` that is not NULL to `c`. */
+/* Copies to `c` each text of `newer` that is not NULL. */
 void circumstances_merge(struct circumstances *c, const struct circumstances *newer);
 
 /* ---- stored_stats.c ---- */

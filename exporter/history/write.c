@@ -10,8 +10,8 @@
 /* Maximum number of orphans that are closed in one transaction. It is small, because statistics of
  * a whole day of samples may be computed for each. */
 #define ORPHANS_AT_ONCE 8
-/* An open run counts as stale, that is, its exporter seems to be gone, only if it has had no sample
- * for this many of its sample intervals. */
+/* The exporter of an open run seems to be gone only if the run has had no sample for this many of
+ * its sample intervals. */
 #define STALE_INTERVALS 3
 
 static void set_server(struct circumstances *c, const struct run_server *s)
@@ -218,9 +218,9 @@ static int drop_samples(struct history *h, int64_t run, struct err *e)
 	return sql_use_run(h, STATEMENT_DROP_SAMPLES, all, ARRAY_LEN(all), e);
 }
 
-/* Computes the statistics of a run. If f->not_measured is set, drops them and the samples. Also
- * does so if one of the numbers is impossible, because all numbers come from the same wrong
- * readings. It then writes the reason to `why`, and sets f->not_measured to it. */
+/* Computes the statistics of a run. If f->not_measured is set, drops the statistics and the
+ * samples. If one of the numbers is impossible, drops them, too, because all numbers come from the
+ * same wrong readings; in this case, writes the reason to `why` and sets f->not_measured to it. */
 static int measured(struct history *h, const struct found_run *r, struct run_finish *f,
 	struct err *why, struct run *ret, struct arena *arena, struct err *e)
 {

@@ -16,7 +16,8 @@ struct visit {
 	struct web_version *version; /* owned reference; NULL = no web configuration */
 	struct peer peer;
 	bool loopback;
-	/* TLS required a client certificate that identifies a user; see certifies in http.c */
+	/* true = TLS required a client certificate, and it identifies a user; see certifies in
+	 * http.c */
 	bool certified;
 };
 

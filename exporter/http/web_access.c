@@ -36,7 +36,7 @@ struct watched {
 	struct watched_file {
 		char *path;
 		struct web_stamp stamp;
-		/* newest stamp of the file, and the time at which it was first seen */
+		/* newest stamp of the file, and the time at which this stamp was first seen */
 		struct web_stamp seen;
 		struct mono since;
 	} file[FILES_MAX];
@@ -176,8 +176,8 @@ bool web_access_attach(struct web_version *v, gnutls_session_t session)
 /* Returns true while a changed file may still be incomplete: it changed less than SETTLE_SECONDS
  * ago. A file that is being written may be empty or lack users, and would then allow every request.
  * The file's change time may be in the future, because it comes from another machine's clock or the
- * clock was set back. The age of the change is then counted from the time when it was first
- * seen. */
+ * clock was set back. In that case, the age of the change is counted from the time when the change
+ * was first seen. */
 static bool is_being_written(struct watched_file *f, const struct web_stamp *now)
 {
 	struct now t = now_read();

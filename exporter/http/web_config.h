@@ -75,8 +75,8 @@ extern const struct web_name web_config_curves[], web_config_versions[];
 enum { TLS12 = 2, TLS13 = 3 };
 extern const char *const web_config_headers[WEB_HEADERS_MAX];
 
-/* Parses `text`, the content of the file `path`. File names in it that are relative are relative to
- * the folder of `path`. Returns -EINVAL for an invalid file. `e` names the line, the fault and the
+/* Parses `text`, the content of the file `path`. A relative file name in it is relative to the
+ * folder of `path`. Returns -EINVAL for an invalid file. `e` names the line, the fault and the
  * accepted values, and never contains a key or a hash. */
 int web_config_parse(struct web_config **ret, const char *path, const char *text, size_t len,
 	struct err *e);

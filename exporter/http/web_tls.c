@@ -138,7 +138,7 @@ static void add_cipher(struct buf *out, const struct web_cipher *c, const char *
  * Sets `*aead` to true when one of these suites has a cipher that TLS 1.3 has, too, or when the
  * file lists no suites.
  *
- * Both are needed because GnuTLS builds suites of TLS 1.3 only from the listed ciphers, while Go
+ * `*aead` is needed because GnuTLS builds suites of TLS 1.3 only from the listed ciphers, while Go
  * always adds its own. If no listed cipher fits TLS 1.3, web_config_priorities leaves out TLS 1.3.
  * If no older TLS version is usable either, it keeps TLS 1.3 and ignores the listed ciphers. */
 static bool names_usable(const struct web_config *c, const char *key_exchange, bool *aead)
@@ -176,8 +176,8 @@ void web_config_priorities(const struct web_config *c, const char *key_exchange,
 	for (const struct web_name *w = web_config_curves; c->n_curves == 0 && w->name; w++)
 		add_word(out, w->gnutls);
 	/* Accept a server certificate whose keyUsage allows only encipherment, although its key
-	 * then signs key exchanges. Many such certificates are in use, and Go and OpenSSL accept
-	 * them. A file that works with Go or OpenSSL must work here, too. */
+	 * signs key exchanges. Many such certificates are in use, and Go and OpenSSL accept them. A
+	 * file that works with Go or OpenSSL must work here, too. */
 	buf_adds(out, ":+SIGN-ALL:+COMP-NULL:+CTYPE-X509:%DEBUG_ALLOW_KEY_USAGE_VIOLATIONS");
 	if (c->server_order)
 		buf_adds(out, ":%SERVER_PRECEDENCE");

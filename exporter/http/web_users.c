@@ -154,7 +154,7 @@ void web_users_free(struct web_users *u)
 
 /* Computes the key under which the cache stores the result for a name and a password. The password
  * itself is not stored. The key is useless without `u->secret`, which exists only in this process.
- * It also depends on the hash in the file, so that cached results become invalid when the hash
+ * The key also depends on the hash in the file, so that cached results become invalid when the hash
  * changes. */
 static bool key_of(const struct web_users *u, const char *name, const char *hash,
 	const char *password, struct password_key *ret)
@@ -173,8 +173,8 @@ static bool key_of(const struct web_users *u, const char *name, const char *hash
 
 /* Returns a hash for a request whose name does not exist. The password is checked against this hash
  * before the request is refused, so that the time until the answer does not reveal which names
- * exist. It is the hash of one of the users, always the same for the same name: even if the hashes
- * differ in cost, the time looks like that of a user. */
+ * exist. The returned hash is that of one of the users, always the same user for the same name:
+ * even if the hashes differ in cost, the time looks like that of a user. */
 static const char *hash_for_stranger(const struct web_users *u, const struct web_question *q)
 {
 	struct password_key key;

@@ -58,7 +58,7 @@ static void untold(void *context)
 	i->untold++;
 }
 
-/* Replaces the parts of the run's key that the user chose. */
+/* Replaces parts of the run's key by the parts that the user chose. */
 static void set_key(struct importer *i, struct run *r)
 {
 	struct job_parts p = job_key_parts(r->job_name);

@@ -18,10 +18,12 @@ struct importer {
 	struct import_key key;
 	double now;                /* seconds since 1970 */
 	struct progress *progress; /* may be NULL */
-	/* Called for each wrong line, with the reason. `line` is 0 if the input has no lines. */
+	/* Called for each wrong line, with the reason. `line` is 0 if the input is not made of
+	 * lines. */
 	void (*tell)(void *context, uint64_t line, const char *why);
 	void *context;
-	/* Counts, see struct import_sink. */
+	/* `added`: runs that were new. `known`: runs that the history already had. For the others,
+	 * see struct import_sink. */
 	uint64_t added, known, wrong, unfinished, untold;
 	/* used by the functions below */
 	struct arena arena;
@@ -35,8 +37,8 @@ struct importer {
 struct import_sink importer_sink(struct importer *i);
 
 /* Adds the runs that still wait in i->run to the history, and frees the memory of the importer.
- * Call it once, even after a failed import, because the runs that were read before the failure are
- * kept. `code` is the result of the import. Returns `code` if it is an error, and otherwise the
+ * Call it once, even after a failed import: the runs that were read before the failure are added,
+ * too. `code` is the result of the import. Returns `code` if it is an error, and otherwise the
  * result of adding. */
 int importer_end(struct importer *i, int code, struct err *e);
 

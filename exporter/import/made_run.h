@@ -21,22 +21,22 @@ struct made_run {
 void made_run_begin(struct made_run *m, const char *source);
 
 /* These functions set one statistic of a column: made_run_total the total growth of a counter,
- * made_run_peak the largest value of a level, and made_run_mean the mean of a level. A number that
- * is not above 0 counts as unknown, because the programs write 0 for a number that they did not
- * measure. */
+ * made_run_peak and made_run_mean the largest value and the mean of a value that can fall, such as
+ * memory in use. A number that is not above 0 counts as unknown, because the programs that wrote
+ * the input write 0 for a number that they did not measure. */
 void made_run_total(struct made_run *m, const char *column, double sum);
 void made_run_peak(struct made_run *m, const char *column, double most);
 void made_run_mean(struct made_run *m, const char *column, double mean);
 
 /* Sets statistics of the number of cores in use. `cores` contains the 50th, 95th and 99th
- * percentile and the maximum, in this order; NaN = unknown. If the input contradicts itself, a
- * number that is less than the one before it is raised to it. */
+ * percentile and the maximum, in this order; NaN = unknown. If the maximum is unknown or 0, sets
+ * nothing. If the input contradicts itself, a number that is less than the one before it is raised
+ * to it. */
 void made_run_cores(struct made_run *m, const double cores[static 4]);
 
-/* Sets the start, the end and the duration of a run. NaN = unknown. An unknown end or duration is
- * computed from the other two numbers. If all three are known but do not fit together, the start is
- * computed from the end and the duration. Returns false if the end or the duration stays
- * unknown. */
+/* Sets the start, the end and the duration of a run. NaN = unknown. An unknown number is computed
+ * from the other two. If all three are known but do not fit together, the start is computed from
+ * the end and the duration. Returns false if the end or the duration stays unknown. */
 bool made_run_times(struct made_run *m, double started_at, double ended_at, double seconds);
 
 /* Sets the batch or workflow system of a run, and the id `run` of the run in this system. `run` is

@@ -82,8 +82,8 @@ static double requested_memory(const struct text_table *t)
 }
 
 /* Reads the peak memory of all tasks of a step together. Without TRESUsageInTot, only the peak of
- * the largest task is known (MaxRSS). It is multiplied by the number of tasks, because each may
- * have used as much. */
+ * the largest task is known (MaxRSS). This peak is multiplied by the number of tasks, because each
+ * task may have used as much. */
 static double step_peak(const struct text_table *t)
 {
 	struct scan usage = scan_slice(table_field(t, "TRESUsageInTot"));

@@ -41,8 +41,8 @@ struct object_meta {
 	struct owner_reference owner;
 };
 
-/* Reads a JSON text with the member "metadata". Appends the labels and annotations that name jobs
- * (recognise_is_pod_word) to `words`, as KEY=VALUE strings that end in NUL; `words` may be NULL.
+/* Reads a JSON text with the member "metadata". Appends to `words` the labels and annotations that
+ * name jobs (recognise_is_pod_word), as KEY=VALUE strings that end in NUL; `words` may be NULL.
  * Returns -EBADMSG if the metadata lacks a valid name or a UID. */
 int object_meta_read(struct slice json, struct object_meta *ret, struct buf *words, struct err *e);
 

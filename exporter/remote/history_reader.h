@@ -1,6 +1,7 @@
 /* A thread that copies the runs of a Prometheus-compatible store into the history (--history.url).
- * All routes answer from the history. It is only a cache of the store then, and may be in memory.
- * All exporters that read one store give a run the same id, so their answers are equal.
+ * All routes answer from the history. With this option, the history is only a cache of the store,
+ * and may be in memory. All exporters that read one store give a run the same id, so their answers
+ * are equal.
  *
  * The first pass lists the jobs with the numbers of their runs, and then reads the runs, a few
  * hundred in each query. If a job has more runs than the history keeps, only its newest runs are

@@ -118,8 +118,8 @@ static bool is_member(const struct run_text *t, size_t offset)
 }
 
 /* Changes a time by less than 0.1 ms, to the middle of its ten-thousandth of a second.
- * VictoriaMetrics stores only 15 digits of a number. From the middle, its rounding cannot change
- * the milliseconds, which answers show. */
+ * VictoriaMetrics stores only 15 digits of a number. Rounding such a time to 15 digits cannot
+ * change its milliseconds, which answers show. */
 #define NS_OF_TIME 100000
 static double time_of_15_digits(double seconds)
 {

@@ -399,7 +399,7 @@ static void assemble(const struct read_sample *p, size_t n, struct arena *arena,
 	}
 }
 
-/* Adds the run to which these samples belong to `ret`. If it is incomplete, collided or refused
+/* Adds to `ret` the run to which these samples belong. If it is incomplete, collided or refused
  * (struct store_runs), only counts it. */
 static void add_run(struct store_runs *ret, const struct read_sample *p, size_t n,
 	struct arena *arena)

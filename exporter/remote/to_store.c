@@ -18,9 +18,9 @@ uint64_t to_store_shifted(void)
 	return atomic_load(&shifted_runs);
 }
 
-/* Writes a request. It ends before the first run whose time is earlier than that of the run before
- * it: a store without an out-of-order window would drop this run from the request without an
- * error. */
+/* Writes a request. The request ends before the first run whose time is earlier than that of the
+ * run before it: a store without an out-of-order window would drop this run from the request
+ * without an error. */
 static size_t write_runs(struct buf *body, const struct run *const *run, size_t n)
 {
 	struct buf request AUTO(buf_done) = BUF_MAX(REQUEST_MAX);

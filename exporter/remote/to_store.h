@@ -1,6 +1,6 @@
 /* Sends runs to a Prometheus-compatible store by remote write 1.0: Prometheus, Mimir, Thanos,
- * VictoriaMetrics. Each run is one sample of each of its series (exporter/remote/run_series.h), at
- * its end.
+ * VictoriaMetrics. Each number of a run is one sample of a series (exporter/remote/run_series.h),
+ * at the time when the run ended.
  *
  * Two runs that share series get different times (exporter/remote/sample_times.h). If the store
  * reports that it already has another sample at this time, the run is sent again with another

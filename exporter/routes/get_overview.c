@@ -58,8 +58,8 @@ static void prices_done(struct overview_prices *p)
 	catalogue_use_done(&p->use);
 }
 
-/* Loads the catalogue when the first cost is needed. It may never be needed, because jobs without a
- * successful run have no cost. */
+/* Loads the catalogue when the first cost is needed. An answer may need no cost, because jobs
+ * without a successful run have none. */
 static void look_up_prices(struct overview_prices *p)
 {
 	if (p->looked)
@@ -79,8 +79,9 @@ static double cores_of(const struct run_brief *r)
 	return r->cpu_seconds / r->duration_seconds;
 }
 
-/* Returns the share of the request that the run did not use. It used its mean cores and its peak
- * memory. A resource counts only if it was requested and measured. NaN = none was. */
+/* Returns the share of the request that the run did not use. The use of a run is its mean number of
+ * cores and its peak memory. A resource counts only if it was requested and measured. NaN = none
+ * was. */
 static double waste_of(const struct run_brief *r)
 {
 	double used = NAN, requested = NAN;

@@ -5,8 +5,8 @@
 #include "exporter/site/report.h"
 #include "exporter/answers/job_runs.h"
 
-/* Maximum numbers of points of a chart and of runs in the list. More points would not be visible in
- * a chart, which is about 900 pixels wide, and the file must stay below 200 KB, so that it can be
+/* Maximum numbers of points of a chart and of runs in the list. More points would not be visible,
+ * because a chart is about 900 pixels wide. The file must stay below 200 KB, so that it can be
  * mailed. */
 #define REPORT_POINTS "400"
 #define REPORT_RUNS   "30"

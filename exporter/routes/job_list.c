@@ -179,8 +179,8 @@ static size_t show_of(const char *word)
 	return i;
 }
 
-/* Copies the jobs that match the parameters search and show to `all`, and returns their number.
- * Counts the jobs that match search in `list`. */
+/* Copies to `all` the jobs that match the parameters `search` and `show`, and returns their number.
+ * Counts in `list` the jobs that match `search`. */
 static size_t keep(const struct arguments *a, const struct job_advice_table *advice,
 	struct job_head *head, size_t n, struct listed *all, struct job_list *list)
 {

@@ -95,7 +95,7 @@ static int keep_runs(struct app *app, const struct run_batch *batch, struct aren
 }
 
 /* If the client's token is that of a namespace (args->only_space), puts runs without a namespace
- * into it, and refuses runs of other namespaces. */
+ * into that namespace, and refuses runs of other namespaces. */
 static void take_spaces(const struct arguments *args, const struct run_batch *batch,
 	struct arena *arena)
 {

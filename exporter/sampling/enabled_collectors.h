@@ -13,8 +13,8 @@ struct enabled_collectors;
 /* The collectors of the exporter itself, which are always on; NULL-terminated. */
 extern const struct collector *const enabled_collectors_own[];
 
-/* Starts the collectors. A collector that cannot start is left out, and that is logged, except if
- * its error is -ENOENT, which means that the machine does not have what it measures. */
+/* Starts the collectors. A collector that cannot start is left out. This is logged, except for the
+ * error -ENOENT, which means that the machine has nothing that the collector could measure. */
 struct enabled_collectors *enabled_collectors_start(const struct options *o, struct host *host);
 
 void enabled_collectors_watch(struct enabled_collectors *a, const struct self_sources *sources);

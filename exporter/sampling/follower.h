@@ -1,7 +1,7 @@
-/* A thread of the server that shows the runs which wrappers record into the same history file. It
- * reads the history whenever another process has written to it. It makes the sampler follow new
- * runs and conclude ended runs. The wrapper's record of an ended run is exact, so its values
- * replace the server's own readings. */
+/* A thread of the server. It lets the server show the runs that wrappers record into the same
+ * history file. Whenever another process has written to the history, the thread reads the history,
+ * and makes the sampler follow new runs and conclude ended runs. The wrapper's record of an ended
+ * run is exact, so its values replace the server's own readings. */
 #ifndef EXPORTER_SAMPLING_FOLLOWER_H
 #define EXPORTER_SAMPLING_FOLLOWER_H
 

@@ -36,8 +36,7 @@ bool job_advice_too_small(const struct job_advice *j);
 void job_advice_publish(const struct job_advice *row, size_t n, size_t hidden);
 void job_advice_clear(void); /* removes all rows; call it when the thread ends */
 
-/* The rows that were published last. A table does not change any more; each publication makes a new
- * one. */
+/* The rows that were published last. A table never changes: each publication makes a new table. */
 struct job_advice_table;
 struct job_advice_table *job_advice_get(void);         /* NULL before the first rows */
 void job_advice_done(struct job_advice_table **table); /* for AUTO; drops the reference */

@@ -221,9 +221,9 @@ static const struct costed_run *counted_before(const struct costed_job *j, uint6
 	return &none;
 }
 
-/* Returns the cost of a run. `before` is its cost when it was counted before. Such a run keeps this
- * cost when prices change. It gets a new cost only if it is now both longer and more expensive than
- * before. */
+/* Returns the cost of a run. `before` is its cost at the last count; before->usd NaN = unknown. A
+ * run with a known cost keeps this cost when prices change. It gets a new cost only if it is now
+ * both longer and more expensive than before. */
 static struct costed_run count_run(const struct costed_run *before, const struct run_usd *found)
 {
 	const struct run *r = found->run;

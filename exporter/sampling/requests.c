@@ -11,8 +11,8 @@
 #include "exporter/this_server/this_server.h"
 #include "exporter/history/outcome.h"
 
-/* A wait is divided into this many slices. After each, it checks whether the sampler still
- * works. */
+/* A wait is divided into this many slices. After each slice, the waiting thread checks whether the
+ * sampler still works. */
 #define PATIENCE_SLICES 10
 /* Timeout in seconds of a request after another request has timed out. It is short, so that
  * repeated requests do not block their threads. */

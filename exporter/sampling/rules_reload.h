@@ -1,5 +1,6 @@
-/* Reads the file of --jobs.rules when the program starts, and again on SIGHUP or POST /-/reload. If
- * the file has a mistake then, the rules in use stay, and the error describes the mistake. */
+/* Reads the file of --jobs.rules when the server starts, and again on SIGHUP or POST /-/reload. If
+ * the file has a mistake at the start, the server does not start. If a reload finds a mistake, the
+ * earlier rules stay in use. The error describes the mistake. */
 #ifndef EXPORTER_SAMPLING_RULES_RELOAD_H
 #define EXPORTER_SAMPLING_RULES_RELOAD_H
 
@@ -8,7 +9,8 @@
 struct job_rules; /* exporter/discovery/job_rules.h */
 struct options;
 
-/* Reads the rules at the start; *ret is NULL when --jobs.rules is not given. */
+/* Reads the rules at the start. Set *ret to NULL before the call: it stays NULL if --jobs.rules is
+ * not given, and after an error. */
 int rules_reload_begin(const struct options *o, struct job_rules **ret, struct err *e);
 
 /* Reads the rules again and passes them to the sampler. -ECANCELED: the sampler does not answer.

@@ -249,8 +249,8 @@ static struct running outlook_of(struct run_forecast *e, const struct run_readin
 }
 
 /* Merges the values of `r` into `sum`, because all active runs of a job share one sample of each
- * metric. It has the highest risk, the longest duration and the lowest overprovisioning of these
- * runs. */
+ * metric. `sum` gets the highest risk, the longest duration and the lowest overprovisioning of
+ * these runs. */
 static void add_to(struct running *sum, const struct running *r)
 {
 	sum->oom_risk = fmax(sum->oom_risk, r->oom_risk);

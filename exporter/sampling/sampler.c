@@ -146,8 +146,8 @@ double sampler_slowdown(const struct sampler *s)
 		       cpu_limit_slowdown(s->cpu_limit, cpu_limit_used(), s->look_seconds);
 }
 
-/* Reads the runs. When the limit of CPU time is used up, only a tick with the purpose FOR_END still
- * does so, and all other ticks repeat the latest values. */
+/* Reads the runs. When the CPU time limit is nearly used up, only a tick with the purpose FOR_END
+ * still reads them. All other ticks repeat the latest values. */
 static void look_at_runs(struct sampler *s, enum tick_purpose purpose, struct snapshot *snapshot)
 {
 	if (purpose != FOR_END && isinf(sampler_slowdown(s))) {
@@ -234,9 +234,9 @@ static void put_off_row(struct sampler *s, int64_t until, int64_t interval)
 	s->next_row.ns = until;
 }
 
-/* Takes a tick for rows of the history, and sets the time of the next. Usually it is one interval
- * later. It is postponed if this tick took much CPU time, or if a CPU time limit slows sampling
- * down. When sampler_slowdown returns INFINITY, no rows are written. */
+/* Takes a tick for rows of the history, and sets the time of the next one. Usually that is one
+ * interval later. The next tick is postponed if this tick took much CPU time, or if a CPU time
+ * limit slows sampling down. When sampler_slowdown returns INFINITY, no rows are written. */
 static void row_tick(struct sampler *s, enum tick_purpose purpose)
 {
 	int64_t interval = (int64_t)(s->app->options->sample_interval * 1e9);

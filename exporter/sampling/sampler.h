@@ -2,14 +2,14 @@
  * (struct sample) to the historian. No other thread uses the collectors and the followed runs. The
  * sampler works in ticks: each tick takes one snapshot.
  *
- * Every --sample.interval there is a tick for rows of the history. It reads all runs, and the
- * values of the machine that the history stores. The interval is longer if such ticks would take
- * more than half a CPU, or if they would use up the CPU time limit of a wrapper before its job ends
- * (sampler_state.h).
+ * Every --sample.interval there is a tick for rows of the history. This tick reads all runs, and
+ * the values of the machine that the history stores. The interval is longer if such ticks would
+ * take more than half a CPU, or if they would use up the CPU time limit of a wrapper before its job
+ * ends (sampler_state.h).
  *
- * A scrape of /metrics causes an extra tick without rows. It reads all collectors. It reads the
- * runs again only if their values are older than SAMPLER_RUNS_AGE, because a run may have thousands
- * of processes and reading them is expensive. */
+ * A scrape of /metrics causes an extra tick without rows. This tick reads all collectors. It reads
+ * the runs again only if their values are older than SAMPLER_RUNS_AGE, because a run may have
+ * thousands of processes and reading them is expensive. */
 #ifndef EXPORTER_SAMPLING_SAMPLER_H
 #define EXPORTER_SAMPLING_SAMPLER_H
 
@@ -35,7 +35,8 @@ struct job_rules; /* exporter/discovery/job_rules.h */
  * This function owns `take` from then on, and frees it if the start fails. */
 int sampler_start(struct sampler **ret, struct app *app, struct job_rules *take, struct err *e);
 
-/* Makes the thread take a last sample, waits for its end without a time limit, and frees `s`. */
+/* Makes the thread take a last sample, waits without a time limit until it has ended, and frees
+ * `s`. */
 void sampler_stop(struct sampler *s);
 pthread_t sampler_thread(const struct sampler *s);
 
@@ -84,10 +85,10 @@ double sampler_age(struct sampler *s);
 	"the sampler does not answer, perhaps because a file of the kernel or of a driver does "   \
 	"not come"
 
-/* Starts to follow a run, and takes its first reading before the call returns. `record`: not NULL =
- * this process records the run, so the beginning and the samples are written to the history, and
- * `*ret` is filled (`ret` may be NULL); NULL = another process records the run. run_id and job_name
- * are copied. All other texts of `spec` and `record` must stay valid. */
+/* Starts to follow a run, and takes its first reading before the call returns. If `record` is not
+ * NULL, this process records the run: the beginning and the samples are written to the history, and
+ * `*ret` is filled (`ret` may be NULL). If `record` is NULL, another process records the run.
+ * run_id and job_name are copied. All other texts of `spec` and `record` must stay valid. */
 int sampler_follow(struct sampler *s, const struct run_spec *spec, const struct run_begin *record,
 	double seconds, struct account_note *ret, struct err *e);
 

@@ -1,6 +1,6 @@
 /* Queries the metadata services of several cloud vendors at the same time, to find out whose server
- * this is. Each service gets the questions of its vendor, one after the other. The vendor whose
- * service first has answered all questions that are not optional is the vendor of this server. */
+ * this is. Each service gets the questions of its vendor, one after the other. The first vendor
+ * whose service has answered all its required questions is the vendor of this server. */
 #ifndef EXPORTER_THIS_SERVER_METADATA_H
 #define EXPORTER_THIS_SERVER_METADATA_H
 

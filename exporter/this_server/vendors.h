@@ -26,8 +26,9 @@ struct cloud_vendor {
 	 * these marks. NULL ends the list. */
 	const char *marks[CLOUD_MARKS_MAX];
 	const char *header; /* "Name: value", sent with each question; NULL = none */
-	/* The service demands a token: a PUT to token_path with the header token_lifetime returns
-	 * it, and token_header sends it with each question. NULL = no token is needed. */
+	/* For a service that demands a token: a PUT request to token_path with the header
+	 * token_lifetime returns the token, and each question sends it in the header token_header.
+	 * NULL = no token is needed. */
 	const char *token_path, *token_lifetime, *token_header;
 	struct cloud_question question[CLOUD_QUESTIONS_MAX]; /* a NULL path ends the list */
 };

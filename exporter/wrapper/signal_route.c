@@ -101,8 +101,8 @@ static bool survived(const uint64_t field[STAT_FIELDS], int number)
  * - kill(0, SIGUSR1) by the job: a caller in the same group gets the signal twice.
  * - kill(getppid(), SIGTERM) by a process that catches or ignores SIGTERM, or exits at once: the
  *   caller does not get the signal.
- * - A child that the wrapper's process started before it became the wrapper by execve(2) signals
- *   that PID: it means the job. */
+ * - This process started a child, and then became the wrapper by execve(2). If the child signals
+ *   its parent, the signal is meant for the job. */
 static bool is_for_group(const siginfo_t *info)
 {
 	uint64_t field[STAT_FIELDS];
@@ -153,8 +153,8 @@ static pid_t target_of_terminal(const struct signal_route *r, int number)
 }
 
 /* Returns to which process a signal must be forwarded (target_of) that a process of the job sent to
- * the wrapper. Usually it meant the caller. If the wrapper is process 1 of a container, or if its
- * parent is init, there is no caller, and the process meant the job. */
+ * the wrapper. Usually that process meant the wrapper's caller. If the wrapper is process 1 of a
+ * container, or if its parent is init, there is no caller, and that process meant the job. */
 static pid_t target_of_job(const struct signal_route *r, const siginfo_t *info)
 {
 	if (r->caller <= 1 && info->si_pid != r->job)

@@ -1,4 +1,4 @@
-/* The summary of a run, which the command run prints to stderr at its end. */
+/* The summary of a run. `rightsize-exporter run` prints it to stderr when the run has ended. */
 #ifndef EXPORTER_WRAPPER_SUMMARY_H
 #define EXPORTER_WRAPPER_SUMMARY_H
 
@@ -15,9 +15,9 @@
 void summary_make(struct app *app, const struct run_root *here, const char *run_id,
 	struct buf *ret);
 
-/* Prints and frees the summary. A failed write is ignored. If stderr is a terminal that is stopped,
- * waits without limit. If it is a pipe that is full, waits at most 1 s, because its reader may wait
- * for the end of the wrapper. */
+/* Prints and frees the summary. A failed write is ignored. If stderr is a terminal, waits for it
+ * without limit. If stderr is something else, such as a pipe, gives up when nothing could be
+ * written for 1 s, because the reader may wait for the end of this program. */
 void summary_print(struct buf *summary);
 
 #endif

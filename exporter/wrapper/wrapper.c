@@ -344,7 +344,7 @@ static void wait_for_end(struct app *app, struct wrapped_job *job)
 /* Returns the largest RSS of a process of the job; NaN = unknown. Between fork(2) and execve(2),
  * the child is a copy of the wrapper, and its ru_maxrss includes the memory of this copy
  * (exec_mmap() in fs/exec.c). If job->largest_rss is not above job->forked_rss, it may only be the
- * memory of the copy. It is used then only if the sampler has not measured a peak. */
+ * memory of the copy. In that case, it is used only if the sampler has not measured a peak. */
 static double largest_rss_of(const struct wrapped_job *job)
 {
 	return job->largest_rss > job->forked_rss || !job->peak_seen ? job->largest_rss :
@@ -392,7 +392,8 @@ static int exit_code_of_job(const struct wrapped_job *job)
 					EXIT_SIGNAL + WTERMSIG(job->status);
 }
 
-/* Ends the run after the sampler has timed out. Its values are those of its samples. */
+/* Ends the run after the sampler has timed out. The record has only the values of the samples taken
+ * so far. */
 static void finish_unseen(struct app *app, struct wrapped_job *job, struct run_finish *finish,
 	const struct err *e)
 {
@@ -515,10 +516,10 @@ int wrapper_run(struct app *app, const struct identity *self, const struct comma
 	static struct wrapped_job job;
 	struct err e = {0};
 
-	/* If run_accounts_open fails, the sampler may hang in a file. Do not execute the command in
-	 * place of this process then: execve(2) would wait for the end of all other threads
-	 * (de_thread() in fs/exec.c), and a thread that hangs does not end. A child has only one
-	 * thread. */
+	/* If run_accounts_open fails, the sampler may hang in a file. In that case, do not execute
+	 * the command in place of this process: execve(2) would wait for the end of all other
+	 * threads (de_thread() in fs/exec.c), and a thread that hangs does not end. A child has
+	 * only one thread. */
 	if (run_accounts_open(&job.accounts, app, &e))
 		log_line(LOG_LEVEL_WARN, "the resources of the run are counted less exactly", "err",
 			e.text, NULL);

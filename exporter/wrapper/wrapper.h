@@ -21,8 +21,8 @@
 #include "exporter/core/identity.h"
 #include "exporter/discovery/command_run.h"
 
-/* Runs the command and returns the exit code of the program. app->sampler and app->historian must
- * run. */
+/* Runs the command, and returns the exit code with which this program must end. app->sampler and
+ * app->historian must run. */
 int wrapper_run(struct app *app, const struct identity *self, const struct command_run *run,
 	char *const command[]);
 

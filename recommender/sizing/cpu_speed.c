@@ -73,8 +73,9 @@ static double spread_of(const double *sorted, size_t n)
 	return fmax(sum / ((double)n - 1 + SPREAD_RUNS), SPREAD_MIN);
 }
 
-/* Returns the number of cores with the least expected price, divided by `widest`, the largest need
- * of a run so far. With c cores the price is
+/* Returns a factor of at least 1. `widest`, the largest need of the `n` runs so far, times this
+ * factor is the number of cores with the least expected price. The price of c cores is c plus
+ * SLOWED_PRICE times the chance that the next run is slowed down:
  *
  * 	c + SLOWED_PRICE / (n + 1) x (widest / (SLOWED_FROM x c)) ^ (1 / spread) */
 static double room_for_wider(double widest, size_t n, double spread)
