@@ -6,7 +6,7 @@
 #
 # Without --install, all files are below build/. With it, the program, its man page and its completions are installed in
 # /usr/local, and the runs are in the program's default history. --uninstall removes the files that --install installed,
-# but not the history. No process is left running.
+# but not the history, the cache and Debian's packages. No process is left running.
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/.."
 
@@ -108,6 +108,13 @@ as_root() {
 	if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
 }
 
+# Where the program keeps its data: $1 for root, $2 for others.
+data_folder() {
+	local place=$2
+	[ "$(id -u)" -ne 0 ] || place=$1
+	printf '%s' "$place/rightsize-exporter"
+}
+
 uninstall() {
 	[ -e "$manifest" ] || fail "nothing to remove: $manifest is missing"
 	local places
@@ -120,7 +127,9 @@ uninstall() {
 	as_root xargs -d '\n' rm -f -- <"$manifest"
 	as_root rm -f "$manifest"
 	printf '%s\n' "$places" | as_root xargs -d '\n' rmdir --ignore-fail-on-non-empty --
-	printf 'Removed. The history stays: remove its folder to forget all runs.\n'
+	printf 'Removed. The packages stay, and so do the history and the cache, in %s and %s\n' \
+		"$(data_folder /var/lib "${XDG_STATE_HOME:-$HOME/.local/state}")" \
+		"$(data_folder /var/cache "${XDG_CACHE_HOME:-$HOME/.cache}")"
 }
 
 install_release() {

@@ -78,7 +78,7 @@ function jobTiles({counts, savings}) {
 	const tile = (title, n, text, kind) => h("div", {class: "figure"}, h("dt", null, title), h("dd", null, h("strong", {class: kind}, n), " ", h("span", {class: "dim"}, text)));
 	const jobsWord = n => `${count(n)} job${n === 1 ? "" : "s"}`, usd = savings.usd_a_month;
 	return h("dl", {class: "figures"},
-		tile("Can be saved", isKnown(usd) ? money(usd) : UNKNOWN, isKnown(usd) ? `a month, ${jobsWord(counts.can_save)}` : "no price known", usd > 0 ? "good" : null),
+		tile("Can be saved", isKnown(usd) ? money(usd) : UNKNOWN, isKnown(usd) ? `a month, ${jobsWord(counts.can_save)}` : "no saving is known", usd > 0 ? "good" : null),
 		tile("Too small", jobsWord(counts.too_small), "by memory", counts.too_small ? "bad" : null),
 		tile("Failed last", jobsWord(counts.failed), `${count(counts.oom_killed)} out of memory`, counts.failed ? "bad" : null),
 		tile("Running now", jobsWord(counts.running), `of ${count(counts.all)}`, counts.running ? "live" : null));

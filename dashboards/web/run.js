@@ -221,7 +221,7 @@ async function runView(id, signal, query) {
 	const page = runPage(data, onZoom, time => setAddress({t: iso(time)}));
 	let unfollow = () => {};
 	return {
-		title: `Run of ${name}`,
+		title: `Run of ${data.series.run.job_name}`,
 		node: h("div", {class: "run"}, page.parts.top, page.parts.first, page.parts.details),
 		start: () => {
 			if (page.drawn) {

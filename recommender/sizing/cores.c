@@ -365,7 +365,7 @@ static void explain_at_cores(struct sizing *s, bool waited, struct arena *arena)
 		memcpy(before, seconds, sizeof before);
 	}
 	sizing_explain(s, arena, TOPIC_DURATION_MORE, "%s a run takes %s.",
-		waited ? "If no other program uses its cores," : "With other numbers of cores,",
+		waited ? "With its cores to itself," : "With other numbers of cores,",
 		buf_text(&words));
 }
 

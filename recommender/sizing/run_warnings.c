@@ -13,6 +13,7 @@
 /* Warnings look only at this many newest measured runs: older runs may show limits or machines that
  * are gone. */
 #define RECENT_RUNS 10
+#define BUSY_SHARE  0.5 /* of the time that threads could have run */
 
 /* Two sizes differ clearly if the larger is more than this many times the smaller. Peaks of steady
  * jobs differ by up to 10 % (rule_peaks_change uses the same bound). */
@@ -176,8 +177,8 @@ static void warn_of_change(struct sizing *s, const struct runs *used, struct are
 	if (differ > 1)
 		snprintf(newest, sizeof newest, "The newest %zu runs", differ);
 	warnings_add(&s->warnings, arena, WARNING_CHANGE_NOT_SETTLED, differ,
-		"%s peaked at %s, the %zu before at %s. The request takes the new level after %d "
-		"such runs. To leave the older runs out now, set runs to %zu.",
+		"%s peaked at %s, the %zu before at %s. The older runs count until there are "
+		"%d such runs. To leave them out now, ask with runs=%zu.",
 		newest, range_words(after, newer), n - differ, range_words(before, older),
 		PEAKS_CHANGE_RUNS, differ);
 }
@@ -229,6 +230,11 @@ static void warn_of_waits(struct sizing *s, const struct recent *recent, struct 
 			"have run. A CPU limit held them back for %s. Raise or remove it.",
 			recent->words, waited, 100 * w.cpu_share,
 			wording_seconds(held, w.throttled_seconds));
+	else if (w.cpu_share > BUSY_SHARE)
+		warnings_add(&s->warnings, arena, WARNING_BUSY_MACHINE, recent->n,
+			"In %s, threads waited %s for a CPU, %.0f %% of the time that they could "
+			"have run. The job may use more cores on a less busy machine.",
+			recent->words, waited, 100 * w.cpu_share);
 	else
 		warnings_add(&s->warnings, arena, WARNING_WAITS_FOR_CPU, recent->n,
 			"In %s, threads waited %s for a CPU, %.0f %% of the time that they could "

@@ -53,6 +53,9 @@ const struct warning_row warning_rows[WARNING_CODES] = {
 		"Only the mean use of CPU of the runs is known, not the most at once"},
 	[WARNING_WAITS_FOR_CPU] = {"waits_for_cpu", SEVERITY_WARNING, false,
 		"Threads of the runs waited for a CPU: more cores would make the job faster"},
+	[WARNING_BUSY_MACHINE] = {"busy_machine", SEVERITY_WARNING, true,
+		"Threads of the runs waited for a CPU longer than they ran, and no limit held them "
+		"back: nobody knows how many cores the job would use on a machine with free CPUs"},
 	[WARNING_TASKS_REFUSED] = {"tasks_refused", SEVERITY_WARNING, false,
 		"A limit of tasks refused forks of the runs"},
 	[WARNING_GPU_HARDLY_USED] = {"gpu_hardly_used", SEVERITY_WARNING, false,

@@ -765,6 +765,12 @@ class Cores(Stories):
         self.assertIn("waits_for_cpu", self.cpu_job(1, 4, waited=600).answer().codes)
         self.assertNotIn("waits_for_cpu", self.cpu_job(1, 4).answer().codes)
 
+    def test_cores_of_a_job_on_a_busy_machine_are_not_applied(self):
+        """A smaller request would make the machine busier, and the next request smaller still."""
+        for waited, safe in ((500, True), (700, False)):
+            a = self.cpu_job(1, 4, waited=waited).answer()
+            self.assertEqual((a["apply"]["safe"], "busy_machine" in a["apply"]["because"]), (safe, not safe))
+
     def test_foreign_or_missing_cpu_leaves_memory_sized(self):
         for doubt in ({"cpu_missed_seconds": 300}, {"cpu_foreign_seconds": 300}, {"cores": None}):
             job = self.job()

@@ -176,20 +176,20 @@ static void the_newest_runs_that_differ_are_an_unsettled_change(void **state)
 	} cases[] = {
 		{8, {111, 100, 99, 100, 100, 101, 100, 99}, NULL}, /* the change is below 10 % */
 		{8, {112, 100, 99, 100, 100, 101, 100, 99},
-			"The newest run peaked at 112 MiB, the 7 before at 99 MiB to 101 MiB. The request takes the new level after 5 such runs. To leave the older runs out now, set runs to 1."},
+			"The newest run peaked at 112 MiB, the 7 before at 99 MiB to 101 MiB. The older runs count until there are 5 such runs. To leave them out now, ask with runs=1."},
 		{8, {60, 62, 61, 100, 100, 101, 100, 99},
-			"The newest 3 runs peaked at 60 MiB to 62 MiB, the 5 before at 99 MiB to 101 MiB. The request takes the new level after 5 such runs. To leave the older runs out now, set runs to 3."},
+			"The newest 3 runs peaked at 60 MiB to 62 MiB, the 5 before at 99 MiB to 101 MiB. The older runs count until there are 5 such runs. To leave them out now, ask with runs=3."},
 		{8, {60, 62, 99, 100, 100, 101, 61, 99}, NULL}, /* an earlier run was as low */
 		{3, {200, 100, 100}, NULL},                     /* too few earlier runs */
 		{4, {200, 100, 100, 100},
-			"The newest run peaked at 200 MiB, the 3 before at 100 MiB. The request takes the new level after 5 such runs. To leave the older runs out now, set runs to 1."},
+			"The newest run peaked at 200 MiB, the 3 before at 100 MiB. The older runs count until there are 5 such runs. To leave them out now, ask with runs=1."},
 		/* Five new runs: the change is lasting. */
 		{10, {200, 200, 200, 200, 200, 100, 100, 100, 100, 100}, NULL},
 		/* The earlier peaks differ by a factor of four. Only a peak above twice the largest
 		 * counts as a change. */
 		{8, {790, 100, 200, 400, 150, 300, 250, 350}, NULL},
 		{8, {810, 100, 200, 400, 150, 300, 250, 350},
-			"The newest run peaked at 810 MiB, the 7 before at 100 MiB to 400 MiB. The request takes the new level after 5 such runs. To leave the older runs out now, set runs to 1."},
+			"The newest run peaked at 810 MiB, the 7 before at 100 MiB to 400 MiB. The older runs count until there are 5 such runs. To leave them out now, ask with runs=1."},
 	};
 	static struct test_runs t;
 
@@ -280,6 +280,15 @@ static void waits_for_a_cpu_are_told(void **state)
 		set_total(&t.run[i], "cpu_throttled_seconds", 10);
 	tells(&t, &defaults, WARNING_WAITS_FOR_CPU,
 		"In the newest 5 runs, threads waited 100 s for a CPU, 20 % of the time that they could have run. A CPU limit held them back for 50 s. Raise or remove it.");
+	for (size_t i = 0; i < t.runs.n; i++)
+		set_total(&t.run[i], "cpu_wait_seconds", 120);
+	tells(&t, &defaults, WARNING_BUSY_MACHINE, NULL); /* a limit can be raised */
+	add_columns(&t, 5, "cpu_seconds", 80);
+	for (size_t i = 0; i < t.runs.n; i++)
+		set_total(&t.run[i], "cpu_wait_seconds", 120);
+	tells(&t, &defaults, WARNING_WAITS_FOR_CPU, NULL);
+	tells(&t, &defaults, WARNING_BUSY_MACHINE,
+		"In the newest 5 runs, threads waited 10.0 min for a CPU, 60 % of the time that they could have run. The job may use more cores on a less busy machine.");
 	add_columns(&t, 5, "cpu_seconds", 80);
 	for (size_t i = 0; i < t.runs.n; i++)
 		set_total(&t.run[i], "cpu_wait_seconds", 8);
