@@ -39,7 +39,7 @@ struct mounts {
  * on the file system may block. */
 enum mount_kind {
 	MOUNT_LOCAL,   /* on a disk of this machine: measured */
-	MOUNT_LAYERED, /* shows the space of the file system below it */
+	MOUNT_LAYERED, /* reports the space of the file system that it writes to */
 	MOUNT_PSEUDO,  /* in memory, or a read-only image; never blocks */
 	MOUNT_REMOTE,  /* a call may never return */
 };
@@ -72,8 +72,8 @@ void mount_watch_free(struct mount_watch *w); /* NULL does nothing */
 uint64_t mount_watch_changes(struct mount_watch *w);
 
 /* Returns true if the path m->point leads to `m`. Returns false if another mount covers the path,
- * or if a file system on the path may never answer (MOUNT_REMOTE). Checks `m` and all mounts above
- * it. */
+ * or if a file system on the path may never answer (MOUNT_REMOTE). Checks `m`, its parent mount,
+ * and so on up to the root. */
 bool mounts_reach(const struct mounts *all, const struct mount *m);
 
 #endif

@@ -26,7 +26,7 @@
 #define WORTH_NAMING         1.001
 #define WORTH_NAMING_SECONDS 0.01
 #define CLOCK_TRIES          3 /* maximum number of attempts to attach the clock */
-#define CLOCK_CHECK_LOOKS    3 /* check_clock acts only at this many first samples of a run */
+#define CLOCK_CHECK_LOOKS    3 /* check_clock acts only in runs with at most this many samples */
 /* Largest pid on any machine (PID_MAX_LIMIT of include/linux/threads.h). */
 #define PID_MAX_LIMIT 4194304
 /* A process belongs to the run if it or one of its ancestors is in the tree. At most this many
@@ -74,7 +74,7 @@ struct account {
 	bool children_ignored; /* see struct process_tree */
 	bool ours;             /* as in struct account_spec */
 	uint64_t vanished;     /* number of vanished tree members at the last sample */
-	double most_seconds;   /* CPU time by exit accounting, at most; NaN = unknown */
+	double most_seconds;   /* upper bound of the CPU time, by exit accounting; NaN = unknown */
 	struct cgroup_limits limits;
 	struct cpu_quota quota;
 	struct task_limit task_limit;
@@ -389,8 +389,8 @@ static double births_of(const struct account *a)
 }
 
 /* Opens a task clock for a run that this exporter did not start. A process that is created during
- * the opening may get no clock. Therefore the clocks are opened again if the number of processes or
- * threads changes during the opening, up to CLOCK_TRIES times. If this number changes each time, no
+ * the opening may get no clock. Therefore the clocks are closed and opened again if the number of
+ * processes or threads changes during the opening. If CLOCK_TRIES attempts fail in this way, no
  * clock stays attached. */
 static void attach_clock(struct account *a, const struct host *h, struct process_tree *tree)
 {

@@ -2,8 +2,8 @@
  * that this source lacks. Also reads the kernel's numbers for the run's own control group.
  *
  * Usually no source counts more than the true CPU time. Therefore the largest value is reported. If
- * it is nevertheless too high, then by at most `cpu_foreign_seconds`. `cpu_source` names the first
- * source of this list that explains nearly all of the reported value:
+ * this value is nevertheless too high, the error is at most `cpu_foreign_seconds`. `cpu_source`
+ * names the first source of this list that explains nearly all of the reported value:
  *
  * 	cgroup      the kernel's account of the run's own group, minus earlier use by others
  * 	taskstats   exit accounting on a privileged host, plus the cost of ends (exit_cost.h)
@@ -76,9 +76,9 @@ void account_look(struct account *a, const struct host *h, const struct process_
 void account_end(struct account *a, const struct host *h, const struct process_tree *tree,
 	double value[RUN_N_METRICS]);
 
-/* Raises the run's total and its peak to what the parent got from wait4(2), if they are smaller.
- * `total_seconds` is the CPU time of the whole run. `peak_process_bytes` is the memory peak of its
- * largest process; NaN = unknown. */
+/* Raises the run's total CPU time and its memory peak to the values that the parent got from
+ * wait4(2), if these are larger. `total_seconds` is the CPU time of the whole run.
+ * `peak_process_bytes` is the memory peak of its largest process; NaN = unknown. */
 void account_waited(struct account *a, double total_seconds, double peak_process_bytes);
 
 struct account_note {

@@ -34,10 +34,10 @@ struct lineage;
 struct lineage *lineage_new(void);
 void lineage_free(struct lineage *l);
 
-/* Tells that no exit records will arrive. Call this function before the first run. The CPU time
- * that a process uses between the last reading of its clock and its end is then unknown.
- * `unseen_ns` has an upper bound of it: the time between the two, times `cpus` if the process may
- * have had several threads. */
+/* Call this function before the first run if no exit records will arrive. The CPU time that a
+ * process uses between the last reading of its clock and its end is then unknown. The tally's
+ * `unseen_ns` includes an upper bound of this CPU time: the time from the reading to the end, times
+ * `cpus` if the process may have had several threads. */
 void lineage_without_records(struct lineage *l, unsigned cpus);
 
 /* Begins a run and returns its number, which is valid until lineage_forget. If `root` belongs to
@@ -88,8 +88,8 @@ struct lineage_tally {
 	/* Upper bound of the CPU time that cpu_ns and ends_ns do not contain. With records, this is
 	 * the cost of process ends. One end is assumed to cost at most LINEAGE_END_NS, plus
 	 * LINEAGE_END_PAGE_NS for each 4 KiB of the process's memory. (An ordinary end costs 60 us
-	 * plus 0.45 us for each 4 KiB.) Without records, it is also what processes used between the
-	 * last reading of their clocks and their end. */
+	 * plus 0.45 us for each 4 KiB.) Without records, the bound also includes the CPU time that
+	 * processes may have used between the last reading of their clocks and their end. */
 	uint64_t unseen_ns;
 	/* Numbers of processes since the run began. `born`: processes seen in a fork event.
 	 * `ended`: processes found gone. */

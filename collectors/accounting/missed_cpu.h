@@ -2,7 +2,7 @@
  * samples if both are true:
  * - The machine and the run's group used more CPU time than was counted for the run.
  * - A process was created or ended in the same time. If orphans of the run may be hidden
- *   (orphans_hidden), any time since the run began is enough.
+ *   (orphans_hidden), it is enough that this happened at any time since the run began.
  * The bound falls when missed CPU time later appears in the times of a parent. It is never below
  * 0. */
 #ifndef COLLECTORS_ACCOUNTING_MISSED_CPU_H

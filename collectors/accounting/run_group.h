@@ -1,8 +1,8 @@
 /* The control group that belongs to one run. Reads the kernel's numbers for the group, and decides
- * when the group's list of processes must be read.
- * The files of the group stay open if host->group_files permits it. Without open files, a group
- * that is visible only through /proc/PID/root (find.h) becomes unreadable when process PID ends.
- * The run then keeps the numbers of the last sample. */
+ * when the group's list of processes must be read. The files of the group stay open if
+ * host->group_files permits it. Without open files, a group that is visible only through
+ * /proc/PID/root (group_owner.h) becomes unreadable when process PID ends. The run then keeps the
+ * numbers of the last sample. */
 #ifndef COLLECTORS_ACCOUNTING_RUN_GROUP_H
 #define COLLECTORS_ACCOUNTING_RUN_GROUP_H
 

@@ -385,8 +385,8 @@ static void take_gpus(struct followed_run *t, struct gpus *gpus, const struct ho
 }
 
 /* Returns true when the run is over. It must have had no process for grace_seconds. In addition,
- * the exit status of the root must not be expected any more, or must have been awaited for
- * STATUS_SECONDS. */
+ * the exit status of the root must be known or impossible to find out, or the run must have waited
+ * for it for STATUS_SECONDS. */
 static bool is_over(const struct followed_run *t, const struct host *h)
 {
 	double empty = mono_seconds_between(t->empty_since, h->now.mono);

@@ -15,8 +15,8 @@
 #define CLIENTS_MAX 64
 
 /* A DRM client counts as a user of a GPU if an engine has ever worked for it, or if it has at least
- * this many bytes of GPU memory. Being open is not enough, because ROCm opens all GPUs of the
- * machine. */
+ * this many bytes of GPU memory. An open descriptor is not enough, because ROCm opens all GPUs of
+ * the machine. */
 #define IDLE_VRAM_BYTES (16.0 * 1024 * 1024)
 
 /* Pauses between two searches of the descriptors of a process. CHANGED: if the number of

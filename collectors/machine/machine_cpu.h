@@ -43,7 +43,7 @@ struct machine_steal {
 };
 
 /* Takes a reading of /proc/stat (`text`). Ignores a reading less than 0.1 s after the last one,
- * because the kernel counts in ticks. */
+ * because the kernel counts in steps of 1/100 s. */
 void machine_steal_look(struct machine_steal *s, struct scan text, struct mono at,
 	long ticks_per_second);
 void machine_steal_done(struct machine_steal *s);

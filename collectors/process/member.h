@@ -3,8 +3,8 @@
  * Cost: a process whose CPU clock has not moved since the last tick has not run. Its files are not
  * read at this tick, with two exceptions. Its memory and its parent are read every STALE_LOOKS
  * ticks, because other processes can change them. Its waiting times are read once more if it ran
- * after their last reading. To skip these files saves most of the cost, because most processes of a
- * big tree sleep. */
+ * after their last reading. Most processes of a big tree sleep, so this rule saves most of the
+ * cost. */
 #ifndef COLLECTORS_PROCESS_MEMBER_H
 #define COLLECTORS_PROCESS_MEMBER_H
 

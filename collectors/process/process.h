@@ -16,9 +16,9 @@ struct process_stat {
 	pid_t pid, ppid;
 	char name[PROCESS_NAME_MAX]; /* name of the first thread, cut by the kernel */
 	char state;                  /* letter of proc(5): R, S, D, Z, ... */
-	/* 0, or a running thread if the first thread has ended. If the first thread has ended, the
-	 * process's own files show a zombie without memory, links and descriptors. The files of the
-	 * thread `thread` show the real values. process_stat_parse always sets 0. */
+	/* Usually 0. If the first thread has ended before the other threads, the process's own
+	 * files show a zombie without memory, links and descriptors. `thread` is then a thread that
+	 * still runs, and its files show the real values. process_stat_parse always sets 0. */
 	pid_t thread;
 	uint64_t minor_faults, waited_minor_faults, major_faults, waited_major_faults;
 	/* Times in USER_HZ ticks. `waited_*` are the times of children that this process waited

@@ -33,8 +33,8 @@ struct process_tree {
 	 * includes this part and all other usage of the helpers. */
 	uint64_t helpers_waited[TREE_COUNTERS], helpers_ended[TREE_COUNTERS];
 	/* Upper bound of the CPU time that helpers used between their last readings and their ends.
-	 * It is computed where members waited for ended processes, some of them helpers: the CPU
-	 * time that the members got, minus the last readings of the ended processes. */
+	 * When a member has waited for ended processes that include helpers, the bound grows by the
+	 * CPU time that the member got, minus the last readings of the ended processes. */
 	uint64_t helpers_unsure_ns;
 	uint64_t helper_peak_bytes; /* highest high-water mark of a helper */
 	bool any_helper;            /* the tree has had a helper */
