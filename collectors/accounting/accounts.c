@@ -84,7 +84,7 @@ struct account {
 	struct task_clock attached;
 	struct descriptors *clock_kept; /* limit that n_clock_kept descriptors count against */
 	size_t n_clock_kept;
-	bool clock_wanted;    /* a clock may still be attached to the run's threads */
+	bool clock_wanted;    /* check_clock may attach a clock to the run's threads */
 	uint64_t clock_ticks; /* when `attached` began, in ticks since boot */
 	double clock_error;   /* largest error of `before_clock`: /proc counts in ticks */
 	size_t clock_members; /* number of members that began no later than clock_ticks */
@@ -686,9 +686,9 @@ static void note_steal(struct account *a)
 }
 
 /* Returns true if the task clock is used as a source. The clock also counts stolen time, in which
- * the host of a virtual machine ran other work. A wrapper that does not know the stolen time
- * therefore uses wait4(2) and not the clock. wait4(2) is complete, unless some process ignores its
- * children. In that case the clock is used nevertheless. */
+ * the host of a virtual machine ran other work. Therefore a wrapper that does not know the stolen
+ * time uses wait4(2), which is complete unless some process ignores its children. If one does, the
+ * clock is used. */
 static bool clock_is_needed(const struct account *a)
 {
 	return a->steal_known || !a->ours || a->children_ignored;

@@ -28,8 +28,8 @@ struct accounts;
 struct accounts *accounts_new(void);
 void accounts_free(struct accounts *a); /* close every account first */
 /* Reads the machine's CPU counters. Call once per tick before the runs are sampled. If a sample
- * finds no process of a run any more, call this function again before the run is sampled once more.
- * The counters then include the last process of the run. */
+ * finds that a run has no process left, call this function again and then sample the run again. The
+ * counters then include the last process of the run. */
 void accounts_tick(struct accounts *a, const struct host *h);
 /* Returns the number of processes and threads created so far, as of the last tick; 0 = unknown. The
  * count begins at boot or, outside the initial PID namespace, at the first tick. */
@@ -60,9 +60,8 @@ void account_close(struct account *a); /* NULL does nothing */
 /* Closes the files of an ended run, but keeps the account. account_note still works afterwards. */
 void account_let_go(struct account *a);
 
-/* Adds processes of the run to `tree` that parent links do not lead to. They are processes in the
- * run's own control group, and orphans known from process events. Call before each sample of the
- * tree. */
+/* Adds to `tree` the processes of the run that parent links do not lead to: processes in the run's
+ * own control group, and orphans known from process events. Call before each sample of the tree. */
 void account_find_members(struct account *a, const struct host *h, struct process_tree *tree);
 
 /* Updates the account. Call after each sample of the tree. Raises the CPU times in `value` to the

@@ -25,7 +25,7 @@
 struct lineage;
 
 /* Maximum number of processes in the book. If a process of a run does not fit, the tally of the run
- * is no longer `whole`. */
+ * is not `whole`. */
 #define LINEAGE_MAX 200000
 
 #define LINEAGE_END_NS      1000000
@@ -122,10 +122,10 @@ size_t lineage_ended(const struct lineage *l);
 /* ---- control groups that runs share ----
  *
  * Makes a set for the foreign processes of a control group, which belong to no run. Returns the
- * number of the set, which other functions call `others`. The set is kept like a run without a
- * root. A foreign process moves to the run that claims it (lineage_add). The runs in the group and
- * this set together have all processes of the group. The cost of process ends is the group's usage
- * minus the CPU time of all these processes. */
+ * number of the set, which other functions call `others`. The book treats the set like a run
+ * without a root. A foreign process moves to the run that claims it (lineage_add). The runs in the
+ * group and this set together have all processes of the group. The cost of process ends is the
+ * group's usage minus the CPU time of all these processes. */
 unsigned lineage_begin_others(struct lineage *l);
 /* Puts the run into the control group whose set of foreign processes has the number `others`. The
  * run stays there until lineage_forget. Forget all runs of a group before the set `others`. */

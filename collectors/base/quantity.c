@@ -142,8 +142,8 @@ bool quantity_bytes(struct slice text, enum quantity_writer writer, double unit,
 	return false;
 }
 
-/* Kubernetes writes these suffixes of CPUs. It also knows "M" and larger suffixes. They are refused
- * here, because "M" is more likely a wrong "m" than a million CPUs. */
+/* Kubernetes writes these suffixes of CPUs. It also knows "M" and larger suffixes, but they are
+ * refused here, because "M" is more likely a wrong "m" than a million CPUs. */
 static const struct {
 	const char *suffix;
 	double parts; /* number of these units that make one CPU */

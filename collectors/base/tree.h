@@ -100,9 +100,9 @@ ssize_t tree_read(struct tree *t, const char *path, char *buf, size_t size);
 
 /* Like tree_read, but may save the last read(2), which only finds the end of the file. A record is
  * the text that the kernel prints at once. In most files of /proc and of control groups, the whole
- * text is one record, of any length. In a list, each line is a record. This function may be used
- * for a file that is one record, and for a list whose records are not longer than TREE_RECORD_MAX.
- * Do not use it for the mount table, which may have longer lines.
+ * text is one record, of any length. In a list, each line is a record. Use this function for a file
+ * that is one record, or for a list whose records are not longer than TREE_RECORD_MAX. Do not use
+ * it for the mount table, which may have longer lines.
  *
  * The kernel fills a page with whole records and copies the page to the reader (fs/seq_file.c). If
  * a read returns so little that the page had room for one more record, the file has no more

@@ -27,7 +27,8 @@ void run_values_tmpfs(double v[RUN_N_METRICS], const struct tree_now *now);
  * has a peak, the peak in `final` becomes unknown. */
 void run_values_without_helpers(double final[RUN_N_METRICS], const struct process_tree *tree);
 
-/* Applies the final figures to `v`. CPU times do not fall and still add up to the total. */
+/* Applies the final figures to `v`. CPU times do not fall, and user and system time add up to the
+ * total. */
 void run_values_final(double v[RUN_N_METRICS], const double final[RUN_N_METRICS],
 	enum final_kind kind);
 

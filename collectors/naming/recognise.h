@@ -2,7 +2,7 @@
  * system gave to the process. Each system is a row of a table (collectors/naming/systems.c). Pure
  * functions without I/O.
  *
- * Only variables that the table names are read, and values of other variables are never kept.
+ * Only variables that are listed in the table are read. Values of other variables are never kept.
  * RIGHTSIZE_JOB_NAME sets the name of the job. The run, the attempt and the labels still come from
  * the system.
  *
