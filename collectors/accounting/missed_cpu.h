@@ -25,11 +25,11 @@ void missed_cpu_begin(struct missed_cpu *m, double group_seconds);
 /* Sets the usage of the run's group if the group was found only after missed_cpu_begin. */
 void missed_cpu_group(struct missed_cpu *m, double group_seconds);
 
-struct missed_cpu_look {      /* changes since the last sample */
-	double spent_seconds; /* CPU time of the machine; NaN = unknown */
-	double known_seconds; /* CPU time counted for the run */
-	double group_seconds;
-	bool changes; /* a process was created or ended somewhere on the machine */
+struct missed_cpu_look {
+	double spent_seconds; /* CPU time of the machine since the last sample; NaN = unknown */
+	double known_seconds; /* CPU time counted for the run since the last sample */
+	double group_seconds; /* see missed_cpu_begin */
+	bool changes; /* since the last sample, a process was created or ended on the machine */
 	/* True if orphans of the run become children of another process than this exporter. Such
 	 * orphans may continue to run unseen. */
 	bool orphans_hidden;

@@ -17,7 +17,7 @@ struct run_group {
 	size_t n_kept;
 	/* For run_group_due. `looks`: number of samples since a process was last created.
 	 * `all_looks`: number of samples so far, without the first MOVE_LOOKS samples after each
-	 * creation. */
+	 * creation of a process. */
 	unsigned looks, all_looks;
 	uint64_t births; /* `births` of the last run_group_due */
 	/* Values of the group before the run began, which are subtracted. NaN = this value is not

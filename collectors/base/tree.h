@@ -20,7 +20,7 @@
 
 struct tree;
 
-struct tree_space { /* space of a file system, in bytes and inodes */
+struct tree_space { /* space of a file system in bytes; `files` and `files_free`: in inodes */
 	uint64_t size, free, available, files, files_free;
 	bool read_only;
 };

@@ -43,7 +43,7 @@ bool process_stat_parse(struct scan text, struct process_stat *ret);
 /* Kinds of memory. RSS is the sum of the first three. Hugetlb pages are not part of RSS. */
 enum memory_kind { MEMORY_ANONYMOUS, MEMORY_FILE, MEMORY_SHMEM, MEMORY_HUGETLB, MEMORY_KINDS };
 
-struct process_status { /* bytes; 0 for a kernel thread or zombie, which has no memory fields */
+struct process_status { /* memory is 0 for a kernel thread or zombie, which has no memory fields */
 	uint64_t peak_bytes, swap_bytes; /* VmHWM, VmSwap */
 	uint64_t kind_bytes[MEMORY_KINDS];
 	bool kinds_known; /* false before Linux 4.5 */

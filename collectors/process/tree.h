@@ -53,7 +53,7 @@ struct process_tree {
 	bool io_known; /* true if the I/O counters of any process were ever readable */
 	unsigned looks;
 	unsigned generation;  /* counts changes of the member list */
-	uint64_t start_ticks; /* start time of the root; older processes are not members */
+	uint64_t start_ticks; /* start time of the root; searches skip older processes */
 	bool from_now;        /* see process_tree_from_now */
 	/* true = only one process is live, so all its memory counts. */
 	bool alone;
