@@ -68,8 +68,8 @@ struct account {
 	struct run_group run_group;
 	/* `older_seconds`: CPU time of the own group that is subtracted, because it was used before
 	 * the run began. `older_missed`: upper bound of the part of `older_seconds` that the run
-	 * itself used. Both are 0 if nothing is subtracted. `older_foreign`: CPU time that is not
-	 * subtracted, although other processes may have used it before the run. */
+	 * itself may have used. Both are 0 if nothing is subtracted. `older_foreign`: CPU time that
+	 * is not subtracted, although other processes may have used it before the run. */
 	double older_seconds, older_missed, older_foreign;
 	bool children_ignored; /* see struct process_tree */
 	bool ours;             /* as in struct account_spec */

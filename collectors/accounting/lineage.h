@@ -45,8 +45,8 @@ void lineage_without_records(struct lineage *l, unsigned cpus);
  * run, even after lineage_forget of the inner run. `base_ns` is the CPU time of processes of the
  * run that ended before this call. The tally of the run includes it. */
 unsigned lineage_begin(struct lineage *l, pid_t root, uint64_t base_ns);
-/* Adds a process to `run`. Use it for a process that was not found through events, but for example
- * in a control group.
+/* Adds a process to `run`. Use it for a process that was not found through events. Such a process
+ * is found in a control group, for example.
  * - A process of another run moves to `run` only if `run` is inside that other run.
  * - A process that belongs to no run but is in the book for a control group (lineage_begin_others)
  *   moves to `run`.

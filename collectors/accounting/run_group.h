@@ -35,8 +35,8 @@ void run_group_close(struct run_group *g); /* does nothing if `g` is zeroed */
  * into the group later. */
 bool run_group_due(struct run_group *g, uint64_t births);
 
-/* Leaves out the usage of earlier jobs in the group. From now on, `cpu_seconds` and the current
- * counts of the group are subtracted from later readings, and peaks are no longer reported. */
+/* Leaves out the usage of earlier jobs in the group. `cpu_seconds` and the current counts of the
+ * group are subtracted from all later readings, and peaks are not reported. */
 void run_group_count_from(struct run_group *g, const struct host *h, double cpu_seconds);
 
 /* Reads all numbers of the group into `v`, and the run's metrics into `value`. If the group is

@@ -92,8 +92,8 @@ void jobs_conclude(struct jobs *j, const char *run_id, const double final[RUN_N_
 bool jobs_note(const struct jobs *j, const struct host *host, const char *run_id,
 	struct account_note *ret);
 
-/* Returns a descriptor that is readable when the root of a run has ended. Runs with
- * awaits_conclusion are left out. Returns -1 if no descriptor can report this. */
+/* Returns a descriptor that is readable when the root of a run has ended. Roots of runs with
+ * awaits_conclusion are not reported. Returns -1 if no descriptor can report this. */
 int jobs_ending_fd(const struct jobs *j);
 
 /* Sets the number of runs of a job that have ended with this outcome so far. The caller knows it

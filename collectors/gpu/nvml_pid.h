@@ -1,5 +1,5 @@
-/* Maps pids that NVML reports to pids of host->proc. The driver reports pids of the initial PID
- * namespace. Newer versions report pids of the caller's namespace. There are three cases:
+/* Maps pids that NVML reports to pids of host->proc. Older drivers report pids of the initial PID
+ * namespace. Newer drivers report pids of the caller's namespace. There are three cases:
  *
  * 1. If this process is in the initial namespace and host->proc shows that namespace, the pids are
  *    equal.

@@ -46,8 +46,8 @@ static enum helper_kind kind_of_new(const struct process_tree *t, const struct h
 	return helper_kind_of(h, s, read);
 }
 
-/* Makes all descendants of declared helpers helpers, too. One pass is mostly enough, because most
- * parents come before their children in the list. */
+/* Marks all descendants of declared helpers as helpers, too. One pass is mostly enough, because
+ * most parents come before their children in the list. */
 static void pass_on_helper(struct process_tree *t)
 {
 	for (bool again = true; again;) {

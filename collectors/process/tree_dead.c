@@ -427,8 +427,8 @@ static void hold_credits(struct process_tree *t)
 		if (!m->zombie || m->was_zombie)
 			continue;
 		/* If the parent is a zombie too, its own parent may already have got the times of
-		 * both. Therefore do not call member_credit for any ancestor up to the first one
-		 * that is not a zombie. */
+		 * both. Therefore do not call member_credit for any ancestor up to and including
+		 * the first one that is not a zombie. */
 		for (size_t steps = 0; steps <= t->n && t->member[heir].zombie; steps++) {
 			heir = parent_of(t, heir);
 			if (heir == PROCESS_TREE_NONE)
