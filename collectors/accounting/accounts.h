@@ -75,9 +75,9 @@ void account_look(struct account *a, const struct host *h, const struct process_
 void account_end(struct account *a, const struct host *h, const struct process_tree *tree,
 	double value[RUN_N_METRICS]);
 
-/* Raises the run's total CPU time and its memory peak to the values that the parent got from
- * wait4(2), if these are larger. `total_seconds` is the CPU time of the whole run.
- * `peak_process_bytes` is the memory peak of its largest process; NaN = unknown. */
+/* Raises the run's total CPU time and the memory peak of its largest process to the values that the
+ * parent got from wait4(2), if these are larger. `total_seconds` is the CPU time of the whole run.
+ * `peak_process_bytes`: NaN = unknown. */
 void account_waited(struct account *a, double total_seconds, double peak_process_bytes);
 
 struct account_note {
