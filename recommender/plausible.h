@@ -33,8 +33,8 @@
 #define RUN_INTERVAL_LEAST 0.1
 
 /* Slack of comparisons with a duration: a share of the duration, plus seconds. Durations are
- * differences of CLOCK_BOOTTIME, so they stay right when the wall clock is set. The duration of a
- * run and its CPU time still differ for two reasons:
+ * differences of CLOCK_BOOTTIME, so they stay right when the wall clock is set. The CPU time of a
+ * run can still be too large for its duration, for two reasons:
  * - chrony can make the clock slower than CPU time by up to 8.3 % (maxslewrate).
  * - Processes of the run may use CPU time between its end and the last reading. The start of a
  *   process that was already running when it was found is known only to 10 ms. */

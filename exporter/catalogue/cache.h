@@ -63,7 +63,7 @@ struct cached_page {
 int catalogue_cache_page(struct catalogue_cache *cache, const char *url, struct cached_page *ret,
 	struct buf *body, struct err *e);
 /* Stores a page. If `body` is NULL, only the members of `page` are stored, and the old body stays.
- * Use NULL after an answer with status 304: it says that the old body is still right. */
+ * Use NULL after an answer with status 304, which means that the old body is still right. */
 int catalogue_cache_keep_page(struct catalogue_cache *cache, const char *url,
 	const struct cached_page *page, const struct buf *body, struct err *e);
 /* Deletes pages whose last fetch or confirmation is older than `before`. */

@@ -3,7 +3,7 @@
  *
  * These clients may make changes:
  * - Over the Unix socket: root, and the user who runs the exporter.
- * - Over TCP, with --web.changes-token-file: only clients that send its token.
+ * - Over TCP, with --web.changes-token-file: only clients that send the token in that file.
  * - Over TCP, without that file: users of --web.config.file. With --web.allow-changes, also every
  *   client whose Host header names this machine (host_header.h). In both cases, a change from a web
  *   page is refused unless this exporter served the page, which prevents CSRF and DNS rebinding.

@@ -130,8 +130,8 @@ static void family_lines(struct buf *out, const struct metric *m, bool openmetri
 }
 
 /* Writes the start of a sample line that is the same for all samples of a metric. If the metric has
- * labels, it ends before the value of the first label, and otherwise before the blank in front of
- * the number. */
+ * labels, this text ends before the value of the first label. Otherwise it ends before the blank in
+ * front of the number. */
 static void sample_prefix(struct buf *out, const struct metric *m)
 {
 	buf_adds(out, m->name);

@@ -119,8 +119,8 @@ static double wait_of(const char *scrape_timeout)
 }
 
 /* Waits for a recent snapshot, at most `wait` seconds. When the sampler hangs, the first scrapes
- * wait that long. Until the sampler ticks again, later scrapes then wait only WAIT_LEAST, so that
- * threads stay free for /-/healthy. */
+ * wait that long. Later scrapes wait only WAIT_LEAST until the sampler ticks again, so that threads
+ * stay free for /-/healthy. */
 static struct snapshot *fresh_snapshot(struct site *s, double wait)
 {
 	struct sampler *sampler = s->app->sampler;

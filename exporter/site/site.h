@@ -96,9 +96,10 @@ bool site_takes_body(const struct site *s, const struct http_request *r, bool *b
  * - SITE_AT_ONCE: an HTTP thread.
  * - SITE_LATER: the thread of a slow queue (slow_queue.h), because the answer may be slow and a
  *   scrape must not wait for it.
- * - SITE_OF_SAMPLES: the thread of another slow queue, which reads the samples of whole runs. For a
- *   POST, call it only after site_takes_body returned true. Otherwise use SITE_AT_ONCE, because a
- *   refusal takes no time. */
+ * - SITE_OF_SAMPLES: the thread of another slow queue, which reads the samples of whole runs.
+ *
+ * Do not call this function for a POST for which site_takes_body returned false. Use SITE_AT_ONCE for
+ * it, because a refusal takes no time. */
 enum site_way { SITE_AT_ONCE, SITE_LATER, SITE_OF_SAMPLES, SITE_WAYS };
 enum site_way site_way_of(const struct http_request *r);
 

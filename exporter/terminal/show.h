@@ -11,8 +11,8 @@
 
 struct shown {
 	const char *command; /* command of the route: "recommend" */
-	/* As text, the answer of another route is shown instead: the command of that route. NULL =
-	 * no other route. */
+	/* If not NULL, the text format shows the answer of another route. This is the command of
+	 * that route. */
 	const char *from;
 	/* Parameter of the route that is set to true for text and CSV, because it adds values that
 	 * they show; NULL = none. */

@@ -203,7 +203,7 @@ static size_t add_emphasis(struct markdown *m, struct slice s, char before, int 
 	return 0;
 }
 
-/* If `s` begins with markup, adds it and returns the number of bytes of `s` that it has. Otherwise
+/* If `s` begins with markup, adds it and returns the number of bytes of the markup. Otherwise
  * returns 0. `before` is the character before `s`. */
 static size_t add_markup(struct markdown *m, struct slice s, char before, int depth)
 {

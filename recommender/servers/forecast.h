@@ -22,7 +22,7 @@
  * 	0.3 x bill(low) + 0.4 x bill(expected) + 0.3 x bill(high)
  *
  * low and high are the 10th and 90th percentile (Hurst, Brown and Swanson 2000, AAPG Bulletin 84).
- * Without a range, it is bill(expected). */
+ * Without a range, the cost is bill(expected). */
 #ifndef RECOMMENDER_SERVERS_FORECAST_H
 #define RECOMMENDER_SERVERS_FORECAST_H
 
@@ -95,7 +95,7 @@ struct cost {
 	 * takes forecast.low or forecast.high seconds. */
 	double low, amount, high;
 	/* Parts of amount; 0 = none. The first four are for a run of forecast.seconds. `spread` is
-	 * the rest of `amount`, because `amount` is a mean over several durations. It can be
+	 * the rest of `amount`, because `amount` is a mean over several durations. `spread` can be
 	 * negative. */
 	double compute, storage, outbound, ipv4, spread;
 	double billed_seconds; /* seconds that are billed for a run of forecast.seconds */

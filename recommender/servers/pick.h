@@ -147,8 +147,8 @@ struct picks {
 struct objective {
 	const char *name, *help;
 	const char *also; /* another accepted name; NULL = none */
-	/* Returns the value to compare. NaN = unknown for this server. Of two equal keys, the one
-	 * with the lower cost or price comes first. */
+	/* Returns the value to compare. NaN = unknown for this server. If two keys are equal, the
+	 * server with the lower cost or price comes first. */
 	double (*key)(const struct pick *p, const struct pick_options *o);
 	/* Returns the key before it was rounded to steps, for sentences about the distance between
 	 * two servers. NULL = the key is not rounded. */
@@ -164,7 +164,8 @@ struct objective {
 	/* The objective reads forecasts: an assumed speed makes a pick unsure, and the prices of a
 	 * server are compared by the cost of a run. */
 	bool by_forecast;
-	/* The key is a score. by_forecast is then true only for the comparison of prices. */
+	/* The key is a score. by_forecast is also true, but only so that the prices of a server are
+	 * compared by the cost of a run. */
 	bool by_speed;
 	bool by_benchmark; /* the objective needs pick_options.benchmark */
 	const char *unit;  /* unit of the key in words: "per hour", ... */

@@ -330,8 +330,8 @@ static void size_by_share(struct sizing *s, const struct sizing_method *m,
 
 /* Explains how long a run takes with the fewest cores, the requested cores and the most cores.
  * Leaves out a number of cores that does not change the duration. `waited` is true if threads of
- * earlier runs waited for a CPU. A run that need not share its cores with other programs is then
- * faster than the expected duration. */
+ * earlier runs waited for a CPU. In that case, a run that does not share its cores with other
+ * programs takes less than the expected duration. */
 static void explain_at_cores(struct sizing *s, bool waited, struct arena *arena)
 {
 	AUTO(buf_done) struct buf words = BUF_MAX(200);

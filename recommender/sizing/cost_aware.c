@@ -166,8 +166,8 @@ static const struct ratio_prior *prior_of(const struct sizer *s, unsigned expert
 
 /* Returns the index, from `i` on, of the next observed ratio that needs a candidate 2 % above it
  * (ABOVE_CANDIDATE). Such a ratio is only a lower bound, or is at most CANDIDATE_MIN. Every other
- * ratio is a candidate itself. 2 % above it is never cheaper, because the allocation is larger but
- * fits no more values. */
+ * ratio is a candidate itself. A candidate 2 % above it is never cheaper, because the allocation is
+ * larger but fits no more values. */
 static size_t next_above(const struct expert_record *t, size_t i)
 {
 	while (i < t->n && !t->at[t->order[i]].at_least && t->at[t->order[i]].ratio > CANDIDATE_MIN)
@@ -558,9 +558,9 @@ static double loss_of(double largest, double allocation, double peak, double pri
 }
 
 /* Multiplies the peaks of the runs before a lasting change by `factor`, the change. These runs
- * still show how far the peaks spread, and how the peaks depend on the input. If they were
- * forgotten, the typical ratios of other jobs would take their place, and the request would fall by
- * less than the peaks. */
+ * still show how far the peaks spread, and how the peaks depend on the input. Without these runs,
+ * the typical ratios of other jobs would count instead, and the request would fall by less than the
+ * peaks. */
 static void move_old(struct sizer *s, double factor)
 {
 	struct peaks_seen *p = &s->peaks_seen;

@@ -7,9 +7,9 @@
 #include "collectors/base/mem.h"
 #include "recommender/sizing/strategy.h"
 
-/* The constants below were chosen on all jobs of five public traces: none was kept for a test. The
- * results are similar on both halves of the jobs (tests/bench/cpu.c). Errors are natural logarithms
- * of duration / guess. */
+/* The constants below were chosen on all jobs of five public traces: no job was set aside for a
+ * test. The results are similar on both halves of the jobs (tests/bench/cpu.c). Errors are natural
+ * logarithms of duration / guess. */
 #define ERROR_FADES    0.933 /* weight of an error, relative to the next newer one */
 #define ERROR_EXPECTED 0.3   /* expected mean size of an error; it counts as much as one run */
 #define SAME_INPUT     0.02  /* inputs with logarithms that differ by less count as the same */

@@ -44,8 +44,8 @@ struct duration_seen {
 struct duration_forecast duration_forecast(const struct duration_seen *seen, size_t n,
 	double input);
 
-/* Forecasts the next duration from successful runs, newest first. The input of each run is the
- * announced one. If no run announced any, it is the number of bytes that the run read. */
+/* Forecasts the next duration from successful runs, newest first. The input size of each run is the
+ * announced size. If no run announced a size, it is the number of bytes that the run read. */
 struct duration_forecast duration_forecast_of(const struct runs *used, double input);
 
 /* Returns a quantile of the duration, also with fewer runs than a range needs. `share` is above 0

@@ -6,12 +6,12 @@
 #include "collectors/base/mem.h"
 #include "recommender/sizing/strategy.h"
 
-/* How runs end that were ended from outside. timeout(1) exits with 124. Batch systems announce or
- * enforce a time limit with one of these signals, and a shell reports the exit code 128 + signal:
- * SIGUSR1 and SIGUSR2 (Grid Engine; 140 is 128 + SIGUSR2), SIGALRM, SIGTERM (Slurm, Kubernetes at
- * DeadlineExceeded), SIGXCPU. A job that catches SIGTERM, or that outlives it and gets SIGKILL,
- * ends in another way. For such a job, only a reason that a client sent (run_reason_is_time_limit)
- * shows the time limit. */
+/* Signals and exit codes of runs that were ended from outside. timeout(1) exits with 124. Batch
+ * systems announce or enforce a time limit with one of these signals, and a shell reports the exit
+ * code 128 + signal: SIGUSR1 and SIGUSR2 (Grid Engine; 140 is 128 + SIGUSR2), SIGALRM, SIGTERM
+ * (Slurm, Kubernetes at DeadlineExceeded), SIGXCPU. A job that catches SIGTERM, or that does not
+ * end at SIGTERM and then gets SIGKILL, ends in another way. For such a job, only a reason that a
+ * client sent (run_reason_is_time_limit) shows the time limit. */
 static const int cut_signals[] = {10, 12, 14, 15, 24}; /* the numbers that Linux gives them */
 #define EXIT_CODE_TIMEOUT 124
 
@@ -53,7 +53,7 @@ static bool met_its_limit(const struct run *r)
 }
 
 /* Returns true if a run failed near its limit on address space. The kernel has then probably
- * refused an allocation. It kills no process, and no counter shows the refusal. */
+ * refused an allocation. A refusal kills no process, and no counter shows it. */
 static bool met_address_limit(const struct run *r)
 {
 	double near_limit = AT_ADDRESS_LIMIT_SHARE * r->address_limit_bytes;

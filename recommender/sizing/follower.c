@@ -38,7 +38,8 @@
  * limits. Peaks may then follow the inputs, too, with a constant share of each limit. */
 #define INPUTS_EXPLAIN 0.5
 #define SAME_INPUT     1.02
-/* Limits that differ by less count as equal: a target may round a limit. */
+/* Limits count as equal if the larger is at most this many times the smaller: a target may round a
+ * limit. */
 #define SAME_LIMIT 1.01
 
 struct shares_seen {

@@ -176,7 +176,7 @@ static void explain_streak(struct sizing *s, const struct replayed *f, struct ar
  * else is known, the request is this many times the bound, and at least LIMIT_MORE above it. */
 #define ABOVE_THE_DEAD 1.1
 
-/* Returns the smallest allowed request in bytes, because runs died at a limit. NaN = no run
+/* Returns the smallest request, in bytes, that is allowed after runs died at a limit. NaN = no run
  * died. */
 static double least_of_the_dead(const struct sizing *s, const struct replayed *f)
 {

@@ -38,8 +38,8 @@ bool sizing_risk_parse(const char *name, enum risk *ret);
 /* How well a rule would have sized the job's past runs, each from the runs before it. */
 struct hindsight {
 	size_t runs, failures; /* sized runs; runs whose first attempt was too small */
-	/* Wasted memory x time, divided by used memory x time. Wasted are the unused memory of an
-	 * attempt that fits, and all memory of a failed attempt. NaN = unknown. */
+	/* Wasted memory x time, divided by used memory x time. Wasted memory is the unused memory
+	 * of an attempt that fits, and all memory of a failed attempt. NaN = unknown. */
 	double waste;
 };
 
@@ -56,7 +56,7 @@ struct endings {
 	double failed_seconds_low, failed_seconds_high; /* duration, seconds */
 	size_t n_codes;
 	/* How the failed runs ended, the most frequent first. If there are more than
-	 * ENDING_CODES_MAX codes, those of the newest runs. */
+	 * ENDING_CODES_MAX codes, only those of the newest runs are here. */
 	struct ending_code {
 		bool signal; /* the run was ended by signal `code` */
 		int code;
@@ -128,7 +128,7 @@ struct sizing {
 	double gpu_usage;
 
 	double cpu_cores_for_speed; /* cores for CPU_FOR_SPEED, even if the request is for cost */
-	/* Duration of past runs with resources.cpu cores / measured one. */
+	/* Duration of past runs with resources.cpu cores, divided by their measured duration. */
 	double cpu_slowdown;
 	/* Expected duration with 1, 2, 4, ... cores up to the first power of two that the job
 	 * cannot fill, and with the requested cores; ascending. seconds: NaN = unknown. */

@@ -8,9 +8,9 @@
 #include "recommender/sizing/rule.h"
 
 /* Returns the newest successful runs, newest first, in `arena`. The list ends when it has `most`
- * measured runs. It also has the unmeasured runs among them, because their durations count. All
- * answers about a job choose its runs here. *excluded receives the number of ended, unsuccessful
- * runs that are newer than the oldest returned run; `excluded` may be NULL. */
+ * measured runs. It includes the unmeasured runs between them, because the durations of unmeasured
+ * runs count, too. All answers about a job choose its runs here. *excluded receives the number of
+ * ended, unsuccessful runs that are newer than the oldest returned run; `excluded` may be NULL. */
 struct runs sizing_runs_used(const struct runs *runs, size_t most, struct arena *arena,
 	size_t *excluded);
 
@@ -31,8 +31,8 @@ void sizing_explain(struct sizing *s, struct arena *arena, enum topic topic, con
  * is at most the peak of the control group. NaN = unknown. */
 double run_needs_memory(const struct run *r);
 
-/* Returns the peak bytes of unmapped files in tmpfs. 0 = unknown, because only runs with their own
- * control group have the number. */
+/* Returns the peak bytes of unmapped files in tmpfs. Returns 0 if the number is unknown: only runs
+ * with their own control group have it. */
 double run_needs_tmpfs(const struct run *r);
 bool run_needs_tmpfs_known(const struct run *r);
 
@@ -153,7 +153,8 @@ struct replayed {
 	double after_oom;
 	double killed_at; /* largest limit at which one of the newest runs was killed; 0 = none */
 	/* Smallest limit at which one of the newest runs failed without a kill; 0 = none did. An
-	 * older failure counts, too, if no run since then needed as much as its limit. */
+	 * older failure counts, too, if no later run needed as much as the limit of the failed
+	 * run. */
 	double failed_at;
 	/* A streak is a series of runs that met their limit in succession. It is learnt if a run
 	 * succeeded after it, and no later run needed as much memory. */
