@@ -112,8 +112,8 @@ struct runs {
 
 /* Two memory limits differ clearly when the larger is more than this many times the smaller. A
  * smaller difference could come from the noise of peaks. history_prune keeps one older run whose
- * limit differs clearly from that of the newest runs, because recommender/sizing/follower.h needs
- * it. */
+ * limit differs clearly from the limit of the newest runs, because recommender/sizing/follower.h
+ * needs it. */
 #define RUN_LIMITS_DIFFER 1.05
 bool run_limits_differ(double a, double b);
 

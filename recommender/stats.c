@@ -107,7 +107,7 @@ struct rates {
 	size_t n;
 	double *rate, *held;
 	double growth, time;           /* sums over all intervals */
-	double open_growth, open_time; /* sums over the short intervals not yet joined */
+	double open_growth, open_time; /* sums over short intervals to join to the next one */
 };
 
 static void close_interval(struct rates *r)

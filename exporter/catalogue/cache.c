@@ -137,8 +137,8 @@ static int create_tables(const struct catalogue_cache *k, struct err *e)
 	return sql_exec(&k->file, buf_text(&sql), "write", e);
 }
 
-/* Creates the tables, unless another process has just created them. Reads the version inside the
- * transaction to find out, because no other process can write then. */
+/* Creates the tables, unless another process has just created them. To find out, reads the version
+ * inside the transaction, during which no other process can write. */
 static int catalogue_cache_create_tables(const struct catalogue_cache *k, struct err *e)
 {
 	int64_t version = 0;

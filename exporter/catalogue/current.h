@@ -49,8 +49,8 @@ void current_catalogue_free(struct current_catalogue *s); /* stops the thread; N
  * with a message.
  *
  * `keep` true: more calls are expected, so the call starts the thread, and the catalogue stays in
- * memory. `keep` false: the call does not start the thread. A catalogue that only this call loaded
- * is then freed when the caller drops it, except one from a pipe. Any thread. */
+ * memory. `keep` false: the call does not start the thread. A catalogue that was loaded for this
+ * call only is freed when the caller drops it, unless it came from a pipe. Any thread. */
 int current_catalogue_hold(struct current_catalogue *s, bool keep, struct catalogue **ret,
 	struct current_catalogue_state *state, struct err *e);
 

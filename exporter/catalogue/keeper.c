@@ -816,8 +816,8 @@ static int check_count(struct fetching *f, struct err *e)
 }
 
 /* Checks that at least half of the servers have a price. The Keeper was asked only for servers with
- * a price. If most have none, its answers mean something else than expected, and this catalogue
- * must not replace an older one. */
+ * a price. If most have none, the Keeper's answers do not mean what this program expects, and this
+ * catalogue must not replace an older one. */
 static int check_prices(const struct catalogue *c, const char *url, struct err *e)
 {
 	size_t priced = 0;

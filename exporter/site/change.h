@@ -20,8 +20,8 @@
 bool site_change(struct site *s, const struct http_request *r, struct request_target *t,
 	struct http_answer *ret);
 
-/* Returns true if some clients may make changes over TCP. Other exporters can forward their runs to
- * this one only then. */
+/* Returns true if some clients may make changes over TCP. If not, other exporters cannot forward
+ * their runs to this one. */
 bool site_changes_come_by_tcp(const struct options *o);
 
 /* Returns true when a route for changes has this path. `path` must not contain a query ("?..."). */

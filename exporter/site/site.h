@@ -43,8 +43,8 @@ struct http_answer {
 	const char *etag;   /* value of ETag; NULL = the answer must not be cached */
 	const char *policy; /* Content-Security-Policy, or NULL */
 	bool is_last;       /* true = close the connection after this answer */
-	/* generation for sampler_scraped, to be called after the body was sent; 0 = do not call
-	 * it */
+	/* generation to pass to sampler_scraped after the body was sent; 0 = do not call
+	 * sampler_scraped */
 	uint64_t scraped;
 	struct response_body *body;  /* the caller owns one reference */
 	struct event_stream *stream; /* sent instead of `body`; the caller closes it; NULL = none */
@@ -56,7 +56,7 @@ struct http_answer {
 struct site;
 struct site *site_new(struct app *app);
 /* Checks the options of the site. Returns -EINVAL when --web.telemetry-path is also the path of a
- * route or a page, which could then not be reached. */
+ * route or a page, because clients could not reach that route or page. */
 int site_check_options(const struct options *o, struct err *e);
 /* Starts the thread of event streams. Call it before the first request. */
 int site_start(struct site *s, struct err *e);
@@ -88,7 +88,7 @@ bool site_token_space(struct site *s, const struct http_request *r, char ret[sta
 
 /* Decides by the headers whether the body of a request is read. Returns true for a change that this
  * client may make, although the change may still be refused later. Sets `*by_token` to true when a
- * token of the request allows the change. The client then needs no name and password of
+ * token of the request allows the change, so that the client needs no name and password of
  * --web.config.file. */
 bool site_takes_body(const struct site *s, const struct http_request *r, bool *by_token);
 

@@ -15,7 +15,7 @@ struct shown {
 	 * that route. */
 	const char *from;
 	/* Parameter of the route that is set to true for text and CSV, because it adds values that
-	 * they show; NULL = none. */
+	 * text and CSV show; NULL = none. */
 	const char *with;
 	/* Appends the answer as text. If `explain` is true, adds the reasons. */
 	void (*show)(struct buf *out, const json_t *answer, const struct screen *s, bool explain);

@@ -19,7 +19,7 @@ struct markdown {
 	struct buf *out;
 	markdown_href href;
 	const void *context;
-	struct buf paragraph; /* lines that are not yet written */
+	struct buf paragraph; /* lines that are written when the paragraph ends */
 	struct list list[LISTS_MAX];
 	size_t lists;
 	size_t tables;    /* written so far */

@@ -1,8 +1,8 @@
 /* How vendors bill the time of a Linux server that is rented on demand or spot. Pure functions.
  *
- * A spot server is billed by the same rule. Interruptions add to the time (forecast_with_rework),
- * and the sum is rounded once. Some vendors do not bill a spot server that they take back soon
- * after its start. The rules here always bill it.
+ * A spot server is billed by the same rule as a server on demand. Interruptions add to the time
+ * (forecast_with_rework), and the sum is rounded once. Some vendors do not bill a spot server that
+ * they take back soon after its start. The rules here always bill it.
  *
  * The rules and their sources, with dates. "Hours begun" means that a part of an hour is billed as a
  * whole hour.

@@ -99,7 +99,7 @@ struct cost {
 	 * negative. */
 	double compute, storage, outbound, ipv4, spread;
 	double billed_seconds; /* seconds that are billed for a run of forecast.seconds */
-	double added_seconds;  /* part of billed_seconds: minimum or increment of the vendor */
+	double added_seconds;  /* part of billed_seconds that the vendor's rule adds */
 	unsigned lacks;        /* bits of enum cost_gap */
 };
 

@@ -50,9 +50,9 @@ struct objective;
 
 #define ALLOCATION_BIT(a) (1u << (a))
 
-/* Selects which score of a benchmark counts: that of one core or that of all cores. AUTO takes the
- * score of one core if the job keeps at most one core busy and the benchmark has such a score.
- * Otherwise it takes the score of all cores. */
+/* Selects which score of a benchmark counts: the score of one core, or the score of all cores. AUTO
+ * takes the score of one core if the job keeps at most one core busy and the benchmark has such a
+ * score. Otherwise it takes the score of all cores. */
 enum benchmark_config { BENCHMARK_AUTO, BENCHMARK_SINGLE, BENCHMARK_MULTI, BENCHMARK_CONFIGS };
 
 /* Default number of interruptions of a spot server per hour, as a number and as a text. */

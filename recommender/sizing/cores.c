@@ -46,7 +46,7 @@ struct parallelism {
 	double possible[RUNS_SEEN];     /* most cores that the run can use; INFINITY = unknown */
 	double at_once[RUNS_SEEN];      /* most cores in use at once; NaN = unknown */
 	double machine[RUNS_SEEN];      /* CPUs of the machine; NaN = unknown */
-	double mean, most;              /* mean and largest number of cores in use by any run */
+	double mean, most;              /* cores in use: mean of the runs; largest of any run */
 	bool most_known;                /* `most` was measured, and is not only a mean */
 	double widest;       /* most cores that any run would use if no thread had to wait */
 	bool waited;         /* in at least one run, threads had to wait for a CPU */

@@ -413,11 +413,10 @@ static void prepare_experts(struct sizer *s, double input)
 			allocate_alone(s, e);
 }
 
-/* The least expected cost often lies on the same observed peak, whatever the level of risk is. The
- * levels would then give equal requests. If the peaks of a job differ, each level therefore
- * requests at least a little more than the next lower level. The smallest difference is a share of
- * the lower request: LEVEL_SHARE x relative spread of the peaks, but at least LEVEL_FEW and at most
- * LEVEL_MOST. */
+/* The least expected cost often lies on the same observed peak at all levels of risk, which would
+ * give equal requests. If the peaks of a job differ, each level therefore requests at least a
+ * little more than the next lower level. The smallest difference is a share of the lower request:
+ * LEVEL_SHARE x relative spread of the peaks, but at least LEVEL_FEW and at most LEVEL_MOST. */
 #define LEVEL_SHARE 0.1
 #define LEVEL_FEW   0.006
 #define LEVEL_MOST  0.01
@@ -514,7 +513,7 @@ static double second_attempt(double largest, double allocation)
 #define RETRY_LEAST 1.5
 
 /* Returns the allocation of the second attempt, after an attempt with `first` failed. The peak is
- * then known to be above `first`, and the cheapest allocation for such a peak is chosen. */
+ * known to be above `first`, so the cheapest allocation for such a peak is chosen. */
 static double retry_from_pool(struct sizer *s, double first)
 {
 	const struct peaks_seen *p = &s->peaks_seen;

@@ -52,8 +52,8 @@ static bool met_its_limit(const struct run *r)
 	return run_total(r, "memory_max_events") > 0 && anonymous_peak(r) >= near_limit;
 }
 
-/* Returns true if a run failed near its limit on address space. The kernel has then probably
- * refused an allocation. A refusal kills no process, and no counter shows it. */
+/* Returns true if a run failed near its limit on address space. Such a run has probably failed
+ * because the kernel refused an allocation. A refusal kills no process, and no counter shows it. */
 static bool met_address_limit(const struct run *r)
 {
 	double near_limit = AT_ADDRESS_LIMIT_SHARE * r->address_limit_bytes;
@@ -72,10 +72,10 @@ static bool was_killed(const struct run *r)
 }
 
 /* Returns the lower bound of the need that follows from a kill, in bytes. If the memory of the run
- * reached its limit, the bound is the limit. If the peak is far below the limit, another limit
- * caused the kill, such as that of the machine or of a child group. The bound is then the peak.
- * When the kernel killed a process in the run's own group, the collectors have set the peak to the
- * limit. */
+ * reached its limit, the bound is the limit. If the peak is far below the limit, the bound is the
+ * peak, because another limit caused the kill, such as the limit of the machine or of a child
+ * group. When the kernel killed a process in the run's own group, the collectors have set the peak
+ * to the limit. */
 static double killed_at(const struct run *r)
 {
 	double peak = fmax(run_needs_memory(r), run_peak(r, "memory_cgroup_peak_bytes"));

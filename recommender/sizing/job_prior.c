@@ -38,16 +38,16 @@ const double job_prior_usual_odds[JOB_STAGES] = {1.0, 1.15, 1.25, 1.1};
  * nearer to 1, because the job has more and more ratios of its own. */
 #define ODDS_FADE 30.0
 
-/* Weight of the built-in ratios at each stage, in jobs. The weight is large at later stages. The
- * job's own ratios then show how much its peaks usually vary, and the prior only has to describe
+/* Weight of the built-in ratios at each stage, in jobs. The weight is large at later stages, where
+ * the job's own ratios show how much its peaks usually vary, and the prior only has to describe
  * rare large peaks. The built-in ratios do that better than a few other jobs. If the other jobs are
  * steadier than usual, this weight is reduced in proportion, but never below BUILT_IN_LEAST. */
 static const double built_in_jobs[JOB_STAGES] = {1, 2, 40, 40};
 #define BUILT_IN_LEAST 1.0
 
-/* To the ratios of one stage, those of the other stages are added. Largest weight of all added
- * ratios together, in jobs: OTHER_STAGES_NEW minus the weight of the stage's own ratios, but at
- * least OTHER_STAGES. */
+/* The ratios of the other stages are added to the ratios of a stage. The added ratios together
+ * weigh at most as much as this number of jobs: OTHER_STAGES_NEW minus the weight of the stage's
+ * own ratios, or OTHER_STAGES if that is more. */
 #define OTHER_STAGES     6.0
 #define OTHER_STAGES_NEW 20.0
 

@@ -61,8 +61,8 @@ static void add_to_streak(struct streak *s, const struct run *r, const struct ev
 }
 
 /* Returns the request after the newest runs met their limit; 0 = they did not. Each kill raises the
- * request. Failures without a kill raise it only once, above the smallest of their limits: a job
- * with a fault would meet any limit. */
+ * request. Failures without a kill raise the request only once, above the smallest limit at which
+ * they happened: a job with a fault would meet any limit. */
 static double after_streak(const struct replayed *f, const struct sizing_rule *rule,
 	const struct streak *s)
 {

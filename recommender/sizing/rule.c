@@ -71,8 +71,8 @@ static bool stand_apart(const struct peaks_seen *p)
 			return false;
 		}
 	}
-	/* Ignore the lowest earlier peak (CHANGE_ODD_ONE), but not if inputs are known: a low peak
-	 * may then come from a small input. */
+	/* Ignore the lowest earlier peak (CHANGE_ODD_ONE) if no input is known. If inputs are
+	 * known, a low peak may come from a small input. */
 	if (old >= CHANGE_ODD_ONE && isinf(least_input))
 		low[0] = second_low;
 	return high[1] * CHANGE_FACTOR < low[0] || low[1] > high[0] * CHANGE_FACTOR;

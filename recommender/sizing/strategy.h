@@ -107,7 +107,7 @@ const struct sizing_rule *sizing_rule_of(const struct sizing_method *m, enum ris
 struct rule_options sizing_rule_options(const struct sizing_rule *rule,
 	const struct sizing_options *options);
 
-/* Returns the options of a rule that sizes memory. Adds to those of sizing_rule_options the
+/* Returns the options of a rule that sizes memory: the result of sizing_rule_options, with the
  * expectations learnt from other jobs (job_prior.h). All forecasts of memory use this function, so
  * that they agree. */
 struct rule_options sizing_memory_options(const struct sizing_rule *rule,
@@ -169,10 +169,10 @@ struct replayed {
 enum replay_kind { REPLAY_UNSCORED, REPLAY_SCORED };
 /* Replays the newest used->n successful runs to a rule, oldest first. If `peak` is
  * run_needs_memory, also replays the runs that met their limit (evidence.h). A series of such runs
- * in succession counts as one run whose need was above their limit, if no later run needed as much.
- * A rule that cannot learn a lower bound learns a made-up peak instead: the limit + 20 %, and at
- * least 100 MiB more than the limit, as the Kubernetes VPA requests after a kill. A rule with
- * `successes_only` learns nothing from such runs. */
+ * in succession is learnt as one run whose need was above their limit, but only if no later run
+ * needed as much. A rule that cannot learn a lower bound learns a made-up peak instead: the limit +
+ * 20 %, and at least 100 MiB more than the limit, as the Kubernetes VPA requests after a kill. A
+ * rule with `successes_only` learns nothing from such runs. */
 void replay_runs(struct replayed *ret, const struct sizing_rule *rule,
 	const struct rule_options *options, const struct runs *runs, const struct runs *used,
 	double (*peak)(const struct run *), enum replay_kind how);
