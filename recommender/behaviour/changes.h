@@ -12,9 +12,9 @@ struct change {
 	enum change_kind kind;
 	const char *measure; /* "memory_peak_bytes", "duration_seconds", "cpu_seconds" */
 	const char *run_id;  /* SHIFT: first run after the shift; TREND: NULL; others: newest run */
-	/* SHIFT: medians before and after the shift. TREND: value of the oldest run, and expected
-	 * value of the next. NEW_PEAK: largest earlier peak, and newest peak. ANOMALY: expected and
-	 * actual value. */
+	/* SHIFT: medians before and after the shift. TREND: values of the trend line at its oldest
+	 * run and at the next run. NEW_PEAK: largest earlier peak, and newest peak. ANOMALY:
+	 * expected and actual value. */
 	double before, after;
 	double chance;     /* TREND: p-value (see trend_chance); else NaN */
 	const char *words; /* one sentence, in the caller's arena */

@@ -66,8 +66,8 @@ struct pick_options {
 	const struct benchmark *benchmark; /* needed by the objectives that rank by a benchmark */
 	enum benchmark_config benchmark_config;
 	size_t limit, page; /* limit: picks per page, 0 = all; page: 0 and 1 = first */
-	/* Currency of the result. NULL = USD, or the first currency found if no fitting server has
-	 * a price in USD. */
+	/* Currency of the result. NULL = USD or, if no price of a fitting server can be converted
+	 * to USD, the currency of the first of these prices. */
 	const char *currency;
 	/* ALLOCATION_BITs; 0 = on demand. On demand includes ALLOCATION_ANY, as a last resort. */
 	unsigned allocations;

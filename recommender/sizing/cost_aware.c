@@ -351,7 +351,7 @@ static struct cost_pool pool_for_cost(struct sizer *s, size_t level)
 	return p;
 }
 
-/* Like pool_for_cost, but all runs count alike, whatever their predictions and stakes were
+/* Like pool_for_cost, but the weight of a run is not multiplied by its prediction and its stake
  * (FOR_CHANCE). */
 static struct cost_pool pool_for_chance(struct sizer *s, size_t level)
 {

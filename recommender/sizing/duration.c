@@ -232,8 +232,8 @@ static void range_of(const struct errors *e, double *low, double *high)
 	*high = fmax(sorted[e->n - 1 - outside], 0);
 }
 
-/* Rounds `seconds` to `n` digits with round_to (floor or ceil). `almost` absorbs floating-point
- * errors. */
+/* Rounds `seconds` to `n` digits with round_to (floor, ceil or round). `almost` absorbs
+ * floating-point errors. */
 static double digits(double seconds, int n, double (*round_to)(double), double almost)
 {
 	int drop = (int)floor(log10(seconds)) + 1 - n; /* digits before the point to drop */

@@ -35,8 +35,8 @@ void expert_record_add(struct expert_record *t, const struct expert_trial *trial
 void expert_record_move(struct expert_record *t, uint64_t first, double factor);
 
 enum ratio_purpose {
-	FOR_COST,   /* a run also weighs in proportion to its prediction x stake */
-	FOR_CHANCE, /* neither the prediction nor the stake of a run changes its weight */
+	FOR_COST,   /* the weight of a run is also multiplied by its prediction x stake */
+	FOR_CHANCE, /* the weight is not multiplied by them */
 };
 
 /* The prior of an expert: ratios of actual to predicted peak that are expected of a job before it

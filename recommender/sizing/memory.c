@@ -490,7 +490,7 @@ static double allocation_of_attempt(const struct sizing_rule *rule, void *state,
 
 /* Returns the demand of options->attempt in bytes. `first` is the rule's first allocation, `least`
  * the smallest allowed one. If the newest runs met their limit, the demand is at least
- * f->after_oom, doubled with each attempt after the first. */
+ * f->after_oom, doubled with each attempt after the second. */
 static double demand_of(const struct sizing_rule *rule, const struct replayed *f, double first,
 	double least, const struct sizing_options *options)
 {
