@@ -54,8 +54,8 @@ void current_catalogue_free(struct current_catalogue *s); /* stops the thread; N
 int current_catalogue_hold(struct current_catalogue *s, bool keep, struct catalogue **ret,
 	struct current_catalogue_state *state, struct err *e);
 
-/* Frees the catalogue if no call has used it for `seconds`. The next call loads it again. A
- * catalogue from a pipe stays, because a pipe can be read only once. */
+/* Frees the catalogue if no call with `keep` has used it for `seconds`. The next call loads it
+ * again. A catalogue from a pipe stays, because a pipe can be read only once. */
 void current_catalogue_tidy(struct current_catalogue *s, double seconds);
 
 #endif

@@ -78,8 +78,8 @@ void site_no_answer(struct site *s, struct http_answer *ret);
 void site_refusal(struct http_answer *ret, int status, const char *code, const char *message);
 
 /* Finds the namespace whose token (--web.namespace-tokens) the request has, and writes it to `ret`.
- * Returns false if the request has no such token. While the tokens cannot be read, returns false
- * for every request, and logs the error once.
+ * Returns false if the request has no such token, or came over the Unix socket. While the tokens
+ * cannot be read, returns false for every request, and logs the error once.
  *
  * Call it only once for each request, and pass the result in r->space. The files with the tokens
  * may change at any time. After a second call, a client that may only post runs of its namespace
@@ -88,8 +88,8 @@ bool site_token_space(struct site *s, const struct http_request *r, char ret[sta
 
 /* Decides by the headers whether the body of a request is read. Returns true for a change that this
  * client may make, although the change may still be refused later. Sets `*by_token` to true when a
- * token of the request allows the change, so that the client needs no name and password of
- * --web.config.file. */
+ * token of the request allows this change or, with --web.namespace-tokens.read, this reading. The
+ * client then needs no name and password of --web.config.file. */
 bool site_takes_body(const struct site *s, const struct http_request *r, bool *by_token);
 
 /* Returns which thread must call site_answer:
