@@ -106,7 +106,8 @@ static int decimals(double gib)
 	return gib < 1000 && floor(gib) < gib;
 }
 
-/* If the demand for CPUs or memory exceeds even the largest server, adds both numbers to a note. */
+/* If the demand for CPUs or memory exceeds the largest server, adds the demand and the size of that
+ * server to a note. */
 static void add_largest(struct buf *b, const struct server_answer *s)
 {
 	const struct catalogue *c = s->use.catalogue;

@@ -23,8 +23,9 @@
 #define BUSY_MS      5000
 #define PATH_BUF_MAX 8192
 
-/* Version of the tables, stored as PRAGMA user_version. A file with another version is replaced.
- * Files of version 1 can have the spot price of a server as its on-demand price. */
+/* Version of the tables, stored as PRAGMA user_version. A file with another version is renamed, and
+ * a new file is begun. Files of version 1 can have the spot price of a server as its on-demand
+ * price. */
 #define CATALOGUE_CACHE_VERSION 2
 
 struct catalogue_cache {

@@ -31,7 +31,7 @@ const struct exposition_words exposition_words[] = {
 	[METRIC_INFO] = {"_info", "gauge", "info"},
 };
 
-/* Where the constant text of a family is in exposition_heads.text. Its HELP and TYPE lines are at
+/* The place of a family's constant text in exposition_heads.text. Its HELP and TYPE lines are at
  * the offset `at` and have `lines` bytes. They are followed by the constant start of a sample line,
  * which has `prefix` bytes. `prefix` 0 = the text was not made yet. */
 struct exposition_head {

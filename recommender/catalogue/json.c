@@ -242,7 +242,7 @@ static int add_object(struct json_cursor *r, const json_t *object, struct err *e
 		break;
 	}
 	/* A lenient reader skips an object without an identity (-EINVAL), and an object that was
-	 * added before (-EEXIST): if the Keeper's list changes between the requests for two pages,
+	 * added before (-EEXIST). If the Keeper's list changes between the requests for two pages,
 	 * an object can be on both. */
 	return r->how->lenient && (code == -EINVAL || code == -EEXIST) ? 0 : code;
 }

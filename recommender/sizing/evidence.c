@@ -7,11 +7,11 @@
 #include "recommender/sizing/strategy.h"
 
 /* Signals and exit codes of runs that were ended from outside. timeout(1) exits with 124. Batch
- * systems announce or enforce a time limit with one of these signals, and a shell reports the exit
- * code 128 + signal: SIGUSR1 and SIGUSR2 (Grid Engine; 140 is 128 + SIGUSR2), SIGALRM, SIGTERM
- * (Slurm, Kubernetes at DeadlineExceeded), SIGXCPU. A job that catches SIGTERM, or that does not
- * end at SIGTERM and then gets SIGKILL, ends in another way. For such a job, only a reason that a
- * client sent (run_reason_is_time_limit) shows the time limit. */
+ * systems announce or enforce a time limit with one of these signals: SIGUSR1 and SIGUSR2 (Grid
+ * Engine), SIGALRM, SIGTERM (Slurm, Kubernetes at DeadlineExceeded), SIGXCPU. A shell reports a
+ * signal as the exit code 128 + signal: 140 for SIGUSR2. A job that catches SIGTERM, or that does
+ * not end at SIGTERM and then gets SIGKILL, ends in another way. For such a job, only a reason that
+ * a client sent (run_reason_is_time_limit) shows the time limit. */
 static const int cut_signals[] = {10, 12, 14, 15, 24}; /* the numbers that Linux gives them */
 #define EXIT_CODE_TIMEOUT 124
 

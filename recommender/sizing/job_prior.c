@@ -29,16 +29,16 @@ static const struct ratio_prior typical[] = {
 
 /* After few runs, the chances of failure that follow from the ratios alone are too low: the chosen
  * allocation is the one that looks best by these ratios. These factors correct the odds of a
- * failure. The effect, measured with bench_judge --alone (risk balanced, the same five traces): at
- * the four stages, the stated chances are 10.0, 6.1, 4.8 and 2.6 %, and 8.8, 5.8, 4.6 and 2.7 % of
- * the runs failed. */
+ * failure. The effect, measured with bench_judge --alone (risk balanced, the same five traces): the
+ * stated chances at the four stages are 10.0, 6.1, 4.8 and 2.6 %. The shares of runs that failed
+ * are 8.8, 5.8, 4.6 and 2.7 %. */
 const double job_prior_usual_odds[JOB_STAGES] = {1.0, 1.15, 1.25, 1.1};
 
 /* Up to this number of runs, the full factor corrects the odds. With more runs, the factor comes
  * nearer to 1, because the job has more and more ratios of its own. */
 #define ODDS_FADE 30.0
 
-/* Weight of the built-in ratios at each stage, in jobs. The weight is large at later stages, where
+/* Weight of the built-in ratios at each stage, in jobs. The weight is large at later stages: there
  * the job's own ratios show how much its peaks usually vary, and the prior only has to describe
  * rare large peaks. The built-in ratios do that better than a few other jobs. If the other jobs are
  * steadier than usual, this weight is reduced in proportion, but never below BUILT_IN_LEAST. */

@@ -99,8 +99,8 @@ static double duration_of(const struct observation *o)
 
 /* Divides each peak by the part that the cause explains, which follows from the line of log peak
  * over log cause through all runs. If the peaks did not change, the quotients are in a random
- * order, as the peaks are. Returns false if the value of the cause is unknown for a run, if a
- * newest value is outside the range of the earlier values, or if the peaks do not rise with the
+ * order, as the peaks are. Returns false in three cases: the cause is unknown for a run, a newest
+ * value of the cause is outside the range of its earlier values, or the peaks do not rise with the
  * cause. */
 static bool divide_by(const struct peaks_seen *p, double (*cause)(const struct observation *),
 	struct peaks_seen *ret)

@@ -119,9 +119,9 @@ struct sizing {
 	enum confidence confidence;
 
 	/* Limits for target systems that accept a limit in addition to a request. A limit is never
-	 * below `demand`. The memory limit is never below a peak of the runs used, except if it is
-	 * for an announced input size, or if the job follows its limit (follower.h). NaN = no
-	 * advice. */
+	 * below `demand`. The memory limit is never below a peak of the runs used, with two
+	 * exceptions: it is for an announced input size, or the job follows its limit (follower.h).
+	 * NaN = no advice. */
 	double cpu_cores_limit, memory_bytes_limit;
 	double machine_cpus; /* CPUs of the largest machine of the runs used; NaN = unknown */
 

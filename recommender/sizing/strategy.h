@@ -170,9 +170,9 @@ enum replay_kind { REPLAY_UNSCORED, REPLAY_SCORED };
 /* Replays the newest used->n successful runs to a rule, oldest first. If `peak` is
  * run_needs_memory, also replays the runs that met their limit (evidence.h). A series of such runs
  * in succession is learnt as one run whose need was above their limit, but only if no later run
- * needed as much. A rule that cannot learn a lower bound learns a made-up peak instead: the limit +
- * 20 %, and at least 100 MiB more than the limit, as the Kubernetes VPA requests after a kill. A
- * rule with `successes_only` learns nothing from such runs. */
+ * needed as much. A rule that cannot learn a lower bound learns a made-up peak instead: what the
+ * Kubernetes VPA requests after a kill, the limit + 20 %, and at least 100 MiB more than the limit.
+ * A rule with `successes_only` learns nothing from such runs. */
 void replay_runs(struct replayed *ret, const struct sizing_rule *rule,
 	const struct rule_options *options, const struct runs *runs, const struct runs *used,
 	double (*peak)(const struct run *), enum replay_kind how);
