@@ -170,7 +170,7 @@ size_t stats_of_series(const struct series *s, struct arena *arena, struct colum
  * result has n = 0 and all its numbers are NaN. */
 struct distribution stats_distribution(const double *value, const double *weight, size_t n);
 
-/* A sum of points (x, y). All zero = no points. */
+/* Sums over points (x, y), for a least-squares line. All zero = no points. */
 struct stats_line {
 	double n, x, y, xx, xy, yy;
 };

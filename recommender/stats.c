@@ -155,8 +155,8 @@ static double whole_time(const struct series *s)
 }
 
 /* Computes the distribution of a column's rates. If no time passed, n is 0. A sum of rates has no
- * meaning, so `sum` is NaN. If only a correction of the total tells the growth, only the mean over the
- * whole series is known. */
+ * meaning, so `sum` is NaN. If all growth is in samples that only correct the total, only the mean
+ * over the whole series is known. */
 static struct distribution distribution_of_rates(const struct series *s, const double *growth,
 	double shortest)
 {

@@ -87,7 +87,7 @@ static void add_parallel(struct parallelism *p, const struct run *r)
 }
 
 /* Returns the number of newest runs since the last lasting fall of the need, at most `most`. Writes
- * their needs. */
+ * the needs of all runs to `need`. */
 static size_t needs_since_fall(const struct parallelism *p, size_t most, double need[RUNS_SEEN])
 {
 	size_t n;
@@ -98,8 +98,9 @@ static size_t needs_since_fall(const struct parallelism *p, size_t most, double 
 	return n < most ? n : most;
 }
 
-/* `all`: the runs before a lasting fall of the need count, too. The duration that is expected is that
- * of the runs after the fall, and the slowdown by fewer cores should be theirs. */
+/* If `all` is true, the runs before a lasting fall of the need count, too. Otherwise only the runs
+ * after the fall count: the expected duration is the duration of these runs, so the slowdown by
+ * fewer cores must be the slowdown of these runs. */
 static struct parallelism *parallelism_of(const struct runs *used, bool all, struct arena *arena)
 {
 	struct parallelism *p = arena_alloc(arena, sizeof *p);

@@ -17,8 +17,9 @@
 /* The loss of a single run counts at most this many times the average loss. */
 #define LOSS_MOST 3.0
 /* A single loss also counts at most this many times the peak. A prediction for an input of 1 GiB
- * from one for 0 bytes can be a million times too large. Its loss would lift the average for
- * hundreds of runs, and all others would count as nothing beside it. */
+ * can be a million times too large if it follows from a run with an input of 0 bytes. Without this
+ * bound, its loss would lift the average for hundreds of runs, and all other losses would seem to
+ * be 0. */
 #define LOSS_MOST_PEAKS 1000
 #define FAILURE_FIXED   (512 * MIB) /* fixed part of the price of a failed attempt */
 /* Assumed peak of a killed run, divided by its limit. Only a lower bound of its need is known, but
@@ -98,23 +99,23 @@ static bool expert_speaks(const struct sizer *s, unsigned expert)
 	return s->value[expert] > 0;
 }
 
-/* The record of an expert without an input may look as good as that of one with an input: while
- * inputs grow from run to run, each peak is about twice the median so far. Such a record says nothing
- * about an input that is not the next in line. The experts without an input are then left out, if the
- * inputs explain the peaks: at least this share of the variance of their logarithms, over at least
- * RUNS_TO_EXPLAIN runs. */
+/* While inputs grow from run to run, each peak is about twice the median so far. The record of an
+ * expert that does not use inputs can then be as good as the record of one that does, but it says
+ * nothing about an input that does not continue this growth. For such an input, experts that do not
+ * use inputs are left out if the inputs explain the peaks: at least INPUTS_EXPLAIN of the variance
+ * of the logarithms of the peaks, over at least RUNS_TO_EXPLAIN runs. */
 #define INPUTS_EXPLAIN  0.95
 #define RUNS_TO_EXPLAIN 10
 #define RUNS_IN_LINE    20 /* newest runs that show where the next input is expected */
-/* Two inputs that differ by more than this factor differ clearly. An input beyond all inputs so far
- * is for experts that extrapolate. */
+/* Two inputs differ clearly if one is more than this many times the other. If the next input is
+ * clearly outside the range of the inputs so far, only experts that extrapolate are heard. */
 #define CLEARLY 1.1
 
 /* The inputs of the runs. */
 struct inputs_seen {
 	size_t n;
 	double sum, least, most;
-	double place_low, place_high; /* of the newest runs: input / mean of the inputs before it */
+	double place_low, place_high; /* range of input / mean of earlier inputs, newest runs */
 	struct stats_line line;       /* of logarithms: peak over input */
 };
 
@@ -142,7 +143,7 @@ static struct inputs_seen inputs_of(const struct peaks_seen *p)
 	return r;
 }
 
-/* Finds out which experts are heard. */
+/* Sets s->heard: which experts count for the next input. */
 static void choose_experts(struct sizer *s)
 {
 	struct inputs_seen seen = inputs_of(&s->peaks_seen);
@@ -633,8 +634,8 @@ static struct cost_pool chances_of(struct sizer *s, double input)
 }
 
 #define ODDS_FACTOR_MAX 1e6
-/* A job has at most PEAKS_SEEN_MAX runs, so no chance is known to be smaller than this, or larger
- * than 1 minus this. */
+/* A stated chance is never smaller than this, and never larger than 1 minus this: at most
+ * PEAKS_SEEN_MAX runs of a job are known. */
 #define CHANCE_LEAST 1e-4
 
 /* Returns the probability whose odds are `factor` times those of `p`. */

@@ -25,9 +25,10 @@
 /* A job that never used more than one core gets up to one core until it has this many runs. */
 #define ONE_CORE_UNKNOWN 10
 
-/* A lasting fall of the need: all runs after it, at least CPU_FALL_RUNS, needed less than each of
- * the runs just before it, by this factor. The more runs there are after it, the fewer before it
- * have to agree: together SPEED_RUNS, but at least CPU_FALL_RUNS before it. */
+/* The need has fallen lastingly if (largest need after the fall) x FALL_FACTOR is below the
+ * smallest need just before it. At least CPU_FALL_RUNS runs must be after it. The number of
+ * compared runs before it is SPEED_RUNS minus the number of runs after it, but at least
+ * CPU_FALL_RUNS, and at most all runs before it. */
 #define FALL_FACTOR 1.1
 
 static double smallest(const double *v, size_t n)

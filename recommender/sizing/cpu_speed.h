@@ -25,8 +25,9 @@
  * need[i]: fewest cores that do not slow run i down (cpu_parallel_need); newest run first. */
 size_t cpu_speed_since_fall(const double *need, size_t n);
 
-/* Returns the cores for the next run, not rounded. need[i]: of the runs since the last fall, as
- * above; n is 1 to SPEED_RUNS. `widest`: most cores that the job can use; INFINITY = unknown. */
+/* Returns the cores for the next run, not rounded. `need` has only the runs since the last fall,
+ * newest first; n is 1 to SPEED_RUNS. `widest`: most cores that the job can use; INFINITY =
+ * unknown. */
 double cpu_speed_cores(const double *need, size_t n, double widest);
 
 /* Round a number of cores to the nearest step, or to the next larger step if the nearest is more

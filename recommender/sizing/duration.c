@@ -115,9 +115,9 @@ static double by_power(const struct seen *s, double input)
 }
 
 /* Returns the logarithm of the duration at `input`, from a least-squares line through the durations
- * with a slope of at least 0. At least half of the shortest duration, and less in proportion when the
- * input is smaller than all inputs seen. NaN = fewer than RUNS_FOR_LINE inputs are known, or all are
- * equal. */
+ * with a slope of at least 0. The duration is at least half of the shortest duration. If the input
+ * is smaller than all inputs seen, this bound is smaller in proportion. NaN = fewer than
+ * RUNS_FOR_LINE inputs are known, or all are equal. */
 static double by_line(const struct seen *s, double input)
 {
 	double weight = 1, sum = 0, mean_x = 0, mean_y = 0, xx = 0, xy = 0;

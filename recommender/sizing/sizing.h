@@ -67,9 +67,9 @@ struct endings {
 	double limit_killed;
 	/* died_at: lower bound of the memory request, bytes. It is the largest of three values:
 	 * evidence.at_least of a run that was killed or met its memory limit, the peak of a cut
-	 * run, and the limit below which runs failed (limit_before_failures). died_above: the same
-	 * without runs that failed at their limit and were not killed. A fault in the job meets any
-	 * limit, so these do not show that the request must be larger than the limit. cut_seconds:
+	 * run, and the limit below which runs failed (limit_before_failures). died_above: the same,
+	 * but without runs that met their limit and were not killed. A fault in the job meets any
+	 * limit, so such runs do not show that the request must be above their limit. cut_seconds:
 	 * longest duration of a cut run, in seconds; a lower bound of the time limit. When enough
 	 * later runs have succeeded, a run no longer counts (endings.c). NaN = no run counts. */
 	double died_at, died_above, cut_seconds;
