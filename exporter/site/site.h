@@ -88,8 +88,9 @@ bool site_token_space(struct site *s, const struct http_request *r, char ret[sta
 
 /* Decides by the headers whether the body of a request is read. Returns true for a change that this
  * client may make, although the change may still be refused later. Sets `*by_token` to true when a
- * token of the request allows this change or, with --web.namespace-tokens.read, this reading. The
- * client then needs no name and password of --web.config.file. */
+ * token of the request allows the change, or allows the client to read the answer
+ * (--web.namespace-tokens.read). The client then needs no name and password of
+ * --web.config.file. */
 bool site_takes_body(const struct site *s, const struct http_request *r, bool *by_token);
 
 /* Returns which thread must call site_answer:
