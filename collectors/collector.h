@@ -24,10 +24,10 @@ struct collector {
 	size_t n_metrics;
 	bool off_by_default;
 
-	/* The sampler thread calls all three functions. `start` makes the state that the other two
-	 * get. `start` may be NULL. If `start` returns -ENOENT, this machine has nothing to
-	 * measure. The collector is then not used, and no line is logged. `start` may set members
-	 * of `host` for other collectors, and `stop` clears them. */
+	/* The sampler thread calls all three functions. `start` makes the state, which is passed to
+	 * the other two. `start` may be NULL. If `start` returns -ENOENT, this machine has nothing
+	 * to measure. The collector is then not used, and no line is logged. `start` may set
+	 * members of `host` for other collectors, and `stop` clears them. */
 	int (*start)(void **ret, struct host *host, struct err *e);
 
 	/* Reads the files and adds points to `out`. Returns 0 or a negative errno. After an error,

@@ -86,13 +86,13 @@ struct host {
 	struct member_limit *members; /* limit of processes in all runs together; NULL = no limit */
 	struct helpers *helpers; /* declared helpers of all runs; NULL = no client declares any */
 	struct mount_watch *mounts; /* watches the mount table; NULL = not watched */
-	char *scratch;              /* buffer for reading files; free for use in `collect` */
+	char *scratch;              /* buffer for reading files; any `collect` may use it */
 	size_t scratch_size;
 	/* Files that are read once per tick for several collectors; NULL = no file is shared. */
 	struct kernel_file_text *text;
 };
 
-/* Largest file that is read whole into `scratch`. A larger file is -EFBIG. */
+/* Largest file that is read whole into `scratch`. Reading a larger file returns -EFBIG. */
 #define HOST_SCRATCH_SIZE (256 * 1024)
 
 struct host_paths {

@@ -79,7 +79,7 @@ struct counter {
 double counter_follow(struct counter *c, uint64_t raw);
 
 /* Limits how often work is done. ration_due returns true at the first call. After that, it returns
- * true again when `seconds` have passed since it last did. */
+ * true when `seconds` have passed since it last returned true. */
 struct ration {
 	struct mono next;
 };

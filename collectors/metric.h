@@ -25,7 +25,7 @@ enum metric_type {
 /* How a metric becomes a column of the history, whose rows cover intervals of time. If the metric
  * has several sets of labels, their values are added up first. */
 enum metric_fold {
-	FOLD_NONE,  /* not kept */
+	FOLD_NONE,  /* not a column of the history */
 	FOLD_VALUE, /* the value at the end of the interval */
 	FOLD_DELTA, /* growth during the interval; unknown if the counter restarted */
 	FOLD_PEAK,  /* a high-water mark: the largest value so far */

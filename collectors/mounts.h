@@ -39,7 +39,7 @@ struct mounts {
  * on the file system may block. */
 enum mount_kind {
 	MOUNT_LOCAL,   /* on a disk of this machine: measured */
-	MOUNT_LAYERED, /* shows the space of the file system below it */
+	MOUNT_LAYERED, /* reports the space of the file system that it writes to */
 	MOUNT_PSEUDO,  /* in memory, or a read-only image; never blocks */
 	MOUNT_REMOTE,  /* a call may never return */
 };
@@ -50,12 +50,12 @@ enum mount_kind mount_kind_of(const struct mount *m);
 int mounts_read(struct mounts *m, struct tree *proc, const char *path, struct err *e);
 void mounts_done(struct mounts *m);
 
-/* Returns true if `path` is the mount point or is below it. Another mount may still cover the
- * path. */
+/* Returns true if `path` is the mount point or is below it. The path may lead to another mount that
+ * covers this one. */
 bool mount_holds(const struct mount *m, const char *path);
 
-/* Returns the mount that a path without symbolic links leads to; NULL = none. A later mount covers an
- * earlier one on the same point. */
+/* Returns the mount that a path without symbolic links leads to; NULL = none. A later mount covers
+ * an earlier mount on the same point. */
 const struct mount *mounts_find(const struct mounts *all, const char *path);
 
 /* Watches the mount table of this process for changes. */
@@ -72,8 +72,8 @@ void mount_watch_free(struct mount_watch *w); /* NULL does nothing */
 uint64_t mount_watch_changes(struct mount_watch *w);
 
 /* Returns true if the path m->point leads to `m`. Returns false if another mount covers the path,
- * or if a file system on the path may never answer (MOUNT_REMOTE). Checks `m` and all mounts above
- * it. */
+ * or if a file system on the path may never answer (MOUNT_REMOTE). Checks `m`, its parent mount,
+ * and so on up to the root. */
 bool mounts_reach(const struct mounts *all, const struct mount *m);
 
 #endif

@@ -13,8 +13,8 @@
 enum subject { OTHER, CPU_TIME, CORES, MEMORY, VRAM, GPUS, PROCESSES, DISK, TOTAL };
 
 /* Bounds of columns. A column that is not in this table can have any value that a counter of the
- * kernel has. memory_rss_bytes and its parts are left out on purpose. They count shared memory once for each
- * process, so they may exceed the memory of the machine. */
+ * kernel can have. memory_rss_bytes and its parts are left out on purpose. They count shared memory
+ * once for each process, so they may exceed the memory of the machine. */
 static const struct {
 	const char *column;
 	enum subject subject;
@@ -92,8 +92,8 @@ static struct bound cpu_time_bound(const struct run *r)
 
 /* Returns the bound of cpu_cores, which is CPU time / interval. The CPU time may be
  * RUN_SLACK_SECONDS too large, which matters most in a short interval. The bound therefore assumes
- * the shortest possible interval: half the sampling interval (derived columns,
- * recommender/run.h). */
+ * the shortest possible interval: half the sampling interval (derived columns, recommender/run.h).
+ * An unknown sampling interval counts as RUN_INTERVAL_LEAST. */
 static struct bound cores_bound(const struct run *r)
 {
 	double usual = r->interval_seconds > 0 ? r->interval_seconds : RUN_INTERVAL_LEAST;

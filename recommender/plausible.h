@@ -33,8 +33,8 @@
 #define RUN_INTERVAL_LEAST 0.1
 
 /* Slack of comparisons with a duration: a share of the duration, plus seconds. Durations are
- * differences of CLOCK_BOOTTIME, so they stay right when the wall clock is set. The duration of a
- * run and its CPU time still differ for two reasons:
+ * differences of CLOCK_BOOTTIME, so they stay right when the wall clock is set. The CPU time of a
+ * run can still be too large for its duration, for two reasons:
  * - chrony can make the clock slower than CPU time by up to 8.3 % (maxslewrate).
  * - Processes of the run may use CPU time between its end and the last reading. The start of a
  *   process that was already running when it was found is known only to 10 ms. */
@@ -50,12 +50,13 @@
  * against the duration. */
 int run_plausible(const struct run *r, double vram_bytes, struct err *e);
 
-/* Repairs the column cpu_cores if one of its numbers is impossible. All its numbers then become the
- * mean over the run: cpu_seconds / duration. If that mean is unknown or impossible, the column is
+/* If a number of the column cpu_cores is impossible, sets all numbers of the column to the mean
+ * over the run: cpu_seconds / duration. If that mean is unknown or impossible, the column is
  * removed.
  *
  * cpu_cores can be impossible although cpu_seconds is right. In a run of milliseconds, two readings
- * may lie closer together than the kernel's steps of CPU time. Their rate then has no meaning. */
+ * may lie closer together than the kernel's steps of CPU time, so that their rate has no
+ * meaning. */
 void run_mend_cores(struct run *r);
 
 /* Checks the order of the statistics, which a client may have computed wrongly. In each column, min
@@ -83,7 +84,7 @@ bool run_times_agree(const struct run *r);
 #define UNCERTAIN_CPU_SECONDS 1.0
 bool run_cpu_uncertain(const struct run *r);
 
-/* Appends sentences on the CPU time of these runs: how much of it may be that of other processes,
+/* Appends sentences on the CPU time of these runs: how much of it may belong to other processes,
  * how much more may be missing, and how many runs are too uncertain for sizing. Returns false and
  * appends nothing when no run is too uncertain and both amounts are small. An amount is small if it
  * is at most a second, or at most 5 % of the CPU time of all these runs. */

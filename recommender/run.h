@@ -80,7 +80,7 @@ struct run {
 	 * that other runs use too; NULL = unknown. */
 	const char *network_source;
 	enum architecture architecture; /* architecture of the run's programs */
-	const char *cpu_level; /* level that its executable states: "x86-64-v3"; NULL = none */
+	const char *cpu_level; /* CPU level its executable needs: "x86-64-v3"; NULL = none */
 	/* The run's server, in the vendor's names; NULL = unknown. */
 	const char *vendor_id, *instance_type, *region, *zone, *allocation;
 	/* `system`: the batch or workflow system that named the run ("metaflow", ...), or "rules"
@@ -88,8 +88,9 @@ struct run {
 	 * attempt and each task of that run is a separate struct run, with the same `system_run`.
 	 * `labels`: a JSON object with that system's labels. */
 	const char *system, *system_run, *labels;
-	/* Upper bound of the time that processes outside the run used, but that the run's total of
-	 * CPU time includes. NaN = unknown. 0 = the total certainly includes no such time. */
+	/* The run's total of CPU time may include time that processes outside the run used. This is
+	 * the upper bound of that time. NaN = unknown. 0 = the total certainly includes no such
+	 * time. */
 	double cpu_foreign_seconds;
 	/* The online CPUs and the memory of the run's machine; NaN = unknown. */
 	double machine_cpus, machine_memory_bytes;
@@ -111,8 +112,8 @@ struct runs {
 
 /* Two memory limits differ clearly when the larger is more than this many times the smaller. A
  * smaller difference could come from the noise of peaks. history_prune keeps one older run whose
- * limit differs clearly from that of the newest runs, because recommender/sizing/follower.h needs
- * it. */
+ * limit differs clearly from the limit of the newest runs, because recommender/sizing/follower.h
+ * needs it. */
 #define RUN_LIMITS_DIFFER 1.05
 bool run_limits_differ(double a, double b);
 
@@ -155,7 +156,7 @@ struct series {
 	size_t n, n_columns;
 	const char *const *columns;
 	const double *at; /* end of each sample's interval, seconds since 1970 UTC */
-	/* Length of the interval, seconds; 0 = corrects the sample before. */
+	/* Length of the interval, seconds; 0 = the sample only corrects the sample before it. */
 	const double *duration;
 	double *const *values;
 };
@@ -169,7 +170,7 @@ size_t stats_of_series(const struct series *s, struct arena *arena, struct colum
  * result has n = 0 and all its numbers are NaN. */
 struct distribution stats_distribution(const double *value, const double *weight, size_t n);
 
-/* A sum of points (x, y). All zero = no points. */
+/* Sums over points (x, y), for a least-squares line. All zero = no points. */
 struct stats_line {
 	double n, x, y, xx, xy, yy;
 };

@@ -107,7 +107,7 @@ struct rates {
 	size_t n;
 	double *rate, *held;
 	double growth, time;           /* sums over all intervals */
-	double open_growth, open_time; /* sums over the short intervals not yet joined */
+	double open_growth, open_time; /* sums over short intervals to join to the next one */
 };
 
 static void close_interval(struct rates *r)
@@ -155,8 +155,8 @@ static double whole_time(const struct series *s)
 }
 
 /* Computes the distribution of a column's rates. If no time passed, n is 0. A sum of rates has no
- * meaning, so `sum` is NaN. If only a correction of the total tells the growth, only the mean over the
- * whole series is known. */
+ * meaning, so `sum` is NaN. If all growth is in samples that only correct the total, only the mean
+ * over the whole series is known. */
 static struct distribution distribution_of_rates(const struct series *s, const double *growth,
 	double shortest)
 {

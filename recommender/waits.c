@@ -2,7 +2,8 @@
 
 #include <math.h>
 
-/* A wait decides the verdict only above its bound. The shares are those of struct waits. */
+/* A wait decides the verdict only if it is above its bound. The shares are those of struct
+ * waits. */
 #define CPU_SHARE_MUCH   0.10
 #define CPU_SECONDS_MUCH 0.5 /* a shorter wait is ignored: short runs wait mostly at their start */
 #define OTHER_SHARE_MUCH 0.10

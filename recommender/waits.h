@@ -18,8 +18,8 @@ const char *wait_verdict_name(enum wait_verdict v); /* "unknown", "little", "cpu
 
 /* Each member covers the runs for which its value is known. NaN = no run has a known value. */
 struct waits {
-	/* Time in which threads were ready to run, but had no CPU: the sum over all threads or, if
-	 * that is unknown, the time in which at least one thread waited (the kernel's pressure
+	/* Time in which threads were ready to run, but had no CPU: the sum over all threads. If the
+	 * sum is unknown, it is the time in which at least one thread waited (the kernel's pressure
 	 * counters). */
 	double cpu_seconds;
 	double cpu_share;         /* cpu_seconds / (cpu_seconds + CPU time that the threads used) */

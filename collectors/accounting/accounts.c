@@ -26,7 +26,7 @@
 #define WORTH_NAMING         1.001
 #define WORTH_NAMING_SECONDS 0.01
 #define CLOCK_TRIES          3 /* maximum number of attempts to attach the clock */
-#define CLOCK_CHECK_LOOKS    3 /* check_clock acts only at this many first samples of a run */
+#define CLOCK_CHECK_LOOKS    3 /* check_clock acts only in runs with at most this many samples */
 /* Largest pid on any machine (PID_MAX_LIMIT of include/linux/threads.h). */
 #define PID_MAX_LIMIT 4194304
 /* A process belongs to the run if it or one of its ancestors is in the tree. At most this many
@@ -68,13 +68,13 @@ struct account {
 	struct run_group run_group;
 	/* `older_seconds`: CPU time of the own group that is subtracted, because it was used before
 	 * the run began. `older_missed`: upper bound of the part of `older_seconds` that the run
-	 * itself used. Both are 0 if nothing is subtracted. `older_foreign`: CPU time that is not
-	 * subtracted, although other processes may have used it before the run. */
+	 * itself may have used. Both are 0 if nothing is subtracted. `older_foreign`: CPU time that
+	 * is not subtracted, although other processes may have used it before the run. */
 	double older_seconds, older_missed, older_foreign;
 	bool children_ignored; /* see struct process_tree */
 	bool ours;             /* as in struct account_spec */
 	uint64_t vanished;     /* number of vanished tree members at the last sample */
-	double most_seconds;   /* CPU time by exit accounting, at most; NaN = unknown */
+	double most_seconds;   /* upper bound of the CPU time, by exit accounting; NaN = unknown */
 	struct cgroup_limits limits;
 	struct cpu_quota quota;
 	struct task_limit task_limit;
@@ -84,7 +84,7 @@ struct account {
 	struct task_clock attached;
 	struct descriptors *clock_kept; /* limit that n_clock_kept descriptors count against */
 	size_t n_clock_kept;
-	bool clock_wanted;    /* a clock may still be attached to the run's threads */
+	bool clock_wanted;    /* check_clock may attach a clock to the run's threads */
 	uint64_t clock_ticks; /* when `attached` began, in ticks since boot */
 	double clock_error;   /* largest error of `before_clock`: /proc counts in ticks */
 	size_t clock_members; /* number of members that began no later than clock_ticks */
@@ -389,8 +389,8 @@ static double births_of(const struct account *a)
 }
 
 /* Opens a task clock for a run that this exporter did not start. A process that is created during
- * the opening may get no clock. Therefore the clocks are opened again if the number of processes or
- * threads changes during the opening, up to CLOCK_TRIES times. If this number changes each time, no
+ * the opening may get no clock. Therefore the clocks are closed and opened again if the number of
+ * processes or threads changes during the opening. If CLOCK_TRIES attempts fail in this way, no
  * clock stays attached. */
 static void attach_clock(struct account *a, const struct host *h, struct process_tree *tree)
 {
@@ -686,9 +686,9 @@ static void note_steal(struct account *a)
 }
 
 /* Returns true if the task clock is used as a source. The clock also counts stolen time, in which
- * the host of a virtual machine ran other work. A wrapper that does not know the stolen time
- * therefore uses wait4(2) and not the clock. wait4(2) is complete, unless some process ignores its
- * children. In that case the clock is used nevertheless. */
+ * the host of a virtual machine ran other work. Therefore a wrapper that does not know the stolen
+ * time uses wait4(2), which is complete unless some process ignores its children. If one does, the
+ * clock is used. */
 static bool clock_is_needed(const struct account *a)
 {
 	return a->steal_known || !a->ours || a->children_ignored;

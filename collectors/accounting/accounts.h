@@ -2,8 +2,8 @@
  * that this source lacks. Also reads the kernel's numbers for the run's own control group.
  *
  * Usually no source counts more than the true CPU time. Therefore the largest value is reported. If
- * it is nevertheless too high, then by at most `cpu_foreign_seconds`. `cpu_source` names the first
- * source of this list that explains nearly all of the reported value:
+ * this value is nevertheless too high, the error is at most `cpu_foreign_seconds`. `cpu_source`
+ * names the first source of this list that explains nearly all of the reported value:
  *
  * 	cgroup      the kernel's account of the run's own group, minus earlier use by others
  * 	taskstats   exit accounting on a privileged host, plus the cost of ends (exit_cost.h)
@@ -28,8 +28,8 @@ struct accounts;
 struct accounts *accounts_new(void);
 void accounts_free(struct accounts *a); /* close every account first */
 /* Reads the machine's CPU counters. Call once per tick before the runs are sampled. If a sample
- * finds no process of a run any more, call this function again before the run is sampled once more.
- * The counters then include the last process of the run. */
+ * finds that a run has no process left, call this function again and then sample the run again. The
+ * counters then include the last process of the run. */
 void accounts_tick(struct accounts *a, const struct host *h);
 /* Returns the number of processes and threads created so far, as of the last tick; 0 = unknown. The
  * count begins at boot or, outside the initial PID namespace, at the first tick. */
@@ -60,9 +60,8 @@ void account_close(struct account *a); /* NULL does nothing */
 /* Closes the files of an ended run, but keeps the account. account_note still works afterwards. */
 void account_let_go(struct account *a);
 
-/* Adds processes of the run to `tree` that parent links do not lead to. They are processes in the
- * run's own control group, and orphans known from process events. Call before each sample of the
- * tree. */
+/* Adds to `tree` the processes of the run that parent links do not lead to: processes in the run's
+ * own control group, and orphans known from process events. Call before each sample of the tree. */
 void account_find_members(struct account *a, const struct host *h, struct process_tree *tree);
 
 /* Updates the account. Call after each sample of the tree. Raises the CPU times in `value` to the
@@ -76,9 +75,9 @@ void account_look(struct account *a, const struct host *h, const struct process_
 void account_end(struct account *a, const struct host *h, const struct process_tree *tree,
 	double value[RUN_N_METRICS]);
 
-/* Raises the run's total and its peak to what the parent got from wait4(2), if they are smaller.
- * `total_seconds` is the CPU time of the whole run. `peak_process_bytes` is the memory peak of its
- * largest process; NaN = unknown. */
+/* Raises the run's total CPU time and the memory peak of its largest process to the values that the
+ * parent got from wait4(2), if these are larger. `total_seconds` is the CPU time of the whole run.
+ * `peak_process_bytes`: NaN = unknown. */
 void account_waited(struct account *a, double total_seconds, double peak_process_bytes);
 
 struct account_note {

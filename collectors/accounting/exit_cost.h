@@ -52,8 +52,8 @@ void exit_cost_groups_read(struct exit_cost_groups *all, const struct host *h);
 void exit_cost_groups_measure(struct exit_cost_groups *all, struct exit_events *x,
 	const struct host *h);
 
-/* Adds the estimated cost of the ends since the last tick. `now` is the tally of the run at this
- * tick. Call for a run without a measured group. */
+/* Adds the estimated cost of the process ends since the last tick. `now` is the tally of the run at
+ * this tick. Call for a run without a measured group. */
 void exit_cost_estimate(struct exit_cost *r, const struct lineage_tally *now);
 
 #endif

@@ -1,7 +1,8 @@
-/* A thread that receives the kernel's process events and exit records, and enters them in a lineage
- * (lineage.h). The thread serves runs whose processes are not children of this exporter. It needs
- * the initial PID, user and network namespaces. Records need CAP_NET_ADMIN. Before Linux 6.6,
- * events need it too. If exit_events_start fails, runs use their other sources of CPU time.
+/* A thread that receives the kernel's process events and exit records, and enters them in a table
+ * of processes, the lineage (lineage.h). The thread serves runs whose processes are not children of
+ * this exporter. It needs the initial PID, user and network namespaces. Records need CAP_NET_ADMIN.
+ * Before Linux 6.6, events need it too. If exit_events_start fails, runs use their other sources of
+ * CPU time.
  *
  * An exit record lacks the CPU time of the process's end, about 60 us for a small process (see
  * exit_cost.h).

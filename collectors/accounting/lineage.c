@@ -495,8 +495,8 @@ void lineage_event(struct lineage *l, const struct process_event *event)
 		l->entry[i].one_thread = false;
 }
 
-/* Adds the context switches of a record to its process. Only records of single threads contain
- * them. A `whole` record, which is the sum of a process, contains none. */
+/* Adds the context switches of a record to its process. Only exit records of single threads contain
+ * them. The `whole` record of an ended process contains none. */
 static void add_switches(struct lineage *l, const struct task_record *record)
 {
 	size_t i = find_entry(l, record->process ? record->process : record->id);

@@ -25,7 +25,7 @@
 struct lineage;
 
 /* Maximum number of processes in the book. If a process of a run does not fit, the tally of the run
- * is no longer `whole`. */
+ * is not `whole`. */
 #define LINEAGE_MAX 200000
 
 #define LINEAGE_END_NS      1000000
@@ -34,10 +34,10 @@ struct lineage;
 struct lineage *lineage_new(void);
 void lineage_free(struct lineage *l);
 
-/* Tells that no exit records will arrive. Call this function before the first run. The CPU time
- * that a process uses between the last reading of its clock and its end is then unknown.
- * `unseen_ns` has an upper bound of it: the time between the two, times `cpus` if the process may
- * have had several threads. */
+/* Call this function before the first run if no exit records will arrive. The CPU time that a
+ * process uses between the last reading of its clock and its end is then unknown. The tally's
+ * `unseen_ns` includes an upper bound of this CPU time: the time from the reading to the end, times
+ * `cpus` if the process may have had several threads. */
 void lineage_without_records(struct lineage *l, unsigned cpus);
 
 /* Begins a run and returns its number, which is valid until lineage_forget. If `root` belongs to
@@ -45,8 +45,8 @@ void lineage_without_records(struct lineage *l, unsigned cpus);
  * run, even after lineage_forget of the inner run. `base_ns` is the CPU time of processes of the
  * run that ended before this call. The tally of the run includes it. */
 unsigned lineage_begin(struct lineage *l, pid_t root, uint64_t base_ns);
-/* Adds a process to `run`. Use it for a process that was not found through events, but for example
- * in a control group.
+/* Adds a process to `run`. Use it for a process that was not found through events. Such a process
+ * is found in a control group, for example.
  * - A process of another run moves to `run` only if `run` is inside that other run.
  * - A process that belongs to no run but is in the book for a control group (lineage_begin_others)
  *   moves to `run`.
@@ -88,8 +88,8 @@ struct lineage_tally {
 	/* Upper bound of the CPU time that cpu_ns and ends_ns do not contain. With records, this is
 	 * the cost of process ends. One end is assumed to cost at most LINEAGE_END_NS, plus
 	 * LINEAGE_END_PAGE_NS for each 4 KiB of the process's memory. (An ordinary end costs 60 us
-	 * plus 0.45 us for each 4 KiB.) Without records, it is also what processes used between the
-	 * last reading of their clocks and their end. */
+	 * plus 0.45 us for each 4 KiB.) Without records, the bound also includes the CPU time that
+	 * processes may have used between the last reading of their clocks and their end. */
 	uint64_t unseen_ns;
 	/* Numbers of processes since the run began. `born`: processes seen in a fork event.
 	 * `ended`: processes found gone. */
@@ -122,10 +122,10 @@ size_t lineage_ended(const struct lineage *l);
 /* ---- control groups that runs share ----
  *
  * Makes a set for the foreign processes of a control group, which belong to no run. Returns the
- * number of the set, which other functions call `others`. The set is kept like a run without a
- * root. A foreign process moves to the run that claims it (lineage_add). The runs in the group and
- * this set together have all processes of the group. The cost of process ends is the group's usage
- * minus the CPU time of all these processes. */
+ * number of the set, which other functions call `others`. The book treats the set like a run
+ * without a root. A foreign process moves to the run that claims it (lineage_add). The runs in the
+ * group and this set together have all processes of the group. The cost of process ends is the
+ * group's usage minus the CPU time of all these processes. */
 unsigned lineage_begin_others(struct lineage *l);
 /* Puts the run into the control group whose set of foreign processes has the number `others`. The
  * run stays there until lineage_forget. Forget all runs of a group before the set `others`. */

@@ -2,7 +2,7 @@
  * samples if both are true:
  * - The machine and the run's group used more CPU time than was counted for the run.
  * - A process was created or ended in the same time. If orphans of the run may be hidden
- *   (orphans_hidden), any time since the run began is enough.
+ *   (orphans_hidden), it is enough that this happened at any time since the run began.
  * The bound falls when missed CPU time later appears in the times of a parent. It is never below
  * 0. */
 #ifndef COLLECTORS_ACCOUNTING_MISSED_CPU_H
@@ -25,11 +25,11 @@ void missed_cpu_begin(struct missed_cpu *m, double group_seconds);
 /* Sets the usage of the run's group if the group was found only after missed_cpu_begin. */
 void missed_cpu_group(struct missed_cpu *m, double group_seconds);
 
-struct missed_cpu_look {      /* changes since the last sample */
-	double spent_seconds; /* CPU time of the machine; NaN = unknown */
-	double known_seconds; /* CPU time counted for the run */
-	double group_seconds;
-	bool changes; /* a process was created or ended somewhere on the machine */
+struct missed_cpu_look {
+	double spent_seconds; /* CPU time of the machine since the last sample; NaN = unknown */
+	double known_seconds; /* CPU time counted for the run since the last sample */
+	double group_seconds; /* see missed_cpu_begin */
+	bool changes; /* since the last sample, a process was created or ended on the machine */
 	/* True if orphans of the run become children of another process than this exporter. Such
 	 * orphans may continue to run unseen. */
 	bool orphans_hidden;

@@ -17,7 +17,7 @@
 #define PREFIX     "rightsize-"
 #define TEXT_SIZE  4096
 #define PATH_SIZE  4096
-#define MOVE_TRIES 100 /* attempts to empty the group; a job that keeps forking prevents it */
+#define MOVE_TRIES 100 /* attempts to empty the group, because a job may keep forking */
 #define DEPTH_MAX  16  /* maximum number of levels of child groups that are removed */
 
 /* ---- permission to divide a group ---- */

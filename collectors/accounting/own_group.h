@@ -7,10 +7,10 @@
  * disadvantages. A program that enables controllers in the parent group finds one more child there.
  * Processes that are moved out of the new group (systemd-run --scope) are no longer counted.
  *
- * Below systemd: systemd owns the groups. Therefore a group is made in only two cases. Either the
- * unit of this process's group has Delegate=yes. Or the unit is a scope of a user's systemd, and no
- * other process is in it. In the second case Delegate cannot be checked, because a user's systemd
- * does not mark its delegated units.
+ * If systemd is the init process, it owns the groups. Therefore a group is made in only two cases:
+ * the unit of this process's group has Delegate=yes, or the unit is a scope of a user's systemd
+ * without any other process. In the second case Delegate cannot be checked, because a user's
+ * systemd does not mark its delegated units.
  *
  * v1: the group is made in the cpuacct hierarchy, if no other controller shares this hierarchy. The
  * cpu controller is not used, because a new group of this controller would get its own CPU shares

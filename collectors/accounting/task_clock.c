@@ -77,8 +77,9 @@ static int add_buffer(struct task_clock *c, pid_t thread, int cpu, bool on_exec)
 	return code;
 }
 
-/* Opens the buffers of `n` threads, or none. An inherited event with a buffer must belong to one
- * CPU (perf_mmap() in kernel/events/core.c). */
+/* Opens one buffer for each of `n` threads and each CPU. Opens none if this would be too many
+ * buffers or if the kernel refuses one. An inherited event with a buffer must belong to one CPU
+ * (perf_mmap() in kernel/events/core.c). */
 static void add_buffers(struct task_clock *c, const pid_t *thread, size_t n, bool on_exec)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);

@@ -10,7 +10,7 @@
  * Linux 6.16 the clock also misses the end of each process: do_exit() stops the counter before
  * exit_mm() (kernel commit "perf: Fix sample vs do_exit()").
  *
- * The missing CPU time is bounded by the number of threads that ended. To count these ends costs
+ * The missing CPU time is bounded by the number of threads that ended. Counting these ends costs
  * each new thread of the run 2 us for each CPU of the machine. Therefore ends are counted only if
  * the number of threads times the number of CPUs is at most TASK_CLOCK_BUFFERS.
  *

@@ -26,8 +26,8 @@ void buf_addc(struct buf *b, char c);
 void buf_addf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void buf_add_u64(struct buf *b, uint64_t v);
 
-/* Writes the shortest decimal that reads back as the same value. NaN, +Inf and -Inf have the
- * spelling of Prometheus. */
+/* Writes the shortest decimal that reads back as the same value. NaN, +Inf and -Inf are spelled as
+ * in Prometheus. */
 void buf_add_double(struct buf *b, double v);
 
 const char *

@@ -1,5 +1,5 @@
 /* Two types of time that cannot be mixed: mono measures durations, wall gives the date and time of
- * day. Each tick reads both once. */
+ * day. Each round of readings (tick) of the sampler reads both once. */
 #ifndef COLLECTORS_BASE_CLOCK_H
 #define COLLECTORS_BASE_CLOCK_H
 
@@ -59,8 +59,8 @@ static inline struct wall wall_from_seconds(double seconds)
 	return (struct wall){.ns = near == near ? (int64_t)(near * 1e9) : 0};
 }
 
-/* Returns a deadline for condition variables: CLOCK_MONOTONIC plus `seconds`. A longer wait than a
- * century is cut to a century. */
+/* Returns a deadline for condition variables: CLOCK_MONOTONIC plus `seconds`. A wait of more than a
+ * century becomes a century. */
 struct timespec monotonic_after(double seconds);
 
 /* Writes RFC 3339 in UTC: "2026-11-21T08:45:12.123Z". */

@@ -8,7 +8,7 @@
 
 struct shared {
 	atomic_uint holders;
-	/* called when the last holder, a reader or struct latest, has dropped the value */
+	/* called when all readers and the struct latest have dropped the value */
 	void (*release)(struct shared *);
 };
 

@@ -1,8 +1,8 @@
 /* Memory and descriptors that are freed automatically.
  *
- * The functions whose names begin with x end the program when memory runs out, because a
- * sampler without memory would lose data silently. Therefore callers must limit every size that
- * comes from outside, by a named constant. The memory that a server uses for its clients has a
+ * The functions whose names begin with x end the program when memory runs out, because an exporter
+ * that continued without memory would lose data silently. Therefore callers must limit every size
+ * that comes from outside, by a named constant. The memory that a server uses for its clients has a
  * budget (exporter/core/memory_budget.h). */
 #ifndef COLLECTORS_BASE_MEM_H
 #define COLLECTORS_BASE_MEM_H
@@ -23,8 +23,8 @@ char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull));
 void freep(void *pointer_to_pointer);
 void closep(const int *fd); /* closes *fd if it is >= 0 */
 
-/* Returns the value of `p` and sets `p` to NULL. An AUTO variable that was taken in this way is not
- * freed. The caller owns the value. */
+/* Returns the value of `p` and sets `p` to NULL, so that AUTO does not free the value. The caller
+ * owns the value. */
 #define TAKE(p)                                                                                    \
 	__extension__({                                                                            \
 		__typeof__(p) *take_from_ = &(p);                                                  \
@@ -33,8 +33,8 @@ void closep(const int *fd); /* closes *fd if it is >= 0 */
 		taken_;                                                                            \
 	})
 
-/* Both functions return the FNV-1a hash with 64 bits, for fast comparison of texts. It is not safe
- * against deliberate collisions. */
+/* Both functions return the FNV-1a hash with 64 bits, for fast comparison of texts. The hash is not
+ * safe against deliberate collisions. */
 uint64_t hash_bytes(const void *data, size_t len);
 uint64_t hash_text(const char *s);
 

@@ -10,7 +10,7 @@
 
 #include "collectors/base/scan.h"
 
-/* Means that the file does not have the number. */
+/* Stands for a number that the file does not have. */
 #define NUMBER_UNKNOWN UINT64_MAX
 
 static inline double number_value(uint64_t v)

@@ -110,8 +110,8 @@ static bool is_suffix(const char *suffix, const char *given, enum quantity_write
 }
 
 /* Reads "m" as thousandths of a byte: Kubernetes writes "128974848000m" for 128974848 bytes, and
- * rounds up. Other programs write "512m" for 512 MiB. Therefore a result below 1 MiB, which no job
- * needs, is refused and not misread. */
+ * rounds up. Other programs write "512m" for 512 MiB. No job needs less than 1 MiB, so a result
+ * below 1 MiB is refused. */
 static bool milli_bytes(double amount, double *ret)
 {
 	double bytes = ceil(amount / 1000);
@@ -142,8 +142,8 @@ bool quantity_bytes(struct slice text, enum quantity_writer writer, double unit,
 	return false;
 }
 
-/* Kubernetes writes these suffixes of CPUs. It also knows "M" and larger suffixes. They are refused
- * here, because "M" is more likely a wrong "m" than a million CPUs. */
+/* Suffixes of CPU numbers in Kubernetes. Kubernetes also has "M" and larger suffixes, but they are
+ * refused here, because "M" is more likely a wrong "m" than a million CPUs. */
 static const struct {
 	const char *suffix;
 	double parts; /* number of these units that make one CPU */

@@ -1,6 +1,6 @@
-/* Sizes and numbers of CPUs as people, Kubernetes, Slurm and PBS write them. quantity.c has
- * one table of suffixes for sizes and one for CPUs. quantity_markdown prints the suffixes for the
- * manual. */
+/* Sizes in bytes, and numbers of CPUs, as people, Kubernetes, Slurm and PBS write them. quantity.c
+ * has one table of suffixes for sizes and one for CPUs. quantity_markdown prints the suffixes for
+ * the manual. */
 #ifndef COLLECTORS_BASE_QUANTITY_H
 #define COLLECTORS_BASE_QUANTITY_H
 

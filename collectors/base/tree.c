@@ -73,8 +73,8 @@ static int open_file(struct tree *t, const char *path)
 	return is_of_a_process(path) ? open_checked(t, path, flags) : open_below(t, path, flags);
 }
 
-/* The smallest page size of any machine. A read(2) that stops before the end of the file has filled
- * a page of at least this size. Only a rest that is too small for the next record stays free. */
+/* The smallest page size of any machine. A read(2) that returns only a part of the file has filled
+ * a page of at least this size, except for a rest that is too small for the next record. */
 #define PAGE_MIN 4096
 
 /* Reads the whole file from its start. `record` is the length of the longest record (see

@@ -20,7 +20,7 @@
 
 struct tree;
 
-struct tree_space { /* space of a file system, in bytes and inodes */
+struct tree_space { /* space of a file system in bytes; `files` and `files_free`: in inodes */
 	uint64_t size, free, available, files, files_free;
 	bool read_only;
 };
@@ -74,7 +74,7 @@ struct tree_request {
 struct tree_ops {
 	int64_t (*get)(struct tree *, const struct tree_request *r);
 	bool (*answers)(struct tree *, const char *path); /* NULL = always true */
-	/* NULL = no read is ever given up. `ret` is zeroed before the call. */
+	/* NULL = the tree waits for every read. `ret` is zeroed before the call. */
 	void (*waits)(struct tree *, struct tree_waits *ret);
 	void (*free)(struct tree *);
 };
@@ -98,15 +98,15 @@ static inline int64_t tree_get(struct tree *t, const struct tree_request *r)
  * the file does not fit: the text is never cut. */
 ssize_t tree_read(struct tree *t, const char *path, char *buf, size_t size);
 
-/* Like tree_read, but saves one system call. A record is the text that the kernel prints at once.
- * In most files of /proc and of control groups, the whole text is one record, of any length. In a
- * list, each line is a record. This function may be used for a file that is one record, and for a
- * list whose records are not longer than TREE_RECORD_MAX. Do not use it for the mount table, which
- * may have longer lines.
+/* Like tree_read, but may save the last read(2), which only finds the end of the file. A record is
+ * the text that the kernel prints at once. In most files of /proc and of control groups, the whole
+ * text is one record, of any length. In a list, each line is a record. Use this function for a file
+ * that is one record, or for a list whose records are not longer than TREE_RECORD_MAX. Do not use
+ * it for the mount table, which may have longer lines.
  *
  * The kernel fills a page with whole records and copies the page to the reader (fs/seq_file.c). If
  * a read returns so little that the page had room for one more record, the file has no more
- * records. A second read, only to see the end of the file, is then not needed. */
+ * records. No further read is then needed. */
 #define TREE_RECORD_MAX 1024
 ssize_t tree_read_records(struct tree *t, const char *path, char *buf, size_t size);
 
@@ -138,8 +138,8 @@ int tree_device(struct tree *t, const char *path, uint64_t *ret);
  * descriptors. */
 int64_t tree_size(struct tree *t, const char *path);
 
-/* Returns false if a read of `path` may block forever. A read through a kept descriptor of `path`
- * may then block as well. */
+/* Returns false if a read of `path` may block forever. In this case, a read through a kept
+ * descriptor of `path` may block, too. */
 bool tree_answers(struct tree *t, const char *path);
 
 struct tree_waits tree_waits(struct tree *t);

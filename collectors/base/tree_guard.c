@@ -13,7 +13,7 @@
 
 #define PATH_SIZE 64
 /* If a process is in exec, the caller waits for the end of the exec: at most NAPS naps of NAP_NS
- * each. An exec that is not blocked ends within this time. */
+ * nanoseconds each. An exec that is not blocked ends within this time. */
 #define NAPS   3
 #define NAP_NS 300000
 /* Buffer size for /proc/PID/status up to the line "Threads". This part of the file is longer only
@@ -273,8 +273,8 @@ static enum way way_to(struct guard *g, pid_t pid, const char *file)
 }
 
 /* Reads the file on a thread. If all threads are busy or the budget is spent, an extra thread reads
- * the file. If no thread can be started, the caller itself reads it. In these last two cases, the
- * file is read only if the process has no thread in state D. */
+ * the file. If no thread can be started, the caller itself reads it. An extra thread and the caller
+ * read the file only if the process has no thread in state D. */
 static int64_t read_held(struct guard *g, pid_t pid, const struct tree_request *r)
 {
 	int64_t n;

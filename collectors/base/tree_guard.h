@@ -10,12 +10,12 @@
  *
  * Reads of statm and status wait for neither lock. These two files show whether a process may hold
  * a lock. If it may, a separate thread reads the wanted file, and other reads of the process are
- * skipped until that read returns. A kept descriptor is read without a thread, so call tree_answers
- * before.
+ * skipped until that read returns. A kept descriptor is always read without a thread, so call
+ * tree_answers before each such read.
  *
- * PID/exe, PID/root/... and PID/cwd/... may lead to a file system that does not answer. No mount
- * table may show this file system (chroot(2) in a user namespace, an overlay on a FUSE). A thread
- * always reads these files.
+ * PID/exe, PID/root/... and PID/cwd/... may lead to a file system that does not answer. It is
+ * possible that no mount table shows this file system (chroot(2) in a user namespace, an overlay on
+ * a FUSE). Therefore a thread always reads these files.
  *
  * A skipped read returns -ETIMEDOUT. A later read may succeed. If no thread can be started, the
  * caller itself reads a file that may wait for a lock. It does so only if no thread of the process
@@ -36,10 +36,10 @@
 #define TREE_GUARD_CALM 4
 /* Seconds without progress after which a read by a thread is given up. */
 #define TREE_GUARD_SECONDS 0.1
-/* Time for waiting, in seconds of each second. Reads that wait for locks of processes have this
- * much, and so have reads that wait for file systems. When the time for locks is used up, only
- * reads of processes without a thread in state D may wait. When the time for file systems is used
- * up, no read through exe, root or cwd is tried. */
+/* Limit of the waiting time, in seconds per second. It applies to the reads that wait for locks of
+ * processes, and separately to the reads that wait for file systems. When the time for locks is
+ * used up, only reads of processes without a thread in state D may wait. When the time for file
+ * systems is used up, no read through exe, root or cwd is tried. */
 #define TREE_GUARD_SHARE 0.25
 
 /* Opens a directory of this machine, usually /proc, as a guarded tree. */
@@ -58,8 +58,8 @@ bool statm_in_exec(struct scan statm);
 /* Returns true if a process may be mapping a file at this moment. A process with one thread can be
  * doing so only in state D (uninterruptible sleep). A process with several threads always may,
  * because status shows only the state of the first thread. Sets `*waits` to true if the state is D,
- * for example because the process waits for a disk. If the line with the state is missing, it
- * counts as not D. If the number of threads is missing, it counts as several. */
+ * for example because the process waits for a disk. A missing state counts as not D. A missing
+ * number of threads counts as several threads. */
 bool status_may_map(struct scan status, bool *waits);
 
 #endif

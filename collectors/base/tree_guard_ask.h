@@ -1,7 +1,7 @@
 /* Threads for reads that may never return. A caller gives up after TREE_GUARD_SECONDS without
- * progress, so its thread may live longer than the caller. Therefore the last user frees the shared
- * struct asks. While a read of a process hangs, further reads of the same kind are refused for that
- * process. */
+ * progress, but the thread stays in the read, perhaps even after asks_done. Therefore struct asks
+ * is freed by its last user. While a read of a process hangs, further reads of the same kind are
+ * refused for that process. */
 #ifndef COLLECTORS_BASE_TREE_GUARD_ASK_H
 #define COLLECTORS_BASE_TREE_GUARD_ASK_H
 
@@ -25,8 +25,8 @@ void asks_done(struct asks *a);
  *
  * - -ETIMEDOUT: no answer in time.
  * - -EBUSY: an earlier read of this process still hangs.
- * - -ENOSPC: TREE_GUARD_THREADS reads of this kind hang. If `calm` is true, the extra threads are
- *   used too: TREE_GUARD_THREADS + TREE_GUARD_CALM reads hang.
+ * - -ENOSPC: too many reads of this kind hang. The limit is TREE_GUARD_THREADS or, if `calm` is
+ *   true, TREE_GUARD_THREADS + TREE_GUARD_CALM.
  * - -EAGAIN: no thread can be started.
  *
  * Sets `*idle_seconds` to the part of the elapsed time in which the thread used no CPU. After an

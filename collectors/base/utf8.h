@@ -20,7 +20,8 @@ bool utf8_plain(const char *s);
  * hash. Long texts that differ only near the end therefore stay different. */
 size_t utf8_clean(const char *s, size_t len, char *out, size_t size);
 
-/* Like utf8_clean, and replaces each control character by `instead`. */
+/* Like utf8_clean, and also replaces the remaining control characters (below U+0020, and U+007F) by
+ * `instead`. */
 void utf8_clean_plain(const char *s, size_t len, char instead, char *out, size_t size);
 
 #endif

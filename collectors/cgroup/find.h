@@ -1,7 +1,7 @@
 /* Finds the files of a process's control group: v1, v2 and hybrid, from the host or from inside a
  * cgroup namespace.
  *
- * /proc/PID/cgroup names the group. The mount table of this process shows where the hierarchy is
+ * /proc/PID/cgroup names the group. The exporter's own mount table shows where the hierarchy is
  * mounted. A mount point below /sys is opened in host->sys, any other mount point in host->root. */
 #ifndef COLLECTORS_CGROUP_FIND_H
 #define COLLECTORS_CGROUP_FIND_H

@@ -385,8 +385,8 @@ static void take_gpus(struct followed_run *t, struct gpus *gpus, const struct ho
 }
 
 /* Returns true when the run is over. It must have had no process for grace_seconds. In addition,
- * the exit status of the root must not be expected any more, or must have been awaited for
- * STATUS_SECONDS. */
+ * the exit status of the root must be known or impossible to find out, or the run must have waited
+ * for it for STATUS_SECONDS. */
 static bool is_over(const struct followed_run *t, const struct host *h)
 {
 	double empty = mono_seconds_between(t->empty_since, h->now.mono);
@@ -438,7 +438,7 @@ static void walk_all(struct jobs *j, const struct host *h)
 }
 
 /* Closes all files of an ended run. The pidfd must be closed, because it stays readable until the
- * parent has waited. It would wake the sampler again and again. */
+ * parent has waited. An open pidfd would wake the sampler again and again. */
 static void let_go(struct followed_run *t)
 {
 	exit_watch_done(&t->exit_watch);
@@ -601,7 +601,7 @@ static double combine(enum run_combine how, double a, double b)
 }
 
 /* Returns `value`, or the last reported value if `value` is lower. A sum that is added up in
- * another order may be lower in its last bit. A reader of a counter takes any fall for a restart
+ * another order may be lower in its last bit. A reader of a counter treats any fall as a restart
  * from 0 and adds the whole value again. */
 static double not_fallen(double *reported, double value)
 {

@@ -82,8 +82,8 @@ void jobs_adopt(struct jobs *j, const struct host *host, const char *run_id, pid
  * -ESRCH: there is no such process. -ENOSPC: too many processes are declared. */
 int jobs_declare_helper(struct jobs *j, const struct host *host, pid_t pid, struct err *e);
 
-/* Ends a run. The next reading of the run is the last one, and uses the figures in `final`. `kind`
- * decides which values they replace. Does nothing when the run is not followed. */
+/* Ends a run. The next reading of the run is the last one. It uses the figures in `final`. enum
+ * final_kind explains which values they replace. Does nothing when the run is not followed. */
 void jobs_conclude(struct jobs *j, const char *run_id, const double final[RUN_N_METRICS],
 	enum final_kind kind);
 
@@ -92,8 +92,8 @@ void jobs_conclude(struct jobs *j, const char *run_id, const double final[RUN_N_
 bool jobs_note(const struct jobs *j, const struct host *host, const char *run_id,
 	struct account_note *ret);
 
-/* Returns a descriptor that is readable when the root of a run has ended. Runs with
- * awaits_conclusion are left out. Returns -1 if no descriptor can report this. */
+/* Returns a descriptor that is readable when the root of a run has ended. Roots of runs with
+ * awaits_conclusion are not reported. Returns -1 if no descriptor can report this. */
 int jobs_ending_fd(const struct jobs *j);
 
 /* Sets the number of runs of a job that have ended with this outcome so far. The caller knows it
@@ -106,7 +106,7 @@ void jobs_set_exit(struct jobs *j, const char *job_name, const char *outcome, do
 	double exit_signal);
 
 /* Sets the time at which a run of the job last ended, in seconds since 1970. The caller knows it
- * from the history. NaN is ignored, and so is a time before the one that is already set. */
+ * from the history. Ignores NaN, and a time before the stored time. */
 void jobs_set_last_end(struct jobs *j, const char *job_name, double at);
 
 /* Samples all runs and fills s->runs. Call it once per tick, before the jobs collector collects. */

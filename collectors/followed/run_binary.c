@@ -23,8 +23,8 @@ static const char *const native = "arm64";
 static const char *const native = NULL;
 #endif
 
-/* If a file does not answer, it is tried again after a pause of 1 s, then 2 s, 4 s and so on. This
- * is the longest pause. */
+/* If a file does not answer, it is tried again after a pause of 1 s, then 2 s, 4 s and so on.
+ * PAUSE_MAX_NS is the longest pause. */
 #define PAUSE_MAX_NS (60 * NS_PER_S)
 /* Number of bytes that are read from the start of the file. The ELF header and the notes are
  * there. */

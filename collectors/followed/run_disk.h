@@ -8,11 +8,11 @@
  * 	         writes to tmpfs do not.
  * 	growth   an estimate for a run that wrote far more than its file systems grew, because it
  * 	         overwrote or deleted files: the growth of used space since its lowest value, plus
- * 	         RUN_DISK_FREED_BYTES. Other processes may delete earlier files, which hides growth.
- * 	         If used space falls below its lowest value by more than RUN_DISK_FREED_BYTES, they
- * 	         did so, and all bytes written since the last reading count as growth. If they
- * 	         delete just as fast as the run writes, used space does not fall, and the estimate
- * 	         may be too low.
+ * 	         RUN_DISK_FREED_BYTES. Growth is hidden if other processes delete files from before
+ * 	         the run. Used space that falls below its lowest value by more than
+ * 	         RUN_DISK_FREED_BYTES shows such deletions. All bytes written since the last reading
+ * 	         then count as growth. If others delete as fast as the run writes, used space does
+ * 	         not fall, and the estimate may be too low.
  *
  * Space that a run reserves without writing (fallocate(2)) counts only in "own". If the writes are
  * unknown (processes of another user), the figure is unknown, except for "own".

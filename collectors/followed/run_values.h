@@ -23,11 +23,12 @@ void run_values_read(double v[RUN_N_METRICS], const struct process_tree *tree,
 void run_values_tmpfs(double v[RUN_N_METRICS], const struct tree_now *now);
 
 /* `final` has the figures that wait4(2) returned for the run. Subtracts the usage of helpers that
- * processes of the run waited for. The peak in `final` may be the peak of a helper. In this case it
- * becomes unknown, if the tree has a peak to use instead. */
+ * processes of the run waited for. If the peak in `final` may be the peak of a helper, and the tree
+ * has a peak, the peak in `final` becomes unknown. */
 void run_values_without_helpers(double final[RUN_N_METRICS], const struct process_tree *tree);
 
-/* Applies the final figures to `v`. CPU times do not fall and still add up to the total. */
+/* Applies the final figures to `v`. CPU times do not fall, and user and system time add up to the
+ * total. */
 void run_values_final(double v[RUN_N_METRICS], const double final[RUN_N_METRICS],
 	enum final_kind kind);
 

@@ -1,5 +1,5 @@
-/* The gpu collector. It reports the GPUs of all sources (NVML and DRM drivers). By the pids of the
- * processes that use a GPU, it also finds the GPU use of each run. */
+/* The gpu collector. It reports the GPUs of all sources (NVML and DRM drivers). It also finds the
+ * GPU use of each run, by the pids of the processes that use a GPU. */
 #include "collectors/gpu/gpu.h"
 
 #include <errno.h>

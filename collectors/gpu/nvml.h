@@ -65,8 +65,8 @@ _Static_assert(sizeof(struct nvml_sample) == 32, "as the library has it");
 
 typedef int nvml_list_function(void *device, unsigned *count, void *records);
 
-/* One row for each function: X(result type, member of struct nvml, arguments, names of the function
- * with the newest name first). */
+/* One row for each function: X(result type, member of struct nvml, arguments, names of the
+ * function, the newest first). */
 /* clang-format off */
 #define NVML_FUNCTIONS(X) \
 X(const char *, error_string, (int code), "nvmlErrorString") \

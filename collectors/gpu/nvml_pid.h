@@ -1,11 +1,11 @@
-/* Maps pids that NVML reports to pids of host->proc. The driver reports pids of the initial PID
- * namespace. Newer versions report pids of the caller's namespace. There are three cases:
+/* Maps pids that NVML reports to pids of host->proc. Older drivers report pids of the initial PID
+ * namespace. Newer drivers report pids of the caller's namespace. There are three cases:
  *
  * 1. If this process is in the initial namespace and host->proc shows that namespace, the pids are
  *    equal.
- * 2. In any other case, a process is searched that has an NVIDIA device open and has the pid that
- *    NVML reports. The pids in host->proc are compared first. If no process matches, the pids in
- *    inner namespaces are compared (NSpid in /proc/PID/status).
+ * 2. In any other case, this program searches for a process that has an NVIDIA device open and has
+ *    the pid that NVML reports. The pids in host->proc are compared first. If no process matches,
+ *    the pids in inner namespaces are compared (NSpid in /proc/PID/status).
  * 3. If no such process is found, the pid of NVML stays without a process (unattributed). Nothing
  *    is guessed.
  *

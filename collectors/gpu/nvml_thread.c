@@ -12,8 +12,7 @@
 
 /* The pause between two tables is 9 times as long as it took to read the last table, but at least
  * PAUSE_SECONDS and at most PAUSE_MOST_SECONDS. It is then adjusted so that the next reading ends
- * shortly before a tick. It may become longer. It may also become shorter, to at least PAUSE_LEAST
- * times its length. */
+ * shortly before a tick. This may make it longer, or shorter by at most a quarter (PAUSE_LEAST). */
 #define PAUSE_SECONDS      1.0
 #define PAUSE_MOST_SECONDS 5.0
 #define PAUSE_LEAST        0.75

@@ -1,8 +1,8 @@
 /* A thread that reads NVIDIA GPUs and their processes. If a call of NVML hangs or fails, only the
  * GPU numbers have a gap. Other threads never wait for NVML.
  *
- * The thread publishes a table every 1 to 5 s, shortly before a tick. It learns the times of the
- * ticks from the calls of gpu_nvml_table. Any thread may take the latest table at any time. */
+ * The thread publishes a table about every 1 to 5 s, shortly before a tick. It learns the times of
+ * the ticks from the calls of gpu_nvml_table. Any thread may take the latest table at any time. */
 #ifndef COLLECTORS_GPU_NVML_THREAD_H
 #define COLLECTORS_GPU_NVML_THREAD_H
 

@@ -15,8 +15,8 @@
 #define CLIENTS_MAX 64
 
 /* A DRM client counts as a user of a GPU if an engine has ever worked for it, or if it has at least
- * this many bytes of GPU memory. Being open is not enough, because ROCm opens all GPUs of the
- * machine. */
+ * this many bytes of GPU memory. An open descriptor is not enough, because ROCm opens all GPUs of
+ * the machine. */
 #define IDLE_VRAM_BYTES (16.0 * 1024 * 1024)
 
 /* Pauses between two searches of the descriptors of a process. CHANGED: if the number of
@@ -26,7 +26,8 @@
 #define SEARCH_RAN_SECONDS     5
 #define SEARCH_SLEPT_SECONDS   60
 /* A process opens its GPUs soon after its start. Until the process is this many seconds old, its
- * descriptors are searched at each tick in which it ran. */
+ * descriptors are searched at each tick in which it ran, if the last search is at least
+ * READ_AGAIN_SECONDS ago. */
 #define NEW_SECONDS 5.0
 /* A client for which no engine worked at the last reading is read only once in this many seconds
  * while its process sleeps. */

@@ -1,6 +1,6 @@
-/* CPU time that the whole machine spent. It is an upper bound of the CPU time that a run may have
- * used unseen. Such a bound is needed for a process that starts and ends between two ticks. If its
- * parent does not wait for it, no other file of /proc includes its CPU time. */
+/* CPU time that the whole machine spent: an upper bound of the CPU time that a run may have used
+ * unseen. The bound is needed for a process that starts and ends between two ticks. If its parent
+ * does not wait for it, no other file of /proc includes its CPU time. */
 #ifndef COLLECTORS_MACHINE_MACHINE_CPU_H
 #define COLLECTORS_MACHINE_MACHINE_CPU_H
 
@@ -43,7 +43,7 @@ struct machine_steal {
 };
 
 /* Takes a reading of /proc/stat (`text`). Ignores a reading less than 0.1 s after the last one,
- * because the kernel counts in ticks. */
+ * because the kernel counts in steps of 1/100 s. */
 void machine_steal_look(struct machine_steal *s, struct scan text, struct mono at,
 	long ticks_per_second);
 void machine_steal_done(struct machine_steal *s);

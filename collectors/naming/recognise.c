@@ -315,10 +315,10 @@ static void take_batch_requests(const struct process_words *w, struct recognised
 			take_request(&s->words[i], s->writer, value, r);
 }
 
-/* If no batch or workflow system tells what the job requests, uses the requests of the pod's
- * container. The request that a system tells is preferred, because a container may hold several
- * jobs of a system. Outside a pod, the variables of naming_pod_requests are ignored, because they
- * have other meanings there. */
+/* Uses the requests of the pod's container if no batch or workflow system gives the requests of the
+ * job. A system's own number is preferred, because a container may hold several jobs of a system.
+ * Outside a pod, the variables of naming_pod_requests are ignored, because they have other meanings
+ * there. */
 static void take_pod_requests(const struct process_words *w, struct recognised *r)
 {
 	struct slice value;

@@ -2,7 +2,7 @@
  * system gave to the process. Each system is a row of a table (collectors/naming/systems.c). Pure
  * functions without I/O.
  *
- * Only variables that the table names are read, and values of other variables are never kept.
+ * Only variables that are listed in the table are read. Values of other variables are never kept.
  * RIGHTSIZE_JOB_NAME sets the name of the job. The run, the attempt and the labels still come from
  * the system.
  *
@@ -104,8 +104,8 @@ bool recognise_is_worker(struct slice command_line);
 bool recognise_is_variable(struct slice name);
 
 /* Returns true for a label or annotation that a workflow system or a user puts on a pod to name its
- * job. False for the labels that any pod may have (app, app.kubernetes.io/name, job-name), and for
- * "pod.name" and the like, which are no labels. */
+ * job. Returns false for the labels that any pod may have (app, app.kubernetes.io/name, job-name),
+ * and for "pod.name" and the like, which are no labels. */
 bool recognise_is_pod_word(struct slice key);
 
 /* Both functions append to `out` only the parts that recognise() reads: parts of a file, or parts

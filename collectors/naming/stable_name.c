@@ -368,8 +368,8 @@ void stable_name_drop_dates(char *name)
 
 /* ---- parts that change from run to run ---- */
 
-/* Git shows at least 7 digits of a hash. It is rare that an ordinary word of this length consists
- * only of "a" to "f" and of at least two digits. */
+/* Git shows at least 7 digits of a hash. Few ordinary words of this length consist only of the
+ * letters "a" to "f" and at least two digits. */
 #define HASH_LEAST        7
 #define HASH_DIGITS_LEAST 2
 

@@ -269,7 +269,7 @@ const struct job_system naming_systems[] = {
 		{NULL, WORD_RUN | WORD_NEEDED, {POD("workflows.argoproj.io/workflow")}, 0},
 		{NULL, WORD_TASK, {POD("workflows.argoproj.io/node-id"), POD("workflows.argoproj.io/node-name"), POD("pod.uid")}, 0},
 	}},
-	/* The owner of a pod, as the Kubernetes API tells it (exporter/kubernetes/owner_chain.h). */
+	/* The owner of a pod, read from the Kubernetes API (exporter/kubernetes/owner_chain.h). */
 	{SYSTEM_KUBERNETES, 0, {
 		{"owner", MUST, {POD("pod.owner")}, 0},
 		{"kind", 0, {POD("pod.owner-kind")}, 0},

@@ -171,7 +171,7 @@ enum trim {
 	TRIM_OF_TOTAL,  /* removes the end " 3/5" or ": [a, b]", which parallel jobs have */
 };
 
-/* A program on a command line, and how its arguments are told from its options. */
+/* A program on a command line, and the rules by which its options are recognised. */
 struct program {
 	const char *name;   /* one word or several words, such as "tasks run" */
 	const char *valued; /* blank-separated list of the program's options that take a value */

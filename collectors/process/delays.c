@@ -60,7 +60,8 @@ static bool ask_process(struct delay_reader *r, pid_t pid, struct task_record *r
 	       taskstats_parse(answer, r->family, take_record, ret, &refused) > 0 && ret->whole;
 }
 
-/* Opens `fd`. As a test, sends a request about our own process. If it fails, `fd` stays -1. */
+/* Opens the netlink socket r->fd, and tests it with a request about our own process. If the test
+ * fails, r->fd becomes -1. */
 static void try_netlink(struct delay_reader *r, const struct host *host)
 {
 	struct netlink_request request;

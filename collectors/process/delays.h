@@ -1,6 +1,6 @@
 /* Reads how long the threads of a live process waited for a CPU, for storage, and for memory, and
- * how often they stopped running. A wait for a CPU means that the process has too few cores. An
- * idle job has no such wait.
+ * how often they stopped running (context switches). A wait for a CPU means that the process has
+ * too few cores. An idle job has no such wait.
  *
  * With CAP_NET_ADMIN the kernel reports one sum per process (taskstats), whose times include ended
  * threads. Without it, the wait for a CPU is read from the schedstat file of each thread. If a

@@ -26,8 +26,8 @@ enum exit_status {
 	EXIT_STATUS_UNKNOWN /* the kernel does not report the status */
 };
 
-/* Finds out the exit status of the process. If it is known, sets `*ret` to it, in the format of
- * wait(2). */
+/* Finds out the exit status of the process. If the status is known, writes it to `*ret`, in the
+ * format of wait(2). */
 enum exit_status exit_watch_status(int pidfd, int *ret);
 
 struct exit_watches {

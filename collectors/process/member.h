@@ -3,8 +3,8 @@
  * Cost: a process whose CPU clock has not moved since the last tick has not run. Its files are not
  * read at this tick, with two exceptions. Its memory and its parent are read every STALE_LOOKS
  * ticks, because other processes can change them. Its waiting times are read once more if it ran
- * after their last reading. To skip these files saves most of the cost, because most processes of a
- * big tree sleep. */
+ * after their last reading. Most processes of a big tree sleep, so this rule saves most of the
+ * cost. */
 #ifndef COLLECTORS_PROCESS_MEMBER_H
 #define COLLECTORS_PROCESS_MEMBER_H
 
@@ -80,8 +80,8 @@ struct member {
 	uint64_t pss_cost_ns;    /* CPU time that the last reading of PSS took */
 	struct mono pss_at;      /* time of the last reading of PSS */
 	uint64_t huge_bytes;     /* transparent huge pages at the last reading of PSS */
-	/* Part of pss_bytes that is shared memory, and RSS of the shared memory. Both are from the
-	 * same reading as pss_bytes. */
+	/* `pss_shmem_bytes`: part of pss_bytes that is shared memory. `pss_shmem_rss_bytes`:
+	 * kind_bytes[MEMORY_SHMEM] when pss_bytes was read. */
 	uint64_t pss_shmem_bytes, pss_shmem_rss_bytes;
 	bool pss_shmem_known;
 	uint64_t kind_bytes[MEMORY_KINDS];
@@ -169,7 +169,7 @@ bool member_read_pss(struct member *m, const struct host *h, uint64_t *cost_ns);
  * - If PSS was read and `rss` is larger, the result is PSS plus the growth of RSS since that
  *   reading.
  * - If PSS was not read and the process is a forked child, it shares its parent's memory. Only its
- *   growth and one page for each fault count.
+ *   growth and one page for each fault count, at most `rss`.
  * - In all other cases, all of `rss` counts. */
 uint64_t member_memory(const struct member *m, const struct host *h, uint64_t rss);
 /* Returns the part of member_memory(current RSS) that is shared memory, including mapped tmpfs. */

@@ -16,9 +16,9 @@ struct process_stat {
 	pid_t pid, ppid;
 	char name[PROCESS_NAME_MAX]; /* name of the first thread, cut by the kernel */
 	char state;                  /* letter of proc(5): R, S, D, Z, ... */
-	/* 0, or a running thread if the first thread has ended. If the first thread has ended, the
-	 * process's own files show a zombie without memory, links and descriptors. The files of the
-	 * thread `thread` show the real values. process_stat_parse always sets 0. */
+	/* Usually 0. If the first thread has ended before the other threads, the process's own
+	 * files show a zombie without memory, links and descriptors. `thread` is then a thread that
+	 * still runs, and its files show the real values. process_stat_parse always sets 0. */
 	pid_t thread;
 	uint64_t minor_faults, waited_minor_faults, major_faults, waited_major_faults;
 	/* Times in USER_HZ ticks. `waited_*` are the times of children that this process waited
@@ -43,7 +43,7 @@ bool process_stat_parse(struct scan text, struct process_stat *ret);
 /* Kinds of memory. RSS is the sum of the first three. Hugetlb pages are not part of RSS. */
 enum memory_kind { MEMORY_ANONYMOUS, MEMORY_FILE, MEMORY_SHMEM, MEMORY_HUGETLB, MEMORY_KINDS };
 
-struct process_status { /* bytes; 0 for a kernel thread or zombie, which has no memory fields */
+struct process_status { /* memory is 0 for a kernel thread or zombie, which has no memory fields */
 	uint64_t peak_bytes, swap_bytes; /* VmHWM, VmSwap */
 	uint64_t kind_bytes[MEMORY_KINDS];
 	bool kinds_known; /* false before Linux 4.5 */

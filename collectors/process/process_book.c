@@ -11,8 +11,8 @@
 #include "collectors/process/process.h"
 
 /* Number of ticks between two regular listings of /proc. At other ticks, only the pids that the
- * kernel has assigned since the previous tick are tried, if there are at most TRIES_MAX of them.
- * The listing finds processes that these tries missed. */
+ * kernel has assigned since the previous tick are tried. If there are more than TRIES_MAX of them,
+ * /proc is listed instead. The regular listings find processes that the tries missed. */
 #define LIST_LOOKS 60
 /* Maximum number of new pids to try one by one. For more pids, listing /proc is cheaper. */
 #define TRIES_MAX 16

@@ -46,8 +46,8 @@ static enum helper_kind kind_of_new(const struct process_tree *t, const struct h
 	return helper_kind_of(h, s, read);
 }
 
-/* Makes all descendants of declared helpers helpers, too. One pass is mostly enough, because most
- * parents come before their children in the list. */
+/* Marks all descendants of declared helpers as helpers, too. One pass is mostly enough, because
+ * most parents come before their children in the list. */
 static void pass_on_helper(struct process_tree *t)
 {
 	for (bool again = true; again;) {
@@ -206,8 +206,9 @@ static void find_new(struct process_tree *t, const struct host *h)
 	struct pids f = {0};
 	bool all = true;
 
-	/* Only two kinds of members can have new children: a member that ran, and the reaper (the
-	 * wrapper), which gets orphans. */
+	/* Read the children only of members that may have new ones. children_due is set for a
+	 * member that ran, and for a member that may have got orphans. The reaper (the wrapper) may
+	 * get orphans at any time. */
 	for (size_t i = 0; i < t->n && !t->no_children_file; i++) {
 		struct member *m = &t->member[i];
 		bool children_sought = m->children_due || m->reaper;
@@ -501,10 +502,10 @@ static uint64_t pss_cost(const struct member *m)
 	return m->pss_cost_ns > guess ? m->pss_cost_ns : guess;
 }
 
-/* Returns true when PSS was never read or is stale. It is stale when RSS changed by 10 % or the
- * list of members changed. The comparison uses two RSS values of the stat file. smaps_rollup also
- * has an RSS, but for a small process it may differ by 10 %, because the stat file lacks the newest
- * counts of each CPU. */
+/* Returns true when PSS was never read or is stale. It is stale when RSS changed by more than 10 %
+ * or the list of members changed. The comparison uses two RSS values of the stat file. smaps_rollup
+ * also has an RSS, but for a small process it may differ by 10 %, because the stat file lacks the
+ * newest counts of each CPU. */
 static bool pss_is_due(const struct process_tree *t, const struct member *m)
 {
 	uint64_t moved = m->rss_bytes > m->pss_stat_bytes ? m->rss_bytes - m->pss_stat_bytes :

@@ -33,8 +33,8 @@ struct process_tree {
 	 * includes this part and all other usage of the helpers. */
 	uint64_t helpers_waited[TREE_COUNTERS], helpers_ended[TREE_COUNTERS];
 	/* Upper bound of the CPU time that helpers used between their last readings and their ends.
-	 * It is computed where members waited for ended processes, some of them helpers: the CPU
-	 * time that the members got, minus the last readings of the ended processes. */
+	 * When a member has waited for ended processes that include helpers, the bound grows by the
+	 * CPU time that the member got, minus the last readings of the ended processes. */
 	uint64_t helpers_unsure_ns;
 	uint64_t helper_peak_bytes; /* highest high-water mark of a helper */
 	bool any_helper;            /* the tree has had a helper */
@@ -53,7 +53,7 @@ struct process_tree {
 	bool io_known; /* true if the I/O counters of any process were ever readable */
 	unsigned looks;
 	unsigned generation;  /* counts changes of the member list */
-	uint64_t start_ticks; /* start time of the root; older processes are not members */
+	uint64_t start_ticks; /* start time of the root; searches skip older processes */
 	bool from_now;        /* see process_tree_from_now */
 	/* true = only one process is live, so all its memory counts. */
 	bool alone;

@@ -40,12 +40,12 @@ static size_t parent_of(const struct process_tree *t, size_t i)
 	return process_tree_find(t, t->member[i].ppid);
 }
 
-/* Finds the heir of the vanished member `i`: its nearest ancestor that has not vanished, by the
- * parents that were read last. If all its ancestors in the tree have vanished, the heir is the
- * topmost of them. If the parents form a circle, the heir is one member of the circle. A vanished
- * heir is its own heir: no other member can have got its counters, but its counters may include
- * those of the members below it. All vanished members on the way get the same heir, so that a long
- * chain is followed only once. */
+/* Finds the heir of the vanished member `i`: its nearest ancestor that has not vanished. The parent
+ * of each member is the one that was read last. If all its ancestors in the tree have vanished, the
+ * heir is the topmost of them. If the parents form a circle, the heir is one member of the circle.
+ * A vanished heir is its own heir: no other member can have got its counters, but its counters may
+ * include those of the members below it. All vanished members on the way get the same heir, so that
+ * a long chain is followed only once. */
 static void find_heir(const struct process_tree *t, struct burial *b, size_t i)
 {
 	size_t heir = i;
@@ -155,9 +155,9 @@ static void read_heirs(struct process_tree *t, const struct host *h, struct buri
 			b[i].heirs_read = false;
 }
 
-/* Checks whether the members below a member that was just read still exist. Before it was read, it
- * may have waited for its children or for other members below it. Parents mostly come before their
- * children in the list. A child that comes before its parent is always checked. */
+/* Checks whether the members below each member that was just read still exist. The member may have
+ * waited for its children, or for others below it, before it was read. Parents mostly come before
+ * their children in the list. A child that comes before its parent is always checked. */
 static void find_vanished_below(struct process_tree *t, const struct host *h, struct burial *b)
 {
 	for (size_t i = 0; i < t->n; i++) {
@@ -427,8 +427,8 @@ static void hold_credits(struct process_tree *t)
 		if (!m->zombie || m->was_zombie)
 			continue;
 		/* If the parent is a zombie too, its own parent may already have got the times of
-		 * both. Therefore do not call member_credit for any ancestor up to the first one
-		 * that is not a zombie. */
+		 * both. Therefore do not call member_credit for any ancestor up to and including
+		 * the first one that is not a zombie. */
 		for (size_t steps = 0; steps <= t->n && t->member[heir].zombie; steps++) {
 			heir = parent_of(t, heir);
 			if (heir == PROCESS_TREE_NONE)

@@ -48,8 +48,8 @@ static int read_phases(struct history *h, const struct runs *runs, struct arena 
 			break; /* the samples of this run, and of all older runs, were deleted */
 		if (code)
 			return code;
-		/* phases_of allocates memory for each sample in `samples`, which is freed. Copy the
-		 * phases to the caller's arena. */
+		/* The arena `samples` is freed after each run, so copy the phases to the caller's
+		 * arena. */
 		phases_of(&s, &samples, &ret[n]);
 		phases_copy(&ret[n++], arena);
 	}

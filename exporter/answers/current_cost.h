@@ -70,8 +70,8 @@ double current_cost_of_run(const struct current_cost_question *q, const struct p
  * not in the catalogue. */
 const struct server *current_cost_find_server(const struct catalogue *c, const struct machine *m);
 
-/* Returns true when vendor, type, region and allocation of two servers are equal. Their prices are
- * then equal, too. */
+/* Returns true when vendor, type, region and allocation of two servers are equal. Such servers have
+ * equal prices. */
 bool current_cost_same_terms(const struct machine *a, const struct machine *b);
 
 #endif

@@ -63,8 +63,8 @@ int job_runs_to_size(struct history *h, const char *job_name, size_t measured, s
 	struct runs *ret, struct err *e);
 
 /* Replies "unknown_job". The reply proposes the jobs with this name in another namespace or
- * cluster. If there are none, it proposes the jobs with the most similar names. Returns 0, or a
- * negative errno. */
+ * cluster. If there are none, it proposes the jobs with the most similar names. If the request
+ * names a namespace, only jobs of this namespace are proposed. Returns 0, or a negative errno. */
 int answer_unknown_job(struct reply *reply, struct history *h, const char *job_name,
 	struct arena *arena, struct err *e);
 

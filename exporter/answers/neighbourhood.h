@@ -7,8 +7,9 @@
  * labels `project` and `domain` divide the jobs of Flyte further. Jobs without any of these are
  * neighbours of each other.
  *
- * Only the peak memory of its processes counts as the need of a neighbour's run. The job's own
- * sizing adds files in tmpfs, but no index of the history has them for all jobs.
+ * The need of a neighbour's run is the peak memory of its processes. It does not include files in
+ * tmpfs, which the job's own sizing adds, because no index of the history has these files for all
+ * jobs.
  *
  * Candidates are the jobs of the newest RECENT_RUNS ended runs, at most RECENT_JOBS jobs. They are
  * read in the order of their newest runs, latest first: the newest NEIGHBOUR_RUNS_MAX runs of each

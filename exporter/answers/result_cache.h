@@ -18,7 +18,7 @@ struct result {
 	/* Only the cache uses these members. */
 	TAILQ_ENTRY(result) link;
 	const char *key, *state;
-	size_t bytes; /* with the arena, when the result is stored */
+	size_t bytes; /* size of the result; from result_keep on, with its arena */
 	struct mono made, used;
 };
 

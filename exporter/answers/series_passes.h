@@ -21,7 +21,7 @@ struct series_passes {
 	size_t samples;       /* number of samples read from the history */
 };
 
-/* Reads the view and the phases. What `ret` points to is in `arena`. Returns -E2BIG when the points
+/* Reads the view and the phases. All data of `ret` is in `arena`. Returns -E2BIG when the points
  * exceed the memory budget. Other errors are those of history_series_after. */
 int series_passes_read(struct history *h, const struct series_passes_question *q,
 	struct arena *arena, struct series_passes *ret, struct err *e);

@@ -99,14 +99,15 @@ static void add_reasons(struct buf *b, const struct picks *p)
 		}
 }
 
-/* Returns the number of decimals for a size in GiB: 1 if the size is not whole and below 1000, else
+/* Returns the number of decimals for a size in GiB: 1 if the size is below 1000 and not whole, else
  * 0. */
 static int decimals(double gib)
 {
 	return gib < 1000 && floor(gib) < gib;
 }
 
-/* If the demand for CPUs or memory exceeds even the largest server, adds both numbers to a note. */
+/* If the demand for CPUs or memory exceeds the largest server, adds the demand and the size of that
+ * server to a note. */
 static void add_largest(struct buf *b, const struct server_answer *s)
 {
 	const struct catalogue *c = s->use.catalogue;
@@ -278,8 +279,8 @@ static void note_no_best(json_t *notes, struct buf *b, const struct server_answe
 	push(notes, b);
 }
 
-/* Adds a note if the best server is on another continent than today's server: how to stay there.
- * Adds none if the request names places. */
+/* Adds a note if the best server is on another continent than today's server. The note says how to
+ * stay on today's continent. Adds no note if the request names places. */
 static void note_far(json_t *notes, struct buf *b, const struct server_answer *s)
 {
 	if (s->options.regions || !s->best.pick || !server_is_far(s, s->best.pick))

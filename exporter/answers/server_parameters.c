@@ -356,8 +356,8 @@ static bool read_servers(const struct arguments *a, const struct catalogue *c,
 	return true;
 }
 
-/* Returns first the name of each region in its vendor's tools (or its id), then the display name of
- * each. */
+/* Returns the i-th name: first the names of all regions in their vendors' tools (or their ids),
+ * then the display names of all regions. */
 static const char *region_name(const struct catalogue *c, size_t i)
 {
 	const struct region *r = c->region;

@@ -22,7 +22,7 @@ static void put_known(json_t *o, const char *key, double v, json_t *(*number)(do
 		json_put(o, key, number(v));
 }
 
-/* Adds a text. An unknown text is null with `details`, and is left out without. */
+/* Adds a text. With `details`, an unknown text becomes null. Without `details`, it is left out. */
 static void put_text(json_t *o, const char *key, const char *s, bool details)
 {
 	if (details || (s && *s))
@@ -192,8 +192,8 @@ static void put_comparison(json_t *o, const struct server_answer *s, const struc
 			json_money);
 }
 
-/* Adds a note if the server is on another continent than today's. The note of the best server also
- * names today's continent. */
+/* Adds a note if the server is on another continent than today's server. The note of the best
+ * server also names today's continent. */
 static void put_region_note(json_t *o, const struct server_answer *s, const struct pick *p,
 	bool is_best)
 {

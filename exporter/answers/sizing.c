@@ -58,8 +58,7 @@ static int reply_no_demand(struct reply *r, const struct sizing_question *q, con
 	return answer_no_successful_run(r, q->job_name, runs, q->window_days);
 }
 
-/* Reads the runs, sizes the next run and fills `s`. *ret_bytes receives the size of the result.
- * Returns the same codes as sizing_of_job. */
+/* Reads the runs, sizes the next run and fills `s`. Returns the same codes as sizing_of_job. */
 static int size(struct history *h, const struct sizing_question *q, struct sizing_result *s,
 	struct reply *r, struct err *e)
 {

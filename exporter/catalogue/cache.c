@@ -23,8 +23,9 @@
 #define BUSY_MS      5000
 #define PATH_BUF_MAX 8192
 
-/* Version of the tables, stored as PRAGMA user_version. A file with another version is replaced.
- * Files of version 1 can have the spot price of a server as its on-demand price. */
+/* Version of the tables, stored as PRAGMA user_version. A file with another version is renamed, and
+ * a new file is begun. Files of version 1 can have the spot price of a server as its on-demand
+ * price. */
 #define CATALOGUE_CACHE_VERSION 2
 
 struct catalogue_cache {
@@ -137,8 +138,8 @@ static int create_tables(const struct catalogue_cache *k, struct err *e)
 	return sql_exec(&k->file, buf_text(&sql), "write", e);
 }
 
-/* Creates the tables, unless another process has just created them. Reads the version inside the
- * transaction to find out, because no other process can write then. */
+/* Creates the tables, unless another process has just created them. To find out, reads the version
+ * inside the transaction, during which no other process can write. */
 static int catalogue_cache_create_tables(const struct catalogue_cache *k, struct err *e)
 {
 	int64_t version = 0;

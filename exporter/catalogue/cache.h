@@ -21,8 +21,9 @@ struct catalogue_cache;
 int catalogue_cache_open(struct catalogue_cache **ret, const char *path, struct err *e);
 void catalogue_cache_close(struct catalogue_cache *cache);
 
-/* Returns true when catalogue_cache_open or catalogue_cache_save found the file corrupt and renamed
- * it. *ret then gets -EUCLEAN and a message with the new name. */
+/* Returns true when catalogue_cache_open or catalogue_cache_save found the file corrupt, or written
+ * by another version of this program, and renamed it. *ret then gets -EUCLEAN and a message with
+ * the new name. */
 bool catalogue_cache_aside(struct catalogue_cache *cache, struct err *ret);
 
 #define CATALOGUE_SOURCE_TEXT_MAX 512
@@ -63,7 +64,7 @@ struct cached_page {
 int catalogue_cache_page(struct catalogue_cache *cache, const char *url, struct cached_page *ret,
 	struct buf *body, struct err *e);
 /* Stores a page. If `body` is NULL, only the members of `page` are stored, and the old body stays.
- * Use NULL after an answer with status 304: it says that the old body is still right. */
+ * Use NULL after an answer with status 304, which means that the old body is still right. */
 int catalogue_cache_keep_page(struct catalogue_cache *cache, const char *url,
 	const struct cached_page *page, const struct buf *body, struct err *e);
 /* Deletes pages whose last fetch or confirmation is older than `before`. */

@@ -14,9 +14,9 @@
 #include "exporter/catalogue/rates.h"
 
 #define DAY 86400.0
-/* Ages from which on a catalogue is stale, because vendors change prices every few weeks:
- * STALE_SECONDS for a built-in or imported catalogue, the time of STALE_REFRESHES refreshes for a
- * fetched one. */
+/* Ages from which on a catalogue is stale, because vendors change prices every few weeks. A
+ * built-in or imported catalogue is stale after STALE_SECONDS, and a fetched one after the time of
+ * STALE_REFRESHES refreshes. */
 #define STALE_SECONDS   (30 * DAY)
 #define STALE_REFRESHES 3.0
 

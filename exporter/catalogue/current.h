@@ -1,6 +1,6 @@
-/* Chooses the catalogue for answers. The file of --catalogue.path comes first. Without this option,
- * it is the cached catalogue, which was fetched or imported. If the cache is empty, it is the
- * built-in catalogue. The catalogue is loaded on first use, and again when its file has changed. A
+/* Chooses the catalogue for answers. With --catalogue.path, that file is used. Without the option,
+ * the cached catalogue is used, which was fetched or imported. If the cache is empty, the built-in
+ * catalogue is used. The catalogue is loaded on first use, and again when its file has changed. A
  * replaced catalogue lives until its last reader has finished.
  *
  * If `refresh` is true, the first current_catalogue_hold with `keep` starts the thread that
@@ -24,8 +24,8 @@ struct current_catalogue_config {
 	 * is used. */
 	struct fetcher_options fetcher;
 	/* Called when the cache exists but cannot be read. After a call, it is not called again
-	 * until the file changes. `text` is valid during the call. It is called by any thread, but
-	 * never by two at once. NULL = no warning. */
+	 * until the file changes. `text` is valid during the call. Any thread may call this
+	 * function, but never two at once. NULL = no warning. */
 	void (*warn)(const char *text);
 };
 
@@ -49,13 +49,13 @@ void current_catalogue_free(struct current_catalogue *s); /* stops the thread; N
  * with a message.
  *
  * `keep` true: more calls are expected, so the call starts the thread, and the catalogue stays in
- * memory. `keep` false: the call does not start the thread. A catalogue that only this call loaded
- * is then freed when the caller drops it, except one from a pipe. Any thread. */
+ * memory. `keep` false: the call does not start the thread. A catalogue that was loaded for this
+ * call only is freed when the caller drops it, unless it came from a pipe. Any thread. */
 int current_catalogue_hold(struct current_catalogue *s, bool keep, struct catalogue **ret,
 	struct current_catalogue_state *state, struct err *e);
 
-/* Frees the catalogue if no call has used it for `seconds`. The next call loads it again. A
- * catalogue from a pipe stays, because a pipe can be read only once. */
+/* Frees the catalogue if no call with `keep` has used it for `seconds`. The next call loads it
+ * again. A catalogue from a pipe stays, because a pipe can be read only once. */
 void current_catalogue_tidy(struct current_catalogue *s, double seconds);
 
 #endif

@@ -15,7 +15,8 @@ struct fetcher_options {
 	struct text_list rates;
 	double refresh_seconds; /* age at which the catalogue is fetched again */
 	/* Callback with a message for the log. It is called when an attempt fails after a success,
-	 * and when one succeeds after a failure. It runs on the fetcher's thread. May be NULL. */
+	 * when one succeeds after a failure, and when the cache file was damaged. It runs on the
+	 * fetcher's thread. May be NULL. */
 	void (*say)(void *context, bool works, const char *text);
 	void *say_context;
 };

@@ -107,8 +107,8 @@ static bool is_dump(const struct file_input *in)
 	return false;
 }
 
-/* Calls `take` with each piece of the input in turn. Stops at its first error. `to` is passed
- * through. */
+/* Calls `take` with each piece of the input in turn. Stops at the first error that `take` returns.
+ * `to` is passed to `take`. */
 static int each_chunk(struct file_input *in,
 	int (*take)(void *to, const char *data, size_t n, struct err *e), void *to, struct err *e)
 {

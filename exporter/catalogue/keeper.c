@@ -88,9 +88,10 @@ static int wait_for(struct keeper *k, double seconds, const char *why, struct er
 	return go_on ? 0 : err_set(e, -ECANCELED, "stopped");
 }
 
-/* Returns the largest number of attempts of a call, one of which has just failed. Returns 1 if a
- * person waits and the Keeper has not answered any call yet. The first two calls, for the state and
- * for the countries, are then enough to find that the Keeper cannot be reached. */
+/* An attempt of a call has just failed. Returns how many attempts the call may have in total.
+ * Returns 1 if a person waits and the Keeper has not answered any call yet. The first two calls,
+ * for the state and for the countries, are then enough to find that the Keeper cannot be
+ * reached. */
 static unsigned attempts_of(const struct keeper *k)
 {
 	if (!k->options->attended || k->answer.status == 429)
@@ -416,8 +417,8 @@ static int is_json(void *context, const struct buf *body, struct err *e)
 
 /* Reads the hash of the Keeper's current database. Does not use the cache, because a cached answer
  * would have the hash of an older database. A failure is no error, because the hash only saves
- * calls: older Keepers lack the path /healthcheck, and a Keeper with its own database answers it
- * with 500. */
+ * calls: older Keepers lack the path /healthcheck, and a Keeper with its own database answers with
+ * status 500. */
 static int fetch_health(struct fetching *f, struct err *e)
 {
 	struct catalogue_cache *cache = f->k.cache;
@@ -751,8 +752,8 @@ static int fetch_frameworks(struct fetching *f, struct err *e)
 
 /* ---- requested benchmarks ---- */
 
-/* Fetches the scores of a benchmark, first the best over all configurations. If it has a
- * configuration with one core and no other setting, then fetches the scores of the first such
+/* Fetches the best scores of a benchmark over all configurations. If the benchmark has a
+ * configuration with one core and no other setting, also fetches the scores of the first such
  * configuration. */
 static int fetch_scores(struct fetching *f, const char *benchmark_id, const json_t *configs,
 	struct err *e)
@@ -815,8 +816,8 @@ static int check_count(struct fetching *f, struct err *e)
 }
 
 /* Checks that at least half of the servers have a price. The Keeper was asked only for servers with
- * a price. If most have none, its answers mean something else than expected, and this catalogue
- * must not replace an older one. */
+ * a price. If most have none, the Keeper's answers do not mean what this program expects, and this
+ * catalogue must not replace an older one. */
 static int check_prices(const struct catalogue *c, const char *url, struct err *e)
 {
 	size_t priced = 0;

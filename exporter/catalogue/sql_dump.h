@@ -18,8 +18,8 @@ int catalogue_dump_open(struct catalogue_dump **ret, const char *path, struct er
 int catalogue_dump_add(struct catalogue_dump *d, const char *text, size_t len, struct err *e);
 
 /* Ends the dump and frees `d`, which may be NULL. If the last statement is incomplete, returns an
- * error. Use `e` NULL after another error: an incomplete statement is then discarded, and is no
- * error. */
+ * error. After another error, pass NULL as `e`: an incomplete last statement is then discarded, and
+ * is no error. */
 int catalogue_dump_close(struct catalogue_dump *d, struct err *e);
 
 #define CATALOGUE_STATEMENT_MAX (64u << 20)

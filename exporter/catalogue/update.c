@@ -104,7 +104,7 @@ static double network_random(void *context)
 static void known_origin(const struct catalogue_source *s, struct cache_origin *ret)
 {
 	*ret = (struct cache_origin){0};
-	/* It may have been imported, or fetched with other settings. */
+	/* The cached catalogue may have been imported, or fetched with other settings. */
 	if (catalogue_cache_origin(ret, s->cache_path, NULL) == 0 && !catalogue_is_from(s, ret))
 		*ret = (struct cache_origin){0};
 }

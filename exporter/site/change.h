@@ -3,7 +3,7 @@
  *
  * These clients may make changes:
  * - Over the Unix socket: root, and the user who runs the exporter.
- * - Over TCP, with --web.changes-token-file: only clients that send its token.
+ * - Over TCP, with --web.changes-token-file: only clients that send the token in that file.
  * - Over TCP, without that file: users of --web.config.file. With --web.allow-changes, also every
  *   client whose Host header names this machine (host_header.h). In both cases, a change from a web
  *   page is refused unless this exporter served the page, which prevents CSRF and DNS rebinding.
@@ -20,8 +20,8 @@
 bool site_change(struct site *s, const struct http_request *r, struct request_target *t,
 	struct http_answer *ret);
 
-/* Returns true if some clients may make changes over TCP. Other exporters can forward their runs to
- * this one only then. */
+/* Returns true if some clients may make changes over TCP. If not, other exporters cannot forward
+ * their runs to this one. */
 bool site_changes_come_by_tcp(const struct options *o);
 
 /* Returns true when a route for changes has this path. `path` must not contain a query ("?..."). */

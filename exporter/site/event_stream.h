@@ -7,10 +7,11 @@
  * or fewer when memory is limited (memory_budget.h). A stream stores at most EVENT_STREAM_TEXT_MAX
  * bytes of text.
  *
- * id: 1234 the number of the last sample event: samples data: {"n": 2, "at": [...], ...} as in the
- * answer of /series
- *
- * event: end the run has ended and all samples were sent; the stream ends data: {} */
+ * There are two events:
+ * - "samples" has new samples. Its data is JSON as in the answer of /series: {"n": 2, "at": [...],
+ *   ...}. Its id is the number of the last sample.
+ * - "end" says that the run has ended and that all samples were sent. Its data is {}. The stream ends
+ *   after it. */
 #ifndef EXPORTER_SITE_EVENT_STREAM_H
 #define EXPORTER_SITE_EVENT_STREAM_H
 

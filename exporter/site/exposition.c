@@ -31,7 +31,7 @@ const struct exposition_words exposition_words[] = {
 	[METRIC_INFO] = {"_info", "gauge", "info"},
 };
 
-/* Where the constant text of a family is in exposition_heads.text. Its HELP and TYPE lines are at
+/* The place of a family's constant text in exposition_heads.text. Its HELP and TYPE lines are at
  * the offset `at` and have `lines` bytes. They are followed by the constant start of a sample line,
  * which has `prefix` bytes. `prefix` 0 = the text was not made yet. */
 struct exposition_head {
@@ -130,8 +130,8 @@ static void family_lines(struct buf *out, const struct metric *m, bool openmetri
 }
 
 /* Writes the start of a sample line that is the same for all samples of a metric. If the metric has
- * labels, it ends before the value of the first label, and otherwise before the blank in front of
- * the number. */
+ * labels, this text ends before the value of the first label. Otherwise it ends before the blank in
+ * front of the number. */
 static void sample_prefix(struct buf *out, const struct metric *m)
 {
 	buf_adds(out, m->name);

@@ -11,8 +11,8 @@
 #include "exporter/core/memory_budget.h"
 #include "exporter/sampling/sampler.h"
 
-/* Seconds that a scrape waits for a recent snapshot: WAIT_DEFAULT, or the scraper's timeout minus
- * WAIT_MARGIN, but at least WAIT_LEAST. */
+/* Seconds that a scrape waits for a recent snapshot: the scraper's timeout minus WAIT_MARGIN, but
+ * at least WAIT_LEAST and at most WAIT_DEFAULT. If the scraper sends no timeout, WAIT_DEFAULT. */
 #define WAIT_DEFAULT 5.0
 #define WAIT_MARGIN  0.5 /* subtracted from the scraper's timeout, to send the answer */
 #define WAIT_LEAST   0.1
@@ -119,8 +119,8 @@ static double wait_of(const char *scrape_timeout)
 }
 
 /* Waits for a recent snapshot, at most `wait` seconds. When the sampler hangs, the first scrapes
- * wait that long. Until the sampler ticks again, later scrapes then wait only WAIT_LEAST, so that
- * threads stay free for /-/healthy. */
+ * wait that long. Later scrapes wait only WAIT_LEAST until the sampler ticks again, so that threads
+ * stay free for /-/healthy. */
 static struct snapshot *fresh_snapshot(struct site *s, double wait)
 {
 	struct sampler *sampler = s->app->sampler;

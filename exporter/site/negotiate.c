@@ -126,8 +126,8 @@ static bool element_format(const struct element *e, enum exposition_format *ret)
 
 static void content_type(struct negotiated *n, struct slice escaping)
 {
-	/* `escaping`: the escaping scheme that the answer names if the client requests none. "" =
-	 * it then names none. NULL = the answer never names a scheme. */
+	/* `escaping`: the escaping scheme that the answer names if the client requests none; "" =
+	 * no scheme. NULL = the answer never names a scheme, even if the client requests one. */
 	static const struct {
 		const char *type, *escaping;
 	} rows[EXPOSITION_FORMATS] = {

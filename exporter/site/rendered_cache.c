@@ -7,7 +7,7 @@
 
 #include "collectors/base/mem.h"
 
-/* The buffer for a new body is by 1/ROOM_PART larger than the previous body, so that it seldom has
+/* The buffer for a new body is larger than the previous body by 1/ROOM_PART, so that it seldom has
  * to grow. */
 #define ROOM_PART 16
 /* Maximum number of unused bytes in the buffer of a stored body. */

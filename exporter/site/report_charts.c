@@ -14,9 +14,9 @@
 /* Lines are drawn in a square with sides of this length, which the browser stretches to the size of
  * the chart. */
 #define SQUARE 1000.0
-/* If a level, such as the requested memory, is above the highest sample times this number, only its
- * name is written and no line is drawn. With the line, the rest of the chart would be too flat to
- * read. */
+/* If a level, such as the requested memory, is above the highest sample times this number, no line
+ * is drawn for it, and only its name is written. With the line, the rest of the chart would be too
+ * flat to read. */
 #define LEVEL_NEAR 2.0
 #define SERIES_MAX 3
 #define LEVELS_MAX 3

@@ -199,8 +199,8 @@ bool site_disk_may_hang(const struct site *s)
 
 void site_no_answer(struct site *s, struct http_answer *ret)
 {
-	/* Make the historian write now, so that it notices that the disk does not answer even if it
-	 * has nothing to write. */
+	/* Make the historian write now, even if it has nothing to write, so that it notices that
+	 * the disk does not answer. */
 	historian_flush(s->app->historian, 0);
 	site_refusal(ret, 503, "overloaded", "the history's disk does not answer; try again later");
 }

@@ -43,8 +43,8 @@ struct http_answer {
 	const char *etag;   /* value of ETag; NULL = the answer must not be cached */
 	const char *policy; /* Content-Security-Policy, or NULL */
 	bool is_last;       /* true = close the connection after this answer */
-	/* generation for sampler_scraped, to be called after the body was sent; 0 = do not call
-	 * it */
+	/* generation to pass to sampler_scraped after the body was sent; 0 = do not call
+	 * sampler_scraped */
 	uint64_t scraped;
 	struct response_body *body;  /* the caller owns one reference */
 	struct event_stream *stream; /* sent instead of `body`; the caller closes it; NULL = none */
@@ -56,7 +56,7 @@ struct http_answer {
 struct site;
 struct site *site_new(struct app *app);
 /* Checks the options of the site. Returns -EINVAL when --web.telemetry-path is also the path of a
- * route or a page, which could then not be reached. */
+ * route or a page, because clients could not reach that route or page. */
 int site_check_options(const struct options *o, struct err *e);
 /* Starts the thread of event streams. Call it before the first request. */
 int site_start(struct site *s, struct err *e);
@@ -78,8 +78,8 @@ void site_no_answer(struct site *s, struct http_answer *ret);
 void site_refusal(struct http_answer *ret, int status, const char *code, const char *message);
 
 /* Finds the namespace whose token (--web.namespace-tokens) the request has, and writes it to `ret`.
- * Returns false if the request has no such token. While the tokens cannot be read, returns false
- * for every request, and logs the error once.
+ * Returns false if the request has no such token, or came over the Unix socket. While the tokens
+ * cannot be read, returns false for every request, and logs the error once.
  *
  * Call it only once for each request, and pass the result in r->space. The files with the tokens
  * may change at any time. After a second call, a client that may only post runs of its namespace
@@ -88,7 +88,8 @@ bool site_token_space(struct site *s, const struct http_request *r, char ret[sta
 
 /* Decides by the headers whether the body of a request is read. Returns true for a change that this
  * client may make, although the change may still be refused later. Sets `*by_token` to true when a
- * token of the request allows the change. The client then needs no name and password of
+ * token of the request allows the change, or allows the client to read the answer
+ * (--web.namespace-tokens.read). The client then needs no name and password of
  * --web.config.file. */
 bool site_takes_body(const struct site *s, const struct http_request *r, bool *by_token);
 
@@ -96,9 +97,10 @@ bool site_takes_body(const struct site *s, const struct http_request *r, bool *b
  * - SITE_AT_ONCE: an HTTP thread.
  * - SITE_LATER: the thread of a slow queue (slow_queue.h), because the answer may be slow and a
  *   scrape must not wait for it.
- * - SITE_OF_SAMPLES: the thread of another slow queue, which reads the samples of whole runs. For a
- *   POST, call it only after site_takes_body returned true. Otherwise use SITE_AT_ONCE, because a
- *   refusal takes no time. */
+ * - SITE_OF_SAMPLES: the thread of another slow queue, which reads the samples of whole runs.
+ *
+ * Do not call this function for a POST for which site_takes_body returned false. Use SITE_AT_ONCE for
+ * it, because a refusal takes no time. */
 enum site_way { SITE_AT_ONCE, SITE_LATER, SITE_OF_SAMPLES, SITE_WAYS };
 enum site_way site_way_of(const struct http_request *r);
 

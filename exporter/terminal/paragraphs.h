@@ -19,8 +19,8 @@ void paragraphs_warnings(struct buf *out, const json_t *answer, const struct scr
 /* Appends a server with its place and the properties of its price: "m6i.xlarge, aws us-east-1,
  * spot". */
 void paragraphs_server(struct buf *out, const json_t *server);
-/* Appends the day from which the prices of an answer are, and the exchange rates with which they
- * were converted to `currency`. */
+/* Appends the date of the prices of an answer, and the exchange rates with which the prices were
+ * converted to `currency`. */
 void paragraphs_prices(struct buf *out, const json_t *answer, const struct screen *s,
 	const char *currency);
 /* Appends the notes of an answer about servers. */

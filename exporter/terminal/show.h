@@ -11,11 +11,11 @@
 
 struct shown {
 	const char *command; /* command of the route: "recommend" */
-	/* As text, the answer of another route is shown instead: the command of that route. NULL =
-	 * no other route. */
+	/* If not NULL, the text format shows the answer of another route. This is the command of
+	 * that route. */
 	const char *from;
 	/* Parameter of the route that is set to true for text and CSV, because it adds values that
-	 * they show; NULL = none. */
+	 * text and CSV show; NULL = none. */
 	const char *with;
 	/* Appends the answer as text. If `explain` is true, adds the reasons. */
 	void (*show)(struct buf *out, const json_t *answer, const struct screen *s, bool explain);

@@ -127,7 +127,7 @@ static void add_job(struct grid *g, const json_t *job, bool places, double now)
 	add_saving(g, job);
 }
 
-/* Adds how much the jobs of the table could save in a month together, and how many jobs this
+/* Adds how much the jobs of the table together could save in a month. Also adds how many jobs this
  * includes, because the saving of some jobs may be unknown. */
 static void add_savings(struct buf *out, const json_t *jobs)
 {

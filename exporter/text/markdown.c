@@ -19,7 +19,7 @@ struct markdown {
 	struct buf *out;
 	markdown_href href;
 	const void *context;
-	struct buf paragraph; /* lines that are not yet written */
+	struct buf paragraph; /* lines that are written when the paragraph ends */
 	struct list list[LISTS_MAX];
 	size_t lists;
 	size_t tables;    /* written so far */
@@ -203,7 +203,7 @@ static size_t add_emphasis(struct markdown *m, struct slice s, char before, int 
 	return 0;
 }
 
-/* If `s` begins with markup, adds it and returns the number of bytes of `s` that it has. Otherwise
+/* If `s` begins with markup, adds it and returns the number of bytes of the markup. Otherwise
  * returns 0. `before` is the character before `s`. */
 static size_t add_markup(struct markdown *m, struct slice s, char before, int depth)
 {

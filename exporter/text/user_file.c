@@ -87,8 +87,9 @@ static bool has_access_list(const char *path)
 	return lgetxattr(path, "system.posix_acl_access", NULL, 0) > 0;
 }
 
-/* Returns true for an error after which the file cannot be replaced but can perhaps be overwritten:
- * it belongs to another user, is a mount in a container, or is in a folder that is not writable. */
+/* Returns true for an error after which the file cannot be replaced, but can perhaps be
+ * overwritten. It belongs to another user, is a mount in a container, or is in a folder that is not
+ * writable. */
 static bool cannot_be_replaced(int code)
 {
 	return code == -EPERM || code == -EACCES || code == -EROFS || code == -EBUSY;

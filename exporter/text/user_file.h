@@ -24,9 +24,9 @@ struct user_file {
  * user_file_end. `path` must live until then. After an error, do not call user_file_end. */
 int user_file_begin(struct user_file *f, const char *path, struct err *e);
 
-/* Closes the file. `code` is the result of writing the answer. If it is 0, the new file replaces an
- * earlier regular file at this path; otherwise the earlier file stays as it was. Returns `code`, or
- * the error of the last write. */
+/* Closes the file. `code` is the result of writing the answer. If `code` is 0, the new file
+ * replaces an earlier regular file at this path; otherwise the earlier file stays as it was.
+ * Returns `code`, or the error of the last write. */
 int user_file_end(struct user_file *f, int code, struct err *e);
 
 /* Writes `body` to the file at `path`, in the same way as user_file_begin and user_file_end. */

@@ -22,16 +22,16 @@ struct yaml {
 };
 
 /* Parses the first document of `text`. Returns -EINVAL when `text` is not YAML or is longer than
- * YAML_SIZE_MAX. For an empty text, yaml_root then returns NULL. `file` and `arena` must outlive
- * `y`. */
+ * YAML_SIZE_MAX. If `text` is empty, yaml_open succeeds, and yaml_root returns NULL. `file` and
+ * `arena` must outlive `y`. */
 int yaml_open(struct yaml *y, const char *file, const char *text, size_t len, struct arena *arena,
 	struct err *e);
 void yaml_close(struct yaml *y);
 yaml_node_t *yaml_root(struct yaml *y);
 yaml_node_t *yaml_node(struct yaml *y, yaml_node_item_t index);
 
-/* A function that reads one value into `*into`. It is not called for the value null, so `*into`
- * stays unchanged then. */
+/* A function that reads one value into `*into`. For the value null, it is not called, and `*into`
+ * stays unchanged. */
 typedef int yaml_reader(struct yaml *y, yaml_node_t *value, void *into, struct err *e);
 
 struct yaml_key {

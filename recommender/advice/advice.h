@@ -9,8 +9,9 @@
 #include "recommender/sizing/sizing.h"
 
 /* Facts that the caller knows about the target. If all members are zero, each format uses its
- * defaults. Only a format with READS_PROCESS needs `job_name` or `process`. A given `process` or
- * `container` must pass the check at the end of this file. */
+ * defaults. Only a format with READS_PROCESS needs `job_name` or `process`. If `process` is given,
+ * advice_process_valid must be true for it. If `container` is given, advice_container_valid must be
+ * true for it. */
 struct advice_target {
 	const char *job_name;    /* key or name of the job */
 	const char *process;     /* name of a Nextflow process; NULL = made from `job_name` */

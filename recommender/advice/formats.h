@@ -4,9 +4,9 @@
 
 #include "recommender/advice/advice.h"
 
-/* Numbers of a sizing, in whole units. 0 = the number is unknown, or the job does not use the
- * resource. The text piece with this number is then left out, and the target system uses its
- * default. A limit is never below its request. A limit of 0 means that no limit is advised. */
+/* Numbers of a sizing. 0 = the number is unknown, or the job does not use the resource. A text
+ * piece whose number is 0 is left out, so the target system uses its default. A limit is never
+ * below its request. A limit of 0 means that no limit is advised. */
 enum advice_number {
 	NO_NUMBER, /* terminates a list of pieces */
 	CPUS,      /* whole CPUs */

@@ -50,7 +50,7 @@ void advice_add_process(struct buf *out, const char *job_name)
 	struct job_parts job = job_key_parts(job_name);
 	const char *slash = strrchr(job.name, '/');
 
-	bool first = true; /* of an identifier, which begins with no digit */
+	bool first = true; /* true = an identifier begins here, so a digit is not allowed */
 
 	for (const char *p = slash && slash[1] ? slash + 1 : job.name; *p; p++) {
 		bool joins = *p == ':' && !first && p[1];

@@ -28,9 +28,9 @@ const struct advice_sizes advice_sizes_fargate = {
 };
 
 /* Source: "General-purpose machine family" in the documentation of Compute Engine, and its sample
- * "Create VMs with custom machine types". A CPU has 512 to 8,192 MiB, in steps of 256. E2 has 2 to
- * 32 CPUs, even numbers, and at most 128 GiB. N2 has 2 to 32, even numbers, then multiples of 4 to
- * 128, and at most 624 GiB. */
+ * "Create VMs with custom machine types". A CPU has 512 to 8,192 MiB, in steps of 256. E2 is sold
+ * with an even number of CPUs from 2 to 32, and at most 128 GiB. N2 is sold with an even number of
+ * CPUs from 2 to 32, or a multiple of 4 from 36 to 128, and at most 624 GiB. */
 /* clang-format off */
 #define CUSTOM(series, cpus, most) \
 	{series, (cpus)*1000, (cpus)*512, (cpus)*8192 < (most) ? (cpus)*8192 : (most), 256}

@@ -137,8 +137,8 @@ static size_t find_shift(struct findings *f, const struct line *l)
 	return at;
 }
 
-/* Finds a trend in the runs from index `from` on, which is the first run after the last shift. With
- * the runs before a sudden shift, the shift would look like a trend. */
+/* Finds a trend in the runs from index `from` on, which is the first run after the last shift. The
+ * runs before the shift are left out, because the shift would look like a trend. */
 static void find_trend(struct findings *f, const struct line *l, size_t from, double requested)
 {
 	size_t n = l->n - from;
@@ -194,8 +194,8 @@ static void find_new_peak(struct findings *f, const struct line *l)
 }
 
 /* Estimates the logarithm of the newest value from the runs before it, back to index `from` (the
- * last shift). Uses the input sizes if all are known. `residual` receives the logarithms of these
- * runs without the effect of their input sizes, sorted. */
+ * last shift). Uses the input sizes if all are known. `residual` receives the logarithms of the
+ * values of these runs, without the effect of their input sizes, sorted. */
 static double expected_newest(const struct line *l, size_t from, double residual[TREND_MAX])
 {
 	size_t n = l->n - 1 - from;

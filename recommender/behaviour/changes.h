@@ -12,17 +12,18 @@ struct change {
 	enum change_kind kind;
 	const char *measure; /* "memory_peak_bytes", "duration_seconds", "cpu_seconds" */
 	const char *run_id;  /* SHIFT: first run after the shift; TREND: NULL; others: newest run */
-	/* SHIFT: medians before and after the shift. TREND: value of the oldest run, and expected
-	 * value of the next. NEW_PEAK: largest earlier peak, and newest peak. ANOMALY: expected and
-	 * actual value. */
+	/* SHIFT: medians before and after the shift. TREND: values of the trend line at its oldest
+	 * run and at the next run. NEW_PEAK: largest earlier peak, and newest peak. ANOMALY:
+	 * expected and actual value. */
 	double before, after;
 	double chance;     /* TREND: p-value (see trend_chance); else NaN */
 	const char *words; /* one sentence, in the caller's arena */
 };
 
 /* Finds the changes and returns their number. `runs`: newest first, all outcomes.
- * `requested_bytes`: memory request of the next run, NaN = unknown. It is used only if memory has a
- * trend: the sentence then says after how many runs memory will reach it. `*ret` is in `arena`. */
+ * `requested_bytes`: memory request of the next run, NaN = unknown. Only the sentence about a trend
+ * of the memory uses it, to say after how many runs the memory will reach the request. `*ret` is in
+ * `arena`. */
 size_t changes_of_runs(const struct runs *runs, double requested_bytes, struct arena *arena,
 	struct change **ret);
 

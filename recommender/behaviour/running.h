@@ -5,9 +5,9 @@
 #include "recommender/run.h"
 #include "recommender/sizing/sizing.h"
 
-/* Expected peaks and durations of a run, as it is forecast before its start. The values in an array
- * are equally likely and in ascending order. Compute a prospect only once per run, because
- * running_prospect replays all earlier runs. */
+/* The peaks and durations that are expected of a run before it starts. The values in an array are
+ * equally likely and in ascending order. Compute a prospect only once per run: running_prospect is
+ * slow, because it replays all earlier runs. */
 #define PROSPECT_POINTS 200
 struct prospect {
 	double peak[PROSPECT_POINTS];     /* expected peaks, bytes; all NaN = unknown */
@@ -41,14 +41,14 @@ struct running_progress {
 struct running {
 	/* Probability that the run reaches its memory limit before it ends. It is the weighted mean
 	 * of two estimates:
-	 * - By earlier runs: among the expected peaks that are not below the peak so far, the share
-	 *   of those above the limit.
-	 * - By growth: the peak is assumed to grow on as fast as in the second half of the run so
-	 *   far. The weight of this estimate is the share of the expected peaks that are below the
-	 *   peak so far. */
+	 * - By earlier runs: the number of expected peaks above the limit, divided by the number of
+	 *   expected peaks that are at least the peak so far.
+	 * - By growth: assumes that the peak keeps growing as fast as in the second half of the
+	 *   time so far. The weight of this estimate is the share of the expected peaks that are
+	 *   below the peak so far. */
 	double oom_risk;
-	/* Median of the expected peaks that are not below the peak so far, or the peak so far if
-	 * all are below it. */
+	/* Median of the expected peaks that are at least the peak so far. If there are none, it is
+	 * the peak so far. */
 	double expected_peak_bytes;
 	/* Expected total duration, never below `seconds`. At first it is prospect.expected_seconds.
 	 * As soon as the run has lasted longer than one of the expected durations, it is the median

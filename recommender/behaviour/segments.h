@@ -3,9 +3,9 @@
  *
  * The method is optimal partitioning (Jackson et al. 2005). It gives the same result as PELT
  * (Killick et al. 2012). The cuts minimise the squared distance of every point to the mean of its
- * segment, plus a penalty of 3 ln n for each cut. Channels are standardised, and constant channels
- * are ignored. An unknown value (NaN) is replaced by the last known value before it. At the start
- * of the series, it is replaced by the first known value. */
+ * segment, plus a penalty of 3 ln n for each cut, where n is the number of points. Channels are
+ * standardised, and constant channels are ignored. An unknown value (NaN) is replaced by the last
+ * known value before it. At the start of the series, it is replaced by the first known value. */
 #ifndef RECOMMENDER_BEHAVIOUR_SEGMENTS_H
 #define RECOMMENDER_BEHAVIOUR_SEGMENTS_H
 

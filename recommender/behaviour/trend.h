@@ -8,9 +8,9 @@
 
 #define TREND_MAX 200 /* the functions use only this many of the newest values */
 
-/* Mann-Kendall test: returns the two-sided p-value, 0 to 1. This is the probability that chance
- * alone puts the values in an order with at least such a trend. Corrects for ties. Returns 1 for
- * fewer than 4 values. */
+/* Mann-Kendall test: returns the two-sided p-value, 0 to 1. This is the probability that values in
+ * a random order have at least as strong a trend. Corrects for ties. Returns 1 for fewer than 4
+ * values. */
 double trend_chance(const double *v, size_t n);
 
 /* Returns the slope of the values by the Theil-Sen estimator: the median of the slopes between all
@@ -19,8 +19,8 @@ double trend_slope(const double *v, size_t n);
 
 /* Computes the chance and the slope of a series. A slow wave is not a trend, but trend_chance would
  * take it for one. A series may be a wave if the deviations of neighbouring values from a line with
- * this slope correlate by more than 0.3. The chance is then computed from the medians of blocks of
- * five values. */
+ * this slope correlate by more than 0.3. The chance of such a series is computed from the medians
+ * of blocks of five values. */
 struct trend {
 	double chance, slope;
 };

@@ -1,10 +1,11 @@
 /* How vendors bill the time of a Linux server that is rented on demand or spot. Pure functions.
  *
- * A spot server is billed by the same rule. Interruptions add to the time (forecast_with_rework),
- * and the sum is rounded once. Some vendors do not bill a spot server that they take back soon
- * after its start. The rules here bill it.
+ * A spot server is billed by the same rule as a server on demand. Interruptions add to the time
+ * (forecast_with_rework), and the sum is rounded once. Some vendors do not bill a spot server that
+ * they take back soon after its start. The rules here always bill it.
  *
- * Sources, with their dates:
+ * The rules and their sources, with dates. "Hours begun" means that a part of an hour is billed as a
+ * whole hour.
  * 	aws       seconds, at least 60. aws.amazon.com/about-aws/whats-new/2017/10/
  * 	          announcing-amazon-ec2-per-second-billing (2017-10-02)
  * 	gcp       seconds, at least 60, as Spare Cores lists it (2026-08)
@@ -38,7 +39,7 @@ struct billing {
 	double month; /* most billed hours of a month; NaN = no limit is known */
 };
 
-/* Returns the rule for server `s` of vendor `v`. It has the numbers of the catalogue. A number that
+/* Returns the rule for server `s` of vendor `v`. Its numbers come from the catalogue. A number that
  * the catalogue lacks comes from the list above. A minimum that depends on the size of the server
  * always comes from the list, because a catalogue has only one minimum for each vendor. */
 struct billing billing_of(const struct vendor *v, const struct server *s);

@@ -179,8 +179,8 @@ int catalogue_add_vendor(struct catalogue_builder *b, const struct vendor *v, st
 }
 
 /* Hetzner's servers are ordered in a location, such as "fsn1". Sources name the data centre,
- * "fsn1-dc14", which Hetzner's tools accept no longer (hcloud 1.67.0, 2026-07-24). The part before
- * the "-" is the location. The name of the data centre becomes an alias. */
+ * "fsn1-dc14", which Hetzner's tools refuse (hcloud 1.67.0, 2026-07-24). The part before the "-" is
+ * the location. The name of the data centre becomes an alias. */
 static void name_location(struct catalogue_builder *b, struct region *r)
 {
 	size_t n = strcspn(r->api_reference, "-");

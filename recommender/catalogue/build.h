@@ -28,7 +28,7 @@ int catalogue_add_price(struct catalogue_builder *b, const struct price_row *row
  *
  * catalogue_place_price looks up the region, the zone and the currency of `row`, and writes a
  * struct price with them to *ret. The caller can reuse *ret for all servers of the vendor in this
- * zone: it sets only ret->price for each.
+ * zone, and then sets only ret->price for each server.
  *
  * catalogue_add_placed adds a price of a server. `server` is the server's index: 0 is the server
  * that was added first. The index must be below catalogue_builder_servers, and the price must be
@@ -87,9 +87,9 @@ struct json_reading {
 	const char *region_id;    /* region of all prices; NULL = each object names its region */
 	const char *benchmark_id; /* benchmark of selected_benchmark_score; NULL = ignore */
 	bool single_core;         /* selected_benchmark_score is of a configuration of one core */
-	/* Prices to read. Use PRICES_ONDEMAND or PRICES_SPOT for the answer to a request for one
-	 * region and this allocation. All other prices in the answer are unreliable: if the region
-	 * has no price, a Keeper answers with the lowest price of all regions. */
+	/* Prices to read. Use PRICES_ONDEMAND or PRICES_SPOT for the answer to a request that names
+	 * one region and this allocation. All other prices in the answer are unreliable: if the
+	 * region has no price, a Keeper answers with the lowest price of all regions. */
 	enum { PRICES_ALL, PRICES_ONDEMAND, PRICES_SPOT, PRICES_NONE } prices;
 };
 /* Adds all objects of a JSON array. *objects (may be NULL) receives the number of objects,

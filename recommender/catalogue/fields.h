@@ -57,8 +57,8 @@ const struct field *field_find(const char *name, size_t len);
 const struct field *field_of(enum field_part part, const char *name);
 
 /* Call it for a row whose price is the lowest price of all allocations, like the Keeper's "price".
- * The price gets ALLOCATION_ANY. But it becomes unknown if it adds nothing: the row also has an
- * on-demand price, or a spot price that is not higher. */
+ * The price gets ALLOCATION_ANY. The price becomes unknown if it adds nothing, because the row also
+ * has an on-demand price, or a spot price that is not higher. */
 void field_row_price_is_lowest(struct field_row *r);
 
 /* Makes every member unknown. */

@@ -112,7 +112,7 @@ static bool is_of_price(const struct field *f)
 }
 
 /* Sets the fields of one part from an object. If `plain` is true, the object has the fields of
- * several parts. A key that several parts have then counts only for the first of them
+ * several parts, and a key that several parts have counts only for the first of them
  * (field_find). */
 static int set_part(struct json_cursor *r, const json_t *object, enum field_part part, bool plain,
 	struct field_row *row, struct err *e)
@@ -138,7 +138,8 @@ static bool text_is(const json_t *object, const char *key, const char *expected)
 	return text && strcasecmp(text, expected) == 0;
 }
 
-/* Sets those prices of the row to NaN of which the allocation or the region is uncertain. */
+/* If the row has no price, uses min_price. Then sets each price of the row to NaN if its allocation
+ * or its region is uncertain. */
 static void settle_prices(const struct json_cursor *r, const json_t *object, struct field_row *row)
 {
 	static const char *const minima[] = {"min_price", "min_price_ondemand", "min_price_spot"};
@@ -241,7 +242,7 @@ static int add_object(struct json_cursor *r, const json_t *object, struct err *e
 		break;
 	}
 	/* A lenient reader skips an object without an identity (-EINVAL), and an object that was
-	 * added before (-EEXIST): if the Keeper's list changes between the requests for two pages,
+	 * added before (-EEXIST). If the Keeper's list changes between the requests for two pages,
 	 * an object can be on both. */
 	return r->how->lenient && (code == -EINVAL || code == -EEXIST) ? 0 : code;
 }

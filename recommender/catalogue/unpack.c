@@ -181,9 +181,10 @@ static const struct server_range *servers_of(const struct unpacking *u, const ch
 	return NULL;
 }
 
-/* Returns the expected price of a server in this row. A pack stores only the difference of the real
- * price from it. `before`: price of the previous server in this row. `reference_before`,
- * `reference`: prices of the previous server and of this server in the reference row; 0 = none. */
+/* Returns the expected price of a server in this row. A pack stores only the difference between the
+ * real price and the expected price. `before`: price of the previous server in this row.
+ * `reference_before`, `reference`: prices of the previous server and of this server in the
+ * reference row; 0 = none. */
 static double expected(double before, double reference_before, double reference)
 {
 	return reference > 0 && reference_before > 0 ?

@@ -22,7 +22,7 @@
  * 	0.3 x bill(low) + 0.4 x bill(expected) + 0.3 x bill(high)
  *
  * low and high are the 10th and 90th percentile (Hurst, Brown and Swanson 2000, AAPG Bulletin 84).
- * Without a range, it is bill(expected). */
+ * Without a range, the cost is bill(expected). */
 #ifndef RECOMMENDER_SERVERS_FORECAST_H
 #define RECOMMENDER_SERVERS_FORECAST_H
 
@@ -70,12 +70,12 @@ struct forecast forecast_on(const struct catalogue *c, const struct job_profile 
  * other servers can be scaled by it. */
 bool forecast_scales(const struct job_profile *p);
 
-/* Returns the part of the server's SCore that a job with `cores` busy cores can use: score1 for one
- * core, and min(cores x score1, score) for more. `score` is measured with all vCPUs busy. Two vCPUs
- * often share one core of the processor, and each is then slower than a vCPU alone on its core. A
- * job that keeps few vCPUs busy does not have to share cores. If only `score` is known, returns
- * score x min(cores, vcpus) / vcpus. If `cores` is NaN, returns the whole score. NaN = the score is
- * unknown. */
+/* Returns the part of the server's SCore that a job with `cores` busy cores can use. It is score1
+ * for at most one core, and min(cores x score1, score) for more. `score` is measured with all vCPUs
+ * busy. Two vCPUs often share one core of the processor, and each is then slower than a vCPU alone
+ * on its core. A job that keeps few vCPUs busy does not have to share cores. For more than one
+ * core, if score1 is unknown, returns score x min(cores, vcpus) / vcpus. If `cores` is NaN, returns
+ * the whole score. NaN = the score is unknown. */
 double forecast_usable_score(const struct server *s, double cores);
 
 /* Returns the expected seconds until a run ends, if each random interruption restarts the run from
@@ -95,11 +95,11 @@ struct cost {
 	 * takes forecast.low or forecast.high seconds. */
 	double low, amount, high;
 	/* Parts of amount; 0 = none. The first four are for a run of forecast.seconds. `spread` is
-	 * the rest of `amount`, because `amount` is a mean over several durations. It can be
+	 * the rest of `amount`, because `amount` is a mean over several durations. `spread` can be
 	 * negative. */
 	double compute, storage, outbound, ipv4, spread;
 	double billed_seconds; /* seconds that are billed for a run of forecast.seconds */
-	double added_seconds;  /* part of billed_seconds: minimum or increment of the vendor */
+	double added_seconds;  /* part of billed_seconds that the vendor's rule adds */
 	unsigned lacks;        /* bits of enum cost_gap */
 };
 

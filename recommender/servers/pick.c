@@ -213,7 +213,8 @@ static enum exclusion appraise_server(const struct pick_search *q, const struct 
 	return EXCLUSION_COUNT;
 }
 
-/* Returns USD, or the first currency found if no fitting server has a price in USD. */
+/* Returns USD if at least one price of a fitting server can be converted to USD. Otherwise returns
+ * the currency of the first price, or USD if there is no price. */
 static const struct currency *usual_currency(const struct pick_search *q,
 	const struct server *const *fitting, size_t n)
 {

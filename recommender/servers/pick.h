@@ -50,9 +50,9 @@ struct objective;
 
 #define ALLOCATION_BIT(a) (1u << (a))
 
-/* Selects which score of a benchmark counts: that of one core or that of all cores. AUTO takes the
- * score of one core if the job keeps at most one core busy and the benchmark has such a score.
- * Otherwise it takes the score of all cores. */
+/* Selects which score of a benchmark counts: the score of one core, or the score of all cores. AUTO
+ * takes the score of one core if the job keeps at most one core busy and the benchmark has such a
+ * score. Otherwise it takes the score of all cores. */
 enum benchmark_config { BENCHMARK_AUTO, BENCHMARK_SINGLE, BENCHMARK_MULTI, BENCHMARK_CONFIGS };
 
 /* Default number of interruptions of a spot server per hour, as a number and as a text. */
@@ -66,8 +66,8 @@ struct pick_options {
 	const struct benchmark *benchmark; /* needed by the objectives that rank by a benchmark */
 	enum benchmark_config benchmark_config;
 	size_t limit, page; /* limit: picks per page, 0 = all; page: 0 and 1 = first */
-	/* Currency of the result. NULL = USD, or the first currency found if no fitting server has
-	 * a price in USD. */
+	/* Currency of the result. NULL = USD or, if no price of a fitting server can be converted
+	 * to USD, the currency of the first of these prices. */
 	const char *currency;
 	/* ALLOCATION_BITs; 0 = on demand. On demand includes ALLOCATION_ANY, as a last resort. */
 	unsigned allocations;
@@ -147,8 +147,8 @@ struct picks {
 struct objective {
 	const char *name, *help;
 	const char *also; /* another accepted name; NULL = none */
-	/* Returns the value to compare. NaN = unknown for this server. Of two equal keys, the one
-	 * with the lower cost or price comes first. */
+	/* Returns the value to compare. NaN = unknown for this server. If two keys are equal, the
+	 * server with the lower cost or price comes first. */
 	double (*key)(const struct pick *p, const struct pick_options *o);
 	/* Returns the key before it was rounded to steps, for sentences about the distance between
 	 * two servers. NULL = the key is not rounded. */
@@ -164,7 +164,8 @@ struct objective {
 	/* The objective reads forecasts: an assumed speed makes a pick unsure, and the prices of a
 	 * server are compared by the cost of a run. */
 	bool by_forecast;
-	/* The key is a score. by_forecast is then true only for the comparison of prices. */
+	/* The key is a score. by_forecast is also true, but only so that the prices of a server are
+	 * compared by the cost of a run. */
 	bool by_speed;
 	bool by_benchmark; /* the objective needs pick_options.benchmark */
 	const char *unit;  /* unit of the key in words: "per hour", ... */

@@ -39,8 +39,8 @@ static double system_memory(const struct server *s)
 	return not_negative(visible_memory(s) - SYSTEM_MIB);
 }
 
-/* One step of a reserve, as in a tax table: `share` is reserved of that part of the amount which
- * lies above the previous step's `up_to` and up to this step's `up_to`. */
+/* One step of a reserve, as in a tax table. The step covers the part of the amount from the
+ * previous step's `up_to` to its own `up_to`, and reserves `share` of that part. */
 struct reserve_step {
 	double up_to, share;
 };
@@ -56,9 +56,9 @@ static double stepwise(double amount, const struct reserve_step *steps, size_t n
 	return sum;
 }
 
-/* Returns the MiB of a Kubernetes node that remain for jobs. The node keeps amounts by the steps
- * that Google publishes for GKE, which other vendors use too. Below 1 GiB, the node keeps 255
- * MiB. */
+/* Returns the MiB of a Kubernetes node that remain for jobs. The node reserves memory by the steps
+ * that Google publishes for GKE, which other vendors use too. A node with less than 1 GiB reserves
+ * 255 MiB. */
 static double kubernetes_memory(const struct server *s)
 {
 	static const struct reserve_step steps[] = {

@@ -46,7 +46,7 @@ struct parallelism {
 	double possible[RUNS_SEEN];     /* most cores that the run can use; INFINITY = unknown */
 	double at_once[RUNS_SEEN];      /* most cores in use at once; NaN = unknown */
 	double machine[RUNS_SEEN];      /* CPUs of the machine; NaN = unknown */
-	double mean, most;              /* mean and largest number of cores in use by any run */
+	double mean, most;              /* cores in use: mean of the runs; largest of any run */
 	bool most_known;                /* `most` was measured, and is not only a mean */
 	double widest;       /* most cores that any run would use if no thread had to wait */
 	bool waited;         /* in at least one run, threads had to wait for a CPU */
@@ -87,7 +87,7 @@ static void add_parallel(struct parallelism *p, const struct run *r)
 }
 
 /* Returns the number of newest runs since the last lasting fall of the need, at most `most`. Writes
- * their needs. */
+ * the needs of all runs to `need`. */
 static size_t needs_since_fall(const struct parallelism *p, size_t most, double need[RUNS_SEEN])
 {
 	size_t n;
@@ -98,8 +98,9 @@ static size_t needs_since_fall(const struct parallelism *p, size_t most, double 
 	return n < most ? n : most;
 }
 
-/* `all`: the runs before a lasting fall of the need count, too. The duration that is expected is that
- * of the runs after the fall, and the slowdown by fewer cores should be theirs. */
+/* If `all` is true, the runs before a lasting fall of the need count, too. Otherwise only the runs
+ * after the fall count: the expected duration is the duration of these runs, so the slowdown by
+ * fewer cores must be the slowdown of these runs. */
 static struct parallelism *parallelism_of(const struct runs *used, bool all, struct arena *arena)
 {
 	struct parallelism *p = arena_alloc(arena, sizeof *p);
@@ -330,8 +331,8 @@ static void size_by_share(struct sizing *s, const struct sizing_method *m,
 
 /* Explains how long a run takes with the fewest cores, the requested cores and the most cores.
  * Leaves out a number of cores that does not change the duration. `waited` is true if threads of
- * earlier runs waited for a CPU. A run that need not share its cores with other programs is then
- * faster than the expected duration. */
+ * earlier runs waited for a CPU. In that case, a run that does not share its cores with other
+ * programs takes less than the expected duration. */
 static void explain_at_cores(struct sizing *s, bool waited, struct arena *arena)
 {
 	AUTO(buf_done) struct buf words = BUF_MAX(200);

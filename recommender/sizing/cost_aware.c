@@ -17,8 +17,9 @@
 /* The loss of a single run counts at most this many times the average loss. */
 #define LOSS_MOST 3.0
 /* A single loss also counts at most this many times the peak. A prediction for an input of 1 GiB
- * from one for 0 bytes can be a million times too large. Its loss would lift the average for
- * hundreds of runs, and all others would count as nothing beside it. */
+ * can be a million times too large if it follows from a run with an input of 0 bytes. Without this
+ * bound, its loss would lift the average for hundreds of runs, and all other losses would seem to
+ * be 0. */
 #define LOSS_MOST_PEAKS 1000
 #define FAILURE_FIXED   (512 * MIB) /* fixed part of the price of a failed attempt */
 /* Assumed peak of a killed run, divided by its limit. Only a lower bound of its need is known, but
@@ -98,23 +99,23 @@ static bool expert_speaks(const struct sizer *s, unsigned expert)
 	return s->value[expert] > 0;
 }
 
-/* The record of an expert without an input may look as good as that of one with an input: while
- * inputs grow from run to run, each peak is about twice the median so far. Such a record says nothing
- * about an input that is not the next in line. The experts without an input are then left out, if the
- * inputs explain the peaks: at least this share of the variance of their logarithms, over at least
- * RUNS_TO_EXPLAIN runs. */
+/* While inputs grow from run to run, each peak is about twice the median so far. The record of an
+ * expert that does not use inputs can then be as good as the record of one that does, but it says
+ * nothing about an input that does not continue this growth. For such an input, experts that do not
+ * use inputs are left out if the inputs explain the peaks: at least INPUTS_EXPLAIN of the variance
+ * of the logarithms of the peaks, over at least RUNS_TO_EXPLAIN runs. */
 #define INPUTS_EXPLAIN  0.95
 #define RUNS_TO_EXPLAIN 10
 #define RUNS_IN_LINE    20 /* newest runs that show where the next input is expected */
-/* Two inputs that differ by more than this factor differ clearly. An input beyond all inputs so far
- * is for experts that extrapolate. */
+/* Two inputs differ clearly if one is more than this many times the other. If the next input is
+ * clearly outside the range of the inputs so far, only experts that extrapolate are heard. */
 #define CLEARLY 1.1
 
 /* The inputs of the runs. */
 struct inputs_seen {
 	size_t n;
 	double sum, least, most;
-	double place_low, place_high; /* of the newest runs: input / mean of the inputs before it */
+	double place_low, place_high; /* range of input / mean of earlier inputs, newest runs */
 	struct stats_line line;       /* of logarithms: peak over input */
 };
 
@@ -142,7 +143,7 @@ static struct inputs_seen inputs_of(const struct peaks_seen *p)
 	return r;
 }
 
-/* Finds out which experts are heard. */
+/* Sets s->heard: which experts count for the next input. */
 static void choose_experts(struct sizer *s)
 {
 	struct inputs_seen seen = inputs_of(&s->peaks_seen);
@@ -166,8 +167,8 @@ static const struct ratio_prior *prior_of(const struct sizer *s, unsigned expert
 
 /* Returns the index, from `i` on, of the next observed ratio that needs a candidate 2 % above it
  * (ABOVE_CANDIDATE). Such a ratio is only a lower bound, or is at most CANDIDATE_MIN. Every other
- * ratio is a candidate itself. 2 % above it is never cheaper, because the allocation is larger but
- * fits no more values. */
+ * ratio is a candidate itself. A candidate 2 % above it is never cheaper, because the allocation is
+ * larger but fits no more values. */
 static size_t next_above(const struct expert_record *t, size_t i)
 {
 	while (i < t->n && !t->at[t->order[i]].at_least && t->at[t->order[i]].ratio > CANDIDATE_MIN)
@@ -351,7 +352,7 @@ static struct cost_pool pool_for_cost(struct sizer *s, size_t level)
 	return p;
 }
 
-/* Like pool_for_cost, but all runs count alike, whatever their predictions and stakes were
+/* Like pool_for_cost, but the weight of a run is not multiplied by its prediction and its stake
  * (FOR_CHANCE). */
 static struct cost_pool pool_for_chance(struct sizer *s, size_t level)
 {
@@ -413,11 +414,10 @@ static void prepare_experts(struct sizer *s, double input)
 			allocate_alone(s, e);
 }
 
-/* The least expected cost often lies on the same observed peak, whatever the level of risk is. The
- * levels would then give equal requests. If the peaks of a job differ, each level therefore
- * requests at least a little more than the next lower level. The smallest difference is a share of
- * the lower request: LEVEL_SHARE x relative spread of the peaks, but at least LEVEL_FEW and at most
- * LEVEL_MOST. */
+/* The least expected cost often lies on the same observed peak at all levels of risk, which would
+ * give equal requests. If the peaks of a job differ, each level therefore requests at least a
+ * little more than the next lower level. The smallest difference is a share of the lower request:
+ * LEVEL_SHARE x relative spread of the peaks, but at least LEVEL_FEW and at most LEVEL_MOST. */
 #define LEVEL_SHARE 0.1
 #define LEVEL_FEW   0.006
 #define LEVEL_MOST  0.01
@@ -514,7 +514,7 @@ static double second_attempt(double largest, double allocation)
 #define RETRY_LEAST 1.5
 
 /* Returns the allocation of the second attempt, after an attempt with `first` failed. The peak is
- * then known to be above `first`, and the cheapest allocation for such a peak is chosen. */
+ * known to be above `first`, so the cheapest allocation for such a peak is chosen. */
 static double retry_from_pool(struct sizer *s, double first)
 {
 	const struct peaks_seen *p = &s->peaks_seen;
@@ -558,9 +558,9 @@ static double loss_of(double largest, double allocation, double peak, double pri
 }
 
 /* Multiplies the peaks of the runs before a lasting change by `factor`, the change. These runs
- * still show how far the peaks spread, and how the peaks depend on the input. If they were
- * forgotten, the typical ratios of other jobs would take their place, and the request would fall by
- * less than the peaks. */
+ * still show how far the peaks spread, and how the peaks depend on the input. Without these runs,
+ * the typical ratios of other jobs would count instead, and the request would fall by less than the
+ * peaks. */
 static void move_old(struct sizer *s, double factor)
 {
 	struct peaks_seen *p = &s->peaks_seen;
@@ -634,8 +634,8 @@ static struct cost_pool chances_of(struct sizer *s, double input)
 }
 
 #define ODDS_FACTOR_MAX 1e6
-/* A job has at most PEAKS_SEEN_MAX runs, so no chance is known to be smaller than this, or larger
- * than 1 minus this. */
+/* A stated chance is never smaller than this, and never larger than 1 minus this: at most
+ * PEAKS_SEEN_MAX runs of a job are known. */
 #define CHANCE_LEAST 1e-4
 
 /* Returns the probability whose odds are `factor` times those of `p`. */

@@ -41,8 +41,8 @@ double cost_pool_cost(const struct cost_pool *p, double allocation, size_t below
 	const struct failure_prices *prices);
 
 /* For each of the `n_prices` prices, finds the candidate allocation with the least expected cost.
- * Of equally cheap candidates, takes the smallest. `candidate` is in ascending order. `ret` has
- * room for `n_prices` results. */
+ * If several candidates are equally cheap, takes the smallest. `candidate` is in ascending order.
+ * `ret` has room for `n_prices` results. */
 struct cheapest_value {
 	double value, cost; /* NaN and INFINITY if there was no candidate */
 };

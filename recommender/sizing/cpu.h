@@ -21,7 +21,7 @@ struct parallel {
 	/* Cores in use, ascending: each for 1/PARALLEL_POINTS of the time. */
 	double cores[PARALLEL_POINTS];
 	double wanted; /* CPU time wanted / CPU time received, at least 1 */
-	bool varied;   /* the use over time is known, and not only its mean */
+	bool varied;   /* the number of cores in use varied: its maximum is above its mean */
 };
 
 /* Builds the curve with wanted = 1 (no waits). Returns false when the mean is unknown. */

@@ -7,17 +7,17 @@
 #include "recommender/run.h"
 #include "recommender/sizing/cpu.h"
 
-/* The constants below were chosen on all jobs of four public traces: none was kept for a test. With
- * them, at most 2 % of the runs of each trace are slowed down. If each half of its jobs is taken
- * alone, it is at most 2.5 % (bench_cpu, --half). */
+/* The constants below were chosen on all jobs of four public traces: no job was set aside for a
+ * test. With these constants, at most 2 % of the runs of each trace are slowed down, and at most
+ * 2.5 % in each half of its jobs (bench_cpu, --half). */
 #define SLOWED_PRICE 105.0 /* price of a slowed run: as much as this many cores */
 /* Expected spread of the needs, before any run was seen: the mean distance of their logarithms from
  * the median. It counts as SPREAD_RUNS runs. */
 #define SPREAD_EXPECTED 1.0
 #define SPREAD_RUNS     0.5
 #define SPREAD_MIN      0.005
-/* A run is slowed down if it needs more than this many times the cores: 10 % are tolerated, and
- * rounding adds 5 % of cores on average. */
+/* A run is slowed down if it needs more than this many times the cores that it gets: 10 % are
+ * tolerated, and rounding adds 5 % of cores on average. */
 #define SLOWED_FROM 1.15
 #define ROOM_MAX    4.0 /* most cores / largest need of a run so far */
 /* Largest measured use of one busy thread, in cores. Above 1 only because readings are coarse. */
@@ -25,9 +25,10 @@
 /* A job that never used more than one core gets up to one core until it has this many runs. */
 #define ONE_CORE_UNKNOWN 10
 
-/* A lasting fall of the need: all runs after it, at least CPU_FALL_RUNS, needed less than each of
- * the runs just before it, by this factor. The more runs there are after it, the fewer before it
- * have to agree: together SPEED_RUNS, but at least CPU_FALL_RUNS before it. */
+/* The need has fallen lastingly if (largest need after the fall) x FALL_FACTOR is below the
+ * smallest need just before it. At least CPU_FALL_RUNS runs must be after it. The number of
+ * compared runs before it is SPEED_RUNS minus the number of runs after it, but at least
+ * CPU_FALL_RUNS, and at most all runs before it. */
 #define FALL_FACTOR 1.1
 
 static double smallest(const double *v, size_t n)

@@ -25,14 +25,15 @@
  * need[i]: fewest cores that do not slow run i down (cpu_parallel_need); newest run first. */
 size_t cpu_speed_since_fall(const double *need, size_t n);
 
-/* Returns the cores for the next run, not rounded. need[i]: of the runs since the last fall, as
- * above; n is 1 to SPEED_RUNS. `widest`: most cores that the job can use; INFINITY = unknown. */
+/* Returns the cores for the next run, not rounded. `need` has only the runs since the last fall,
+ * newest first; n is 1 to SPEED_RUNS. `widest`: most cores that the job can use; INFINITY =
+ * unknown. */
 double cpu_speed_cores(const double *need, size_t n, double widest);
 
 /* Round a number of cores to the nearest step, or to the next larger step if the nearest is more
  * than 10 % too small. cpu_speed_whole returns a whole number, at least 1. cpu_speed_fraction is
- * for systems that accept fractions: it rounds to steps of cpu_speed_step, at most 1, and returns
- * at least a quarter. Its result is never above that of cpu_speed_whole. */
+ * for systems that accept fractions: it rounds to steps of cpu_speed_step or of 1, whichever is
+ * smaller. It returns at least a quarter, and at most the result of cpu_speed_whole. */
 uint64_t cpu_speed_whole(double cores);
 double cpu_speed_fraction(double cores);
 

@@ -7,9 +7,9 @@
 #include "collectors/base/mem.h"
 #include "recommender/sizing/strategy.h"
 
-/* The constants below were chosen on all jobs of five public traces: none was kept for a test. The
- * results are similar on both halves of the jobs (tests/bench/cpu.c). Errors are natural logarithms
- * of duration / guess. */
+/* The constants below were chosen on all jobs of five public traces: no job was set aside for a
+ * test. The results are similar on both halves of the jobs (tests/bench/cpu.c). Errors are natural
+ * logarithms of duration / guess. */
 #define ERROR_FADES    0.933 /* weight of an error, relative to the next newer one */
 #define ERROR_EXPECTED 0.3   /* expected mean size of an error; it counts as much as one run */
 #define SAME_INPUT     0.02  /* inputs with logarithms that differ by less count as the same */
@@ -115,9 +115,9 @@ static double by_power(const struct seen *s, double input)
 }
 
 /* Returns the logarithm of the duration at `input`, from a least-squares line through the durations
- * with a slope of at least 0. At least half of the shortest duration, and less in proportion when the
- * input is smaller than all inputs seen. NaN = fewer than RUNS_FOR_LINE inputs are known, or all are
- * equal. */
+ * with a slope of at least 0. The duration is at least half of the shortest duration. If the input
+ * is smaller than all inputs seen, this bound is smaller in proportion. NaN = fewer than
+ * RUNS_FOR_LINE inputs are known, or all are equal. */
 static double by_line(const struct seen *s, double input)
 {
 	double weight = 1, sum = 0, mean_x = 0, mean_y = 0, xx = 0, xy = 0;
@@ -232,8 +232,8 @@ static void range_of(const struct errors *e, double *low, double *high)
 	*high = fmax(sorted[e->n - 1 - outside], 0);
 }
 
-/* Rounds `seconds` to `n` digits with round_to (floor or ceil). `almost` absorbs floating-point
- * errors. */
+/* Rounds `seconds` to `n` digits with round_to (floor, ceil or round). `almost` absorbs
+ * floating-point errors. */
 static double digits(double seconds, int n, double (*round_to)(double), double almost)
 {
 	int drop = (int)floor(log10(seconds)) + 1 - n; /* digits before the point to drop */

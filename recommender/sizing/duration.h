@@ -1,10 +1,10 @@
 /* Forecast of the duration of a job's next run. Private to recommender/.
  *
  * Several guesses are made before each run: the last duration, the median of the last five, and the
- * median of the last twenty. If the input size is known, there are three more: from runs of the
- * same input size, from runs of similar sizes, and a power of the input size. The guess with the
- * smallest errors so far is the forecast. An error is the logarithm of duration / guess, and newer
- * errors weigh more.
+ * median of the last twenty. If the input size is known, there are four more: from runs of the same
+ * input size, from runs of similar sizes, from a power of the input size, and from a straight line
+ * through durations and input sizes. The guess with the smallest errors so far is the forecast. An
+ * error is the logarithm of duration / guess, and newer errors weigh more.
  *
  * The range follows from the errors of the forecasts that would have been made before the earlier
  * runs. With fewer than nine errors, it is a multiple of their mean size. From nine errors on, its
@@ -44,8 +44,8 @@ struct duration_seen {
 struct duration_forecast duration_forecast(const struct duration_seen *seen, size_t n,
 	double input);
 
-/* Forecasts the next duration from successful runs, newest first. The input of each run is the
- * announced one. If no run announced any, it is the number of bytes that the run read. */
+/* Forecasts the next duration from successful runs, newest first. The input size of each run is the
+ * announced size. If no run announced a size, it is the number of bytes that the run read. */
 struct duration_forecast duration_forecast_of(const struct runs *used, double input);
 
 /* Returns a quantile of the duration, also with fewer runs than a range needs. `share` is above 0

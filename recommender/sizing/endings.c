@@ -172,8 +172,8 @@ struct endings endings_of(const struct runs *runs)
 
 /* The newest ended runs. */
 struct newest {
-	/* Number of runs among the newest LIMITS_SEEN that met their limit without a kill. Does not
-	 * count a run after which a run needed as much and succeeded. */
+	/* Number of runs among the newest LIMITS_SEEN that met their limit without a kill. A run
+	 * does not count if a later run needed as much and succeeded. */
 	size_t at_limit;
 	double first_limit, last_limit; /* limits of the oldest and newest of these runs, bytes */
 	size_t killed;                  /* runs killed for memory among the newest KILLED_OF runs */

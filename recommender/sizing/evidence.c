@@ -6,12 +6,12 @@
 #include "collectors/base/mem.h"
 #include "recommender/sizing/strategy.h"
 
-/* How runs end that were ended from outside. timeout(1) exits with 124. Batch systems announce or
- * enforce a time limit with one of these signals, and a shell reports the exit code 128 + signal:
- * SIGUSR1 and SIGUSR2 (Grid Engine; 140 is 128 + SIGUSR2), SIGALRM, SIGTERM (Slurm, Kubernetes at
- * DeadlineExceeded), SIGXCPU. A job that catches SIGTERM, or that outlives it and gets SIGKILL,
- * ends in another way. For such a job, only a reason that a client sent (run_reason_is_time_limit)
- * shows the time limit. */
+/* Signals and exit codes of runs that were ended from outside. timeout(1) exits with 124. Batch
+ * systems announce or enforce a time limit with one of these signals: SIGUSR1 and SIGUSR2 (Grid
+ * Engine), SIGALRM, SIGTERM (Slurm, Kubernetes at DeadlineExceeded), SIGXCPU. A shell reports a
+ * signal as the exit code 128 + signal: 140 for SIGUSR2. A job that catches SIGTERM, or that does
+ * not end at SIGTERM and then gets SIGKILL, ends in another way. For such a job, only a reason that
+ * a client sent (run_reason_is_time_limit) shows the time limit. */
 static const int cut_signals[] = {10, 12, 14, 15, 24}; /* the numbers that Linux gives them */
 #define EXIT_CODE_TIMEOUT 124
 
@@ -52,8 +52,8 @@ static bool met_its_limit(const struct run *r)
 	return run_total(r, "memory_max_events") > 0 && anonymous_peak(r) >= near_limit;
 }
 
-/* Returns true if a run failed near its limit on address space. The kernel has then probably
- * refused an allocation. It kills no process, and no counter shows the refusal. */
+/* Returns true if a run failed near its limit on address space. Such a run has probably failed
+ * because the kernel refused an allocation. A refusal kills no process, and no counter shows it. */
 static bool met_address_limit(const struct run *r)
 {
 	double near_limit = AT_ADDRESS_LIMIT_SHARE * r->address_limit_bytes;
@@ -72,10 +72,10 @@ static bool was_killed(const struct run *r)
 }
 
 /* Returns the lower bound of the need that follows from a kill, in bytes. If the memory of the run
- * reached its limit, the bound is the limit. If the peak is far below the limit, another limit
- * caused the kill, such as that of the machine or of a child group. The bound is then the peak.
- * When the kernel killed a process in the run's own group, the collectors have set the peak to the
- * limit. */
+ * reached its limit, the bound is the limit. If the peak is far below the limit, the bound is the
+ * peak, because another limit caused the kill, such as the limit of the machine or of a child
+ * group. When the kernel killed a process in the run's own group, the collectors have set the peak
+ * to the limit. */
 static double killed_at(const struct run *r)
 {
 	double peak = fmax(run_needs_memory(r), run_peak(r, "memory_cgroup_peak_bytes"));

@@ -30,13 +30,13 @@ struct expert_record {
 };
 static_assert(PEAKS_SEEN_MAX <= UINT8_MAX, "an index into at is one byte");
 void expert_record_add(struct expert_record *t, const struct expert_trial *trial);
-/* Drops the runs from the number `first` on. Multiplies the predictions for all older runs by
- * `factor`. Called after a lasting change of the peaks. */
+/* Drops the runs whose number is `first` or higher. Multiplies the predictions for all other runs
+ * by `factor`. Called after a lasting change of the peaks. */
 void expert_record_move(struct expert_record *t, uint64_t first, double factor);
 
 enum ratio_purpose {
-	FOR_COST,   /* a run also weighs in proportion to its prediction x stake */
-	FOR_CHANCE, /* neither the prediction nor the stake of a run changes its weight */
+	FOR_COST,   /* the weight of a run is also multiplied by its prediction x stake */
+	FOR_CHANCE, /* the weight is not multiplied by them */
 };
 
 /* The prior of an expert: ratios of actual to predicted peak that are expected of a job before it
@@ -67,10 +67,10 @@ struct expert_ratios {
 	double sum;                           /* sum of the weights */
 	struct weighted_value at[RATIOS_MAX]; /* ascending; of equal values, observed ones first */
 };
-/* Makes the weighted set of ratios for a new prediction of `value` bytes. Of the ratio of a killed
- * run, only a lower bound is known. The weight of such a run goes to the ratios above its bound, in
- * proportion to their weights (the estimator of Kaplan and Meier does the same). `age_weight` comes
- * from expert_record_fade. */
+/* Makes the weighted set of ratios for a new prediction of `value` bytes. Only a lower bound is
+ * known of the ratio of a killed run. The weight of such a run goes to the ratios above its bound,
+ * in proportion to their weights (the estimator of Kaplan and Meier does the same). `age_weight`
+ * comes from expert_record_fade. */
 void expert_record_ratios(const struct expert_record *t, const struct ratio_prior *prior,
 	double value, enum ratio_purpose purpose, const struct ratio_options *o,
 	const double age_weight[PEAKS_SEEN_MAX], struct expert_ratios *ret);

@@ -136,8 +136,8 @@ static double line_at(const struct peaks_seen *q, double input)
 	return xx > 0 ? mean_y + fmax(0, xy / xx) * (input - mean_x) : NAN;
 }
 
-/* Returns the largest peak of the three runs with the nearest inputs. Of two equal distances, that
- * of the older run counts as nearer. */
+/* Returns the largest peak of the three runs with the nearest inputs. If two runs have equal
+ * distances, the older run counts as nearer. */
 static double nearest_peak(const struct informed *q)
 {
 	struct weighted run[PEAKS_SEEN_MAX] = {0};

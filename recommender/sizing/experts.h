@@ -26,6 +26,7 @@ enum expert {
 
 struct expert_row {
 	const char *words; /* "the largest peak" */
+	/* extrapolates: its predictions can lie outside the range of the peaks seen */
 	bool needs_input, extrapolates;
 };
 extern const struct expert_row experts[EXPERT_COUNT];

@@ -8,11 +8,11 @@
 #include "recommender/sizing/evidence.h"
 #include "recommender/sizing/rule.h"
 
-/* A run that met its limit shows two things. First, the job may need more than a share of what it
- * gets. While such a run is among the newest RUNS_FREE runs, the runs before it must show the
- * constant share by themselves, or those after it must, under limits that differ by
- * LIMITS_DIFFER_MUCH. Second, its limit was too small, until RUNS_FREE newer runs succeeded under
- * this limit or a smaller one. */
+/* A run that met its limit has two effects. First, the job may need more than a constant share of
+ * its limit. While such a run is among the newest RUNS_FREE runs, the job counts as a follower only
+ * if the runs before it show the constant share by themselves. The runs after it can show it, too,
+ * under limits that differ by LIMITS_DIFFER_MUCH. Second, the limit of the run counts as too small
+ * until RUNS_FREE newer runs have succeeded under this limit or a smaller one. */
 #define RUNS_FREE          20
 #define LIMITS_DIFFER_MUCH 1.25
 
@@ -31,14 +31,16 @@
 #define MUCH_SLOWER 1.5
 /* A job whose need grows also looks like a follower if its limit was raised at the same time. A
  * wrong guess must do no harm, so the request is never below the newest limit divided by this
- * factor. The next run under the lower limit shows whether the job is a follower. A limit under
- * which a run succeeded after one with the newest limit has shown it. */
+ * factor. The next run under the lower limit shows whether the job is a follower. The bound does
+ * not apply to a limit under which a run succeeded later than a run whose limit was as large as the
+ * newest one: that run has shown it. */
 #define LOWERED_MOST 1.6
 /* Limits follow the inputs when the inputs explain at least this share of the variance of the
- * limits. Peaks may then follow the inputs, too, with a constant share of each limit. */
+ * limits. Peaks that follow the inputs then look like a constant share of the limits. */
 #define INPUTS_EXPLAIN 0.5
 #define SAME_INPUT     1.02
-/* Limits that differ by less count as equal: a target may round a limit. */
+/* Limits count as equal if the larger is at most this many times the smaller: a target may round a
+ * limit. */
 #define SAME_LIMIT 1.01
 
 struct shares_seen {

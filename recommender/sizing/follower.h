@@ -7,7 +7,8 @@
  * or if the runs after it show it once more.
  *
  * A job is no follower if its announced inputs may explain its limits, because its peaks may then
- * follow the inputs. An option on the command line is proof whatever the inputs are. */
+ * follow the inputs. If the job has a command-line option that makes it follow its limit, it is a
+ * follower whatever its inputs are. */
 #ifndef RECOMMENDER_SIZING_FOLLOWER_H
 #define RECOMMENDER_SIZING_FOLLOWER_H
 
@@ -24,8 +25,8 @@ struct limit_follower {
 	double share_low, share_high; /* smallest and largest peak / limit */
 	double limit_low, limit_high; /* smallest and largest limit, bytes */
 	/* The smallest limit in bytes under which a run succeeded within 1.5 times the shortest
-	 * duration. Limits below newest limit / 1.6 (LOWERED_MOST) do not count, nor do limits up
-	 * to one that a run met: see RUNS_FREE. */
+	 * duration. Limits below newest limit / 1.6 count only in one case (LOWERED_MOST). Limits
+	 * up to one that a run met do not count (RUNS_FREE). */
 	double enough;
 	size_t at_enough; /* runs that succeeded under this limit without being slow */
 	/* The command-line option that makes the job use a share of its limit; "" = none is known.

@@ -29,25 +29,25 @@ static const struct ratio_prior typical[] = {
 
 /* After few runs, the chances of failure that follow from the ratios alone are too low: the chosen
  * allocation is the one that looks best by these ratios. These factors correct the odds of a
- * failure. The effect, measured with bench_judge --alone (risk balanced, the same five traces): at
- * the four stages, the stated chances are 10.0, 6.1, 4.8 and 2.6 %, and 8.8, 5.8, 4.6 and 2.7 % of
- * the runs failed. */
+ * failure. The effect, measured with bench_judge --alone (risk balanced, the same five traces): the
+ * stated chances at the four stages are 10.0, 6.1, 4.8 and 2.6 %. The shares of runs that failed
+ * are 8.8, 5.8, 4.6 and 2.7 %. */
 const double job_prior_usual_odds[JOB_STAGES] = {1.0, 1.15, 1.25, 1.1};
 
 /* Up to this number of runs, the full factor corrects the odds. With more runs, the factor comes
  * nearer to 1, because the job has more and more ratios of its own. */
 #define ODDS_FADE 30.0
 
-/* Weight of the built-in ratios at each stage, in jobs. The weight is large at later stages. The
- * job's own ratios then show how much its peaks usually vary, and the prior only has to describe
+/* Weight of the built-in ratios at each stage, in jobs. The weight is large at later stages: there
+ * the job's own ratios show how much its peaks usually vary, and the prior only has to describe
  * rare large peaks. The built-in ratios do that better than a few other jobs. If the other jobs are
  * steadier than usual, this weight is reduced in proportion, but never below BUILT_IN_LEAST. */
 static const double built_in_jobs[JOB_STAGES] = {1, 2, 40, 40};
 #define BUILT_IN_LEAST 1.0
 
-/* To the ratios of one stage, those of the other stages are added. Largest weight of all added
- * ratios together, in jobs: OTHER_STAGES_NEW minus the weight of the stage's own ratios, but at
- * least OTHER_STAGES. */
+/* The ratios of the other stages are added to the ratios of a stage. The added ratios together
+ * weigh at most as much as this number of jobs: OTHER_STAGES_NEW minus the weight of the stage's
+ * own ratios, or OTHER_STAGES if that is more. */
 #define OTHER_STAGES     6.0
 #define OTHER_STAGES_NEW 20.0
 

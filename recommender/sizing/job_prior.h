@@ -36,7 +36,8 @@ void ratio_sample_add(struct ratio_sample *s, double ratio, double weight);
 
 /* Sets p->ratios of one expert at each stage. They summarise three sets of ratios:
  * - those of this stage;
- * - those of all other stages, with the weight of at most 6 to 20 jobs (OTHER_STAGES);
+ * - those of all other stages, together with the weight of at most 20 jobs, or of fewer if this
+ *   stage has many jobs of its own (OTHER_STAGES);
  * - the built-in ones, with the weight of 1 to 40 jobs (built_in_jobs). */
 void job_prior_summarise(struct job_prior *p, enum expert expert,
 	const struct ratio_sample sample[JOB_STAGES]);

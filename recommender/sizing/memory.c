@@ -176,7 +176,7 @@ static void explain_streak(struct sizing *s, const struct replayed *f, struct ar
  * else is known, the request is this many times the bound, and at least LIMIT_MORE above it. */
 #define ABOVE_THE_DEAD 1.1
 
-/* Returns the smallest allowed request in bytes, because runs died at a limit. NaN = no run
+/* Returns the smallest request, in bytes, that is allowed after runs died at a limit. NaN = no run
  * died. */
 static double least_of_the_dead(const struct sizing *s, const struct replayed *f)
 {
@@ -490,7 +490,7 @@ static double allocation_of_attempt(const struct sizing_rule *rule, void *state,
 
 /* Returns the demand of options->attempt in bytes. `first` is the rule's first allocation, `least`
  * the smallest allowed one. If the newest runs met their limit, the demand is at least
- * f->after_oom, doubled with each attempt after the first. */
+ * f->after_oom, doubled with each attempt after the second. */
 static double demand_of(const struct sizing_rule *rule, const struct replayed *f, double first,
 	double least, const struct sizing_options *options)
 {

@@ -8,7 +8,7 @@
 #include "recommender/sizing/job_prior.h"
 
 /* The replay takes most of the time of neighbours_finish, so only the first WHOLE_JOBS jobs are
- * replayed completely. Of the other jobs, only the first FIRST_RUNS runs are replayed: the first
+ * replayed completely. For each other job, only the first FIRST_RUNS runs are replayed: the first
  * requests of a job are the hardest to judge. */
 #define WHOLE_JOBS 40
 #define FIRST_RUNS 4

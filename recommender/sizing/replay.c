@@ -61,8 +61,8 @@ static void add_to_streak(struct streak *s, const struct run *r, const struct ev
 }
 
 /* Returns the request after the newest runs met their limit; 0 = they did not. Each kill raises the
- * request. Failures without a kill raise it only once, above the smallest of their limits: a job
- * with a fault would meet any limit. */
+ * request. Failures without a kill raise the request only once, above the smallest limit at which
+ * they happened: a job with a fault would meet any limit. */
 static double after_streak(const struct replayed *f, const struct sizing_rule *rule,
 	const struct streak *s)
 {
@@ -93,9 +93,9 @@ static double *newest_peaks(const struct runs *runs, size_t n)
 }
 
 /* Makes the rule learn a streak as a single run that needed more than the limit. `fitted` is the
- * successful run after the streak, or NULL. Its duration is used, because the runs of the streak
- * ended early. Call this only if the peaks of `fitted` and of all later successful runs are below
- * the limit of the streak. */
+ * successful run after the streak, or NULL. The duration of `fitted` is used, because the runs of
+ * the streak ended early. Call this only if the peaks of `fitted` and of all later successful runs
+ * are below the limit of the streak. */
 static void learn_streak(struct replayed *f, const struct sizing_rule *rule, const struct streak *s,
 	const struct run *fitted, bool announced, enum replay_kind how)
 {

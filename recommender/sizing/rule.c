@@ -71,8 +71,8 @@ static bool stand_apart(const struct peaks_seen *p)
 			return false;
 		}
 	}
-	/* Ignore the lowest earlier peak (CHANGE_ODD_ONE), but not if inputs are known: a low peak
-	 * may then come from a small input. */
+	/* Ignore the lowest earlier peak (CHANGE_ODD_ONE) if no input is known. If inputs are
+	 * known, a low peak may come from a small input. */
 	if (old >= CHANGE_ODD_ONE && isinf(least_input))
 		low[0] = second_low;
 	return high[1] * CHANGE_FACTOR < low[0] || low[1] > high[0] * CHANGE_FACTOR;
@@ -98,9 +98,10 @@ static double duration_of(const struct observation *o)
 }
 
 /* Divides each peak by the part that the cause explains, which follows from the line of log peak
- * over log cause through all runs. If nothing changed, the quotients are as random in their order as
- * the peaks are. Returns false if the cause is unknown for a run, if its newest values are outside
- * the range of its earlier ones, or if the peaks do not rise with it. */
+ * over log cause through all runs. If the peaks did not change, the quotients are in a random
+ * order, as the peaks are. Returns false in three cases: the cause is unknown for a run, a newest
+ * value of the cause is outside the range of its earlier values, or the peaks do not rise with the
+ * cause. */
 static bool divide_by(const struct peaks_seen *p, double (*cause)(const struct observation *),
 	struct peaks_seen *ret)
 {
@@ -134,8 +135,8 @@ static bool divide_by(const struct peaks_seen *p, double (*cause)(const struct o
 }
 
 /* Returns the logarithm of a change that shows only after the peaks are divided by the part that
- * the input or the duration explains; 0 = no change. The peaks themselves must have made at least
- * half of the step: otherwise a faster server, on which runs are shorter, would look like a rise of
+ * the input or the duration explains; 0 = no change. The peaks themselves must show at least half
+ * of this change: otherwise a faster server, on which runs are shorter, would look like a rise of
  * the memory. */
 static double explained_step(const struct peaks_seen *p)
 {

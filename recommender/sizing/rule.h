@@ -43,13 +43,14 @@ double rule_peaks_largest(const struct peaks_seen *p, size_t newest);
  *
  * A change is lasting when the newest five peaks are all more than 10 % above all earlier peaks, or
  * all more than 10 % below them. This must be true in `p` or in `measured`. At least 8 earlier
- * peaks are needed. With 15 or more earlier peaks and no known input, one of the earlier peaks may
- * be as low as the newest five. If inputs are known, those of the newest runs must be within the
- * range of the earlier inputs.
+ * peaks are needed. With 15 or more earlier peaks and no known input, a fall is recognised even if
+ * one of the earlier peaks is as low as the newest five. If inputs are known, those of the newest
+ * runs must be within the range of the earlier inputs.
  *
- * Peaks that differ because inputs or durations do can hide a change. The same test is therefore
- * made with the peaks divided by the part that one of the two explains. Then the result is the step
- * that is left after this division. */
+ * If inputs or durations differ, the peaks differ with them, which can hide a change. If the test
+ * finds no change, it is repeated with each peak divided by the part that its input explains. If
+ * that finds no change either, it is repeated with each peak divided by the part that its duration
+ * explains. The result is then the change of the quotients. */
 #define PEAKS_CHANGE_RUNS 5
 double rule_peaks_change(const struct peaks_seen *p, const struct peaks_seen *measured);
 

@@ -36,8 +36,8 @@ double run_needs_tmpfs(const struct run *r)
 }
 
 /* The high-water marks of processes do not include files in tmpfs that no process has mapped, so
- * their peak is added. The two peaks can occur at different times. Their sum is then too large, so
- * the peak of the control group caps it. */
+ * their peak is added. The two peaks can occur at different times, which makes their sum too large,
+ * so the sum is at most the peak of the control group. */
 double run_needs_memory(const struct run *r)
 {
 	double mark = size_or_nan(run_peak(r, "memory_peak_bytes"));

@@ -112,7 +112,7 @@ static const char *range_words(char out[RANGE_MAX], struct range r)
 }
 
 /* Returns true if a newer run has an input outside the range of the inputs of the first `older`
- * runs. The input may then explain the change of the peaks. `o`: oldest first. */
+ * runs. Such an input may explain the change of the peaks. `o`: oldest first. */
 static bool inputs_changed(const struct observation *o, size_t older, size_t n)
 {
 	double least = INFINITY, most = -INFINITY;

@@ -38,8 +38,8 @@ bool sizing_risk_parse(const char *name, enum risk *ret);
 /* How well a rule would have sized the job's past runs, each from the runs before it. */
 struct hindsight {
 	size_t runs, failures; /* sized runs; runs whose first attempt was too small */
-	/* Wasted memory x time, divided by used memory x time. Wasted are the unused memory of an
-	 * attempt that fits, and all memory of a failed attempt. NaN = unknown. */
+	/* Wasted memory x time, divided by used memory x time. Wasted memory is the unused memory
+	 * of an attempt that fits, and all memory of a failed attempt. NaN = unknown. */
 	double waste;
 };
 
@@ -56,7 +56,7 @@ struct endings {
 	double failed_seconds_low, failed_seconds_high; /* duration, seconds */
 	size_t n_codes;
 	/* How the failed runs ended, the most frequent first. If there are more than
-	 * ENDING_CODES_MAX codes, those of the newest runs. */
+	 * ENDING_CODES_MAX codes, only those of the newest runs are here. */
 	struct ending_code {
 		bool signal; /* the run was ended by signal `code` */
 		int code;
@@ -67,9 +67,9 @@ struct endings {
 	double limit_killed;
 	/* died_at: lower bound of the memory request, bytes. It is the largest of three values:
 	 * evidence.at_least of a run that was killed or met its memory limit, the peak of a cut
-	 * run, and the limit below which runs failed (limit_before_failures). died_above: the same
-	 * without runs that failed at their limit and were not killed. A fault in the job meets any
-	 * limit, so these do not show that the request must be larger than the limit. cut_seconds:
+	 * run, and the limit below which runs failed (limit_before_failures). died_above: the same,
+	 * but without runs that met their limit and were not killed. A fault in the job meets any
+	 * limit, so such runs do not show that the request must be above their limit. cut_seconds:
 	 * longest duration of a cut run, in seconds; a lower bound of the time limit. When enough
 	 * later runs have succeeded, a run no longer counts (endings.c). NaN = no run counts. */
 	double died_at, died_above, cut_seconds;
@@ -119,8 +119,9 @@ struct sizing {
 	enum confidence confidence;
 
 	/* Limits for target systems that accept a limit in addition to a request. A limit is never
-	 * below `demand`. The memory limit is never below a peak of the runs used. NaN = no
-	 * advice. */
+	 * below `demand`. The memory limit is never below a peak of the runs used, with two
+	 * exceptions: it is for an announced input size, or the job follows its limit (follower.h).
+	 * NaN = no advice. */
 	double cpu_cores_limit, memory_bytes_limit;
 	double machine_cpus; /* CPUs of the largest machine of the runs used; NaN = unknown */
 
@@ -128,7 +129,7 @@ struct sizing {
 	double gpu_usage;
 
 	double cpu_cores_for_speed; /* cores for CPU_FOR_SPEED, even if the request is for cost */
-	/* Duration of past runs with resources.cpu cores / measured one. */
+	/* Duration of past runs with resources.cpu cores, divided by their measured duration. */
 	double cpu_slowdown;
 	/* Expected duration with 1, 2, 4, ... cores up to the first power of two that the job
 	 * cannot fill, and with the requested cores; ascending. seconds: NaN = unknown. */

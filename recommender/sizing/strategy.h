@@ -8,9 +8,9 @@
 #include "recommender/sizing/rule.h"
 
 /* Returns the newest successful runs, newest first, in `arena`. The list ends when it has `most`
- * measured runs. It also has the unmeasured runs among them, because their durations count. All
- * answers about a job choose its runs here. *excluded receives the number of ended, unsuccessful
- * runs that are newer than the oldest returned run; `excluded` may be NULL. */
+ * measured runs. It includes the unmeasured runs between them, because the durations of unmeasured
+ * runs count, too. All answers about a job choose its runs here. *excluded receives the number of
+ * ended, unsuccessful runs that are newer than the oldest returned run; `excluded` may be NULL. */
 struct runs sizing_runs_used(const struct runs *runs, size_t most, struct arena *arena,
 	size_t *excluded);
 
@@ -31,8 +31,8 @@ void sizing_explain(struct sizing *s, struct arena *arena, enum topic topic, con
  * is at most the peak of the control group. NaN = unknown. */
 double run_needs_memory(const struct run *r);
 
-/* Returns the peak bytes of unmapped files in tmpfs. 0 = unknown, because only runs with their own
- * control group have the number. */
+/* Returns the peak bytes of unmapped files in tmpfs. Returns 0 if the number is unknown: only runs
+ * with their own control group have it. */
 double run_needs_tmpfs(const struct run *r);
 bool run_needs_tmpfs_known(const struct run *r);
 
@@ -107,7 +107,7 @@ const struct sizing_rule *sizing_rule_of(const struct sizing_method *m, enum ris
 struct rule_options sizing_rule_options(const struct sizing_rule *rule,
 	const struct sizing_options *options);
 
-/* Returns the options of a rule that sizes memory. Adds to those of sizing_rule_options the
+/* Returns the options of a rule that sizes memory: the result of sizing_rule_options, with the
  * expectations learnt from other jobs (job_prior.h). All forecasts of memory use this function, so
  * that they agree. */
 struct rule_options sizing_memory_options(const struct sizing_rule *rule,
@@ -153,7 +153,8 @@ struct replayed {
 	double after_oom;
 	double killed_at; /* largest limit at which one of the newest runs was killed; 0 = none */
 	/* Smallest limit at which one of the newest runs failed without a kill; 0 = none did. An
-	 * older failure counts, too, if no run since then needed as much as its limit. */
+	 * older failure counts, too, if no later run needed as much as the limit of the failed
+	 * run. */
 	double failed_at;
 	/* A streak is a series of runs that met their limit in succession. It is learnt if a run
 	 * succeeded after it, and no later run needed as much memory. */
@@ -168,10 +169,10 @@ struct replayed {
 enum replay_kind { REPLAY_UNSCORED, REPLAY_SCORED };
 /* Replays the newest used->n successful runs to a rule, oldest first. If `peak` is
  * run_needs_memory, also replays the runs that met their limit (evidence.h). A series of such runs
- * in succession counts as one run whose need was above their limit, if no later run needed as much.
- * A rule that cannot learn a lower bound learns a made-up peak instead: the limit + 20 %, and at
- * least 100 MiB more than the limit, as the Kubernetes VPA requests after a kill. A rule with
- * `successes_only` learns nothing from such runs. */
+ * in succession is learnt as one run whose need was above their limit, but only if no later run
+ * needed as much. A rule that cannot learn a lower bound learns a made-up peak instead: what the
+ * Kubernetes VPA requests after a kill, the limit + 20 %, and at least 100 MiB more than the limit.
+ * A rule with `successes_only` learns nothing from such runs. */
 void replay_runs(struct replayed *ret, const struct sizing_rule *rule,
 	const struct rule_options *options, const struct runs *runs, const struct runs *used,
 	double (*peak)(const struct run *), enum replay_kind how);

@@ -45,7 +45,7 @@ enum warning_code {
 };
 
 /* Runs that must succeed under a lowered limit before the warning limit_not_proven ends. The
- * warning few_runs ends after as many runs. */
+ * warning few_runs ends after the same number of runs. */
 #define HELD_RUNS RUNS_FOR_SPREAD
 
 enum severity { SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_CRITICAL };

@@ -242,9 +242,9 @@ const char *sizing_chance_words(char out[CHANCE_WORDS_MAX], double chance)
 	return out;
 }
 
-/* Appends the second sentence, which tells how far to trust the request: the newest run met its
- * limit, this is a retry, there is only one run, or the chance that a run needs more. Appends
- * nothing if none of this is known. */
+/* Appends the second sentence, which tells how far to trust the request. It says that the newest
+ * run met its limit, that this is a retry, that there is only one run, or how likely a run needs
+ * more. Appends nothing if none of this is known. */
 static void add_how_sure(struct buf *b, const struct sizing *s, size_t attempt)
 {
 	char words[WORDING_MAX], chance[CHANCE_WORDS_MAX] = "";
