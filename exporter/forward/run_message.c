@@ -261,7 +261,8 @@ static int read_field(void *thing, const struct json_node *o, const struct json_
 		return read_text(at, v, k, arena, e);
 	double d = json_node_number(v);
 
-	if (!json_node_is_in_range(v, k->least, k->most) || (k->kind != KEY_NUMBER && d != floor(d)))
+	if (!json_node_is_in_range(v, k->least, k->most) ||
+		(k->kind != KEY_NUMBER && d != floor(d)))
 		return refuse(k, v, e);
 	if (k->kind == KEY_COUNT)
 		*(uint64_t *)at = (uint64_t)d;

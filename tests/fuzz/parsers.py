@@ -47,6 +47,7 @@ PARSERS = {
              "collectors/followed/run_network.c: read_traffic look_at_interface ours_is_a_containers is_due follow_traffic run_network_look",
              "collectors/followed/run_disk.c", "collectors/gpu/drm.c", "collectors/gpu/users.c",
              "collectors/gpu/nvml_pid.c"),
+    "json_tree": ("exporter/core/json_tree.c",),
     "keeper": ("exporter/catalogue/keeper.c", "exporter/client/response_headers.c"),
     "kernel": ("collectors/machine/machine_cpu.c: times_of machine_cpu_parse machine_cpu_spent add_cpu machine_steal_look "
                "machine_cpu_stolen", "collectors/process/delays.c: add_schedstat add_thread read_files",
