@@ -33,8 +33,8 @@ struct followed_job {
 		double exit_code, exit_signal; /* of the newest of these runs; NaN = unknown */
 	} outcome[OUTCOMES_MAX];
 	double last_end;
-	/* `last_use`: value of jobs.uses when the job was last used. `active_at`: value of
-	 * jobs.uses when the job was last seen with a run. */
+	/* Values of jobs.uses. `last_use`: when find_or_add_job last returned this job.
+	 * `active_at`: the last time that place_for_job found a run of this job. */
 	uint64_t last_use, active_at;
 	struct followed_run *runs; /* list of the job's runs, made by sort_by_job */
 };
@@ -68,7 +68,7 @@ struct jobs {
 	size_t n_jobs, jobs_room;
 	struct followed_job **job;
 	uint64_t name_hash[JOBS_MAX]; /* hashes of the names in job[], for a fast search */
-	uint64_t uses;
+	uint64_t uses;       /* a clock that grows at each use of a job; orders the uses in time */
 	struct wall read_at; /* time of the last tick; 0 = there was none */
 	struct accounts *accounts;
 	struct exit_watches exit_watches;

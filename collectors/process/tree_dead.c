@@ -326,8 +326,8 @@ static void note_unsure(struct process_tree *t, struct burial *b, size_t i, uint
 	x->left_ns = got > x->left_ns ? got : x->left_ns;
 }
 
-/* Adds to `retained` the counters of vanished members that no heir got. The counters of helpers are
- * added to helpers_ended and helpers_waited instead. */
+/* For each vanished member, adds to `retained` the part of its counters that no heir got. That of a
+ * vanished helper goes to helpers_ended and helpers_waited (bury_helper). */
 static void bury_vanished(struct process_tree *t, const struct host *h, struct burial *b)
 {
 	uint64_t tick_ns = (uint64_t)NS_PER_S / (uint64_t)h->ticks_per_second;

@@ -23,8 +23,8 @@ double run_json_headline(const struct headline *h, const struct run *r); /* NaN 
 json_t *run_json(const struct run *r); /* null = unknown */
 
 /* Makes {"job_name": ..., "runs": [...]} with the runs in the given order. With `details`, unknown
- * values are null. Without it, they are left out, because a run that another program measured has
- * few known values. */
+ * values are null. Without it, they are left out to keep the answer short: an imported run, for
+ * example, has few known values. */
 json_t *run_json_list(const char *job_name, const struct runs *runs, bool details);
 
 #endif

@@ -231,8 +231,10 @@ enum history_limit { /* bits */
 };
 
 /* The limits of a history. 0 = no limit. Several exporters may use one file, and each of them
- * enforces limits. All of them should enforce the same limits, so the file stores the limits of the
- * server, and whether an exporter forwards runs. Stored settings are valid for 30 days. */
+ * removes old runs. All should do so by the same limits, so an exporter that serves (`serves`)
+ * stores its limits in the file. The file also stores to which receivers runs are sent
+ * (`keep_unsent`), so that no exporter removes a run that was not sent yet. The stored values are
+ * valid for 30 days. */
 struct history_limits {
 	/* Maximum number of ended runs of a job. If a job has more, its oldest runs are removed,
 	 * except one: the newest successful run whose memory limit differs clearly
