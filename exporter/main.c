@@ -64,10 +64,10 @@
  * URL comes first. */
 #define LOG_HOLD_SECONDS 5.0
 
-/* Opens /dev/null for each standard stream that is closed. Without this, a file of this program
- * could become descriptor 0, 1 or 2, to which libraries write. If /dev/null is missing, opens "/"
- * with O_PATH, which allows neither reading nor writing. With O_CLOEXEC, the stream is closed again
- * in the job. */
+/* Opens /dev/null for each standard stream that is closed. Otherwise a file that this program opens
+ * could become descriptor 0, 1 or 2, and libraries would write to that file. If /dev/null is
+ * missing, opens "/" with O_PATH, which can be neither read nor written. O_CLOEXEC closes the
+ * stream again in the job. */
 static void hold_standard_descriptors(void)
 {
 	for (int fd = 0; fd <= 2; fd++)

@@ -72,14 +72,14 @@ int run_plausible_order(const struct run *r, struct err *e);
 bool run_times_agree(const struct run *r);
 
 /* Returns true when the CPU time of the run is too uncertain for sizing. Two bounds measure the
- * uncertainty. cpu_missed_seconds bounds the time that may be missing. cpu_foreign_seconds bounds
- * the time that processes outside the run may have used. The result is true when the larger bound
- * is above UNCERTAIN_CPU_SHARE of cpu_seconds and above UNCERTAIN_CPU_SECONDS. An unknown bound
- * counts as 0.
+ * uncertainty: cpu_missed_seconds is the most that may be missing, and cpu_foreign_seconds is the
+ * most that processes outside the run may have used. The result is true when the larger bound is
+ * above UNCERTAIN_CPU_SHARE of cpu_seconds and above UNCERTAIN_CPU_SECONDS. An unknown bound counts
+ * as 0.
  *
- * Cores are requested in whole numbers for most jobs. If a job keeps up to two cores busy, a fifth
- * more or less changes its request by at most one core. A bound below a second comes from the start
- * and the end of a run, and says little. */
+ * Reason of the share: most jobs request whole cores. If a job keeps up to two cores busy, a fifth
+ * more or less changes its request by at most one core. Reason of the seconds: a smaller bound
+ * comes from the start and the end of a run, and says little. */
 #define UNCERTAIN_CPU_SHARE   0.2
 #define UNCERTAIN_CPU_SECONDS 1.0
 bool run_cpu_uncertain(const struct run *r);

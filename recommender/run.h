@@ -39,13 +39,13 @@ bool run_outcome_told(const char *text, enum outcome *ret, const char **reason);
 const char *run_outcome_told_word(size_t i);
 #define RUN_REASON_MAX 64 /* largest size of a reason: bytes, with the NUL */
 
-/* Distribution over time. The weight of a value is the time for which it lasted. The percentile p95
- * is the smallest value with this property: for 95 % of the time, the column was not above it
- * (nearest rank, weighted). `sum` is the plain sum of the values. If the column counts growth per
- * interval, `sum` is its total.
+/* Distribution over time. The weight of a value is the time for which it lasted. p95 is the
+ * smallest value with this property: for 95 % of the time, the column was not above it (nearest
+ * rank, weighted). `sum` is the plain sum of the values. For a column that counts growth per
+ * interval, `sum` is the total.
  *
- * A value that lasted no time counts only in `n`, `sum` and `max`. The last reading of a run is
- * such a value, because it only corrects the totals. If no value lasted any time, all values weigh
+ * The last reading of a run lasted no time, because it only corrects the totals. A value that
+ * lasted no time counts only in `n`, `sum` and `max`. If no value lasted any time, all values weigh
  * the same. */
 struct distribution {
 	uint64_t n; /* number of samples */
@@ -83,8 +83,8 @@ struct run {
 	const char *cpu_level; /* CPU level its executable needs: "x86-64-v3"; NULL = none */
 	/* The run's server, in the vendor's names; NULL = unknown. */
 	const char *vendor_id, *instance_type, *region, *zone, *allocation;
-	/* `system`: the batch or workflow system that named the run ("metaflow", ...), or "rules"
-	 * if a naming rule of this program did. `system_run`: that system's id of its run. Each
+	/* `system`: the batch or workflow system that named the run ("metaflow", ...); "rules" = a
+	 * naming rule of this program named it. `system_run`: that system's id of its run. Each
 	 * attempt and each task of that run is a separate struct run, with the same `system_run`.
 	 * `labels`: a JSON object with that system's labels. */
 	const char *system, *system_run, *labels;
@@ -146,10 +146,11 @@ enum architecture runs_architecture(const struct runs *runs);
 
 /* Derived columns are rates of measured columns, such as cpu_cores = cpu_seconds / duration (see
  * the table in stats.c). `stats` contains the derived columns beside the measured columns. The mean
- * of a derived column is total growth / total time. Its sum is unknown. The rate over a few
- * milliseconds would be a false peak. An interval shorter than half the median interval is
- * therefore joined to the next interval. At the end of the run, it is joined to the interval before
- * it. */
+ * of a derived column is total growth / total time. Its sum is unknown.
+ *
+ * The rate over a few milliseconds would be a false peak. An interval shorter than half the median
+ * interval is therefore joined to the next interval. A short interval at the end of the run is
+ * joined to the interval before it. */
 
 /* A series from the history: `n` samples in order of time. values[column][i]: NaN = unknown. */
 struct series {

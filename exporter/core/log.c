@@ -170,7 +170,8 @@ void log_release(void)
 	hold.lines = BUF_MAX(0);
 	hold.on = false;
 	pthread_mutex_unlock(&hold.lock);
-	/* Write the lines one by one, so that each line is a separate write. */
+	/* Use one write(2) for each line. A write of all lines to a pipe would be split at PIPE_BUF
+	 * bytes, and a line of another program could come into the middle of a line. */
 	for (char *p = lines.data, *end; p && (end = strchr(p, '\n')); p = end + 1) {
 		struct buf line AUTO(buf_done) = BUF_MAX(LOG_LINE_MAX);
 

@@ -263,9 +263,10 @@ struct options {
  * Returns -EINVAL for an unknown flag or an invalid value. The message names the flag, the value
  * and the accepted values. After success the caller must call options_done.
  *
- * The command "run" must start its job, so it ignores wrong options and adds a sentence about each
- * to `ignored`. It returns -EINVAL only for an unknown flag without "--" after it, because it is
- * then unclear where the job's command begins. */
+ * The command "run" must start its job even if an option is wrong. For "run", this function
+ * therefore ignores wrong options, and adds a sentence about each to `ignored`. It returns -EINVAL
+ * in one case only: an unknown flag without "--" after it, because the beginning of the job's
+ * command is then unclear. */
 int options_read(struct options *ret, enum command_bits command, int argc, char **argv,
 	struct err *e);
 

@@ -5,8 +5,10 @@
  *
  * The first pass lists the jobs with the numbers of their runs, and then reads the runs, a few
  * hundred in each query. If a job has more runs than the history keeps, only its newest runs are
- * read. After the first pass, every READER_POLL_SECONDS the thread reads the runs that ended within
- * the last READER_LATEST_SECONDS. Some runs arrive in the store later than that. Therefore, every
+ * read.
+ *
+ * After the first pass, every READER_POLL_SECONDS the thread reads the runs that ended within the
+ * last READER_LATEST_SECONDS. A run that arrives in the store later is found in another way: every
  * READER_LIST_SECONDS the thread lists all jobs again, and reads the runs of the jobs whose number
  * of runs has changed. */
 #ifndef EXPORTER_REMOTE_HISTORY_READER_H

@@ -48,10 +48,10 @@ static size_t write_runs(struct buf *body, const struct run *const *run, size_t 
 	"arrive"
 #define RETENTION "the run is older than what the store keeps: its retention decides"
 
-/* Answers with status 400 (409 from Thanos) after which the same request can never succeed. They
- * are recognised by words in the messages of Prometheus, Mimir, Thanos and VictoriaMetrics. Any
- * other answer 400 may come from a proxy, or from a store that is repaired later, so the run is
- * sent again. */
+/* If the answer of a store contains these words, the same request can never succeed. Such answers
+ * have status 400 (409 from Thanos), and the words are those of Prometheus, Mimir, Thanos and
+ * VictoriaMetrics. A 400 with other words may come from a proxy, or from a store that is repaired
+ * later. In that case the run is sent again. */
 static const struct {
 	const char *words;
 	bool other_time;

@@ -40,9 +40,9 @@ struct costed_run {
 struct costed_job {
 	char *name;
 	bool listed; /* the job is one of the JOBS_MAX jobs at /metrics */
-	/* Numbers that show whether the job must be computed again. costed: number of ended runs
-	 * when the cost was last computed. sized_at: number of begun runs plus number of ended runs
-	 * when the job was last sized. Begun runs count, too, because a new run may request another
+	/* The job is computed again when one of these numbers has changed. costed: number of ended
+	 * runs when the cost was last computed. sized_at: number of begun runs plus number of ended
+	 * runs when the job was last sized. Begun runs count, because a new run may request another
 	 * size. */
 	uint64_t costed, sized_at;
 	double total, last;
@@ -423,9 +423,8 @@ static void list_jobs(struct job_costs *c, const struct job_row *rows, size_t n)
 }
 
 /* Computes the sizes, the warnings and the costs of each job of which a run began or ended since
- * the last look. `all`: true = computes the costs of all jobs again. Without a catalogue, leaves
- * out the costs and returns the error of the catalogue. The costs are computed later, as soon as
- * there is a catalogue. */
+ * the last call. `all`: true = computes the costs of all jobs again. If there is no catalogue,
+ * returns its error and computes no costs. A later call with a catalogue computes them. */
 static int look_at_jobs(struct job_costs *c, struct history *h, const struct job_row *rows,
 	size_t n, bool all, struct err *e)
 {

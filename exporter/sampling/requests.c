@@ -131,10 +131,11 @@ static bool is_pending(const sigset_t *signals)
 }
 
 /* Waits until `r` is done, until a signal of p.signals is pending, or until the sampler thread has
- * used no CPU time for p.seconds. Returns true in the last case. The caller holds the lock.
+ * used no CPU time for p.seconds. Returns true only in the last case. The caller holds the lock.
  *
- * The timeout is divided into slices. If this process is stopped (SIGSTOP), only the current slice
- * ends meanwhile, and the sampler still has the time of the others. */
+ * The timeout is divided into slices, because this process may be stopped (SIGSTOP) for longer than
+ * the timeout. Such a stop uses up only one slice, and the sampler can show in the other slices
+ * that it works. */
 static bool is_silent(struct sampler *s, const struct sampler_request *r, struct patience p)
 {
 	int64_t used = -1;

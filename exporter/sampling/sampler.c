@@ -67,11 +67,13 @@ double cpu_limit_slowdown(double limit, double used, double look)
 	return fmin(1 / (left * left), CPU_LIMIT_STRETCH_MAX);
 }
 
-/* Logs once which rights are missing, or, if the exporter has them, why they are not enough. To
- * read the files io, smaps_rollup, environ, fd and root in /proc/PID, the exporter needs
+/* Logs once which rights are missing. If the exporter has these rights, logs why they are not
+ * enough.
+ *
+ * To read the files io, smaps_rollup, environ, fd and root in /proc/PID, the exporter needs
  * PTRACE_MODE_READ (ptrace(2)): it must have the user and the group of the process, or
- * CAP_SYS_PTRACE. For io, environ and fd, which the user of the process owns, an exporter of
- * another user also needs CAP_DAC_READ_SEARCH. */
+ * CAP_SYS_PTRACE. The user of the process owns io, environ and fd. To read these three, an exporter
+ * of another user also needs CAP_DAC_READ_SEARCH. */
 void rights_note(bool *logged, const struct snapshot *s)
 {
 	for (size_t i = 0; i < s->n_runs && !*logged; i++) {

@@ -47,10 +47,10 @@ pthread_t sampler_thread(const struct sampler *s);
 /* Returns a snapshot of all collectors that is at most max_age_seconds old. The caller owns one
  * reference and drops it with shared_drop(&s->shared). Any thread.
  *
- * If the newest snapshot is too old, the sampler ticks at once. It does the same if, since that
- * snapshot, a run began, was concluded or lost its root process. Callers at the same time share one
- * tick. If the tick takes longer than timeout_seconds, the result is the newest snapshot of any
- * age; NULL if there is none yet.
+ * The sampler ticks at once if the newest snapshot is too old, or if a run began, was concluded or
+ * lost its root process after that snapshot. Callers at the same time share one tick. If the tick
+ * takes longer than timeout_seconds, returns the newest snapshot of any age. NULL = there is no
+ * snapshot yet.
  *
  * If max_age_seconds is above 0, a snapshot is used for at least SAMPLER_TICKS_APART times as long
  * as its tick took. All scrapes together thus cost at most a tenth of a CPU. */
@@ -75,11 +75,11 @@ double sampler_age(struct sampler *s);
 /* ---- requests: each of these functions waits until the sampler thread has done the work. Any
  * thread except the sampler's. ----
  *
- * The sampler thread hangs if a file of the kernel or of a driver does not answer. `seconds` is the
- * timeout of a call: if the thread did nothing for `seconds`, the call returns -ECANCELED. This
- * code has no other cause. INFINITY = no timeout. After -ECANCELED, the thread may still use
- * arguments that were not copied, so the caller must keep them. Once a call has timed out, other
- * calls with a timeout return within 0.1 s until the thread works again. */
+ * `seconds` is a timeout (INFINITY = none), because the sampler thread hangs if a file of the
+ * kernel or of a driver does not answer. If the thread did nothing for `seconds`, the call returns
+ * -ECANCELED. This code has no other cause. After -ECANCELED, the thread may still use arguments
+ * that were not copied, so the caller must keep them. Once a call has timed out, other calls with a
+ * timeout return within 0.1 s until the thread works again. */
 #define SAMPLER_PATIENCE_SECONDS 10
 #define SAMPLER_NO_ANSWER                                                                          \
 	"the sampler does not answer, perhaps because a file of the kernel or of a driver does "   \
@@ -104,8 +104,8 @@ int sampler_conclude(struct sampler *s, const char *run_id, const double final[R
  *
  * Returns true when `function` has returned, even if the tick after it hangs. Returns false when
  * there is no finder, when a signal of the set `signals` arrived, or when the thread did nothing
- * for SAMPLER_PATIENCE_SECONDS. After false, `function` is not called any more, but a call of it
- * may be hanging. All threads must block `signals`; NULL = no signals. */
+ * for SAMPLER_PATIENCE_SECONDS. After false, no call of `function` begins, but a call that has
+ * begun may hang. All threads must block `signals`; NULL = no signals. */
 bool sampler_find(struct sampler *s,
 	void (*function)(struct finder *f, const struct host *host, void *context), void *context,
 	const sigset_t *signals);

@@ -103,8 +103,8 @@ double sampler_slowdown(const struct sampler *s);
 double cpu_limit_slowdown(double limit, double used, double look);
 
 /* Logs a warning if some processes of a job cannot be read completely. The warning names the rights
- * that this program lacks, or tells why its rights are not enough. It is logged only once:
- * `*logged` is then set to true. The metric rightsize_job_unreadable_processes counts the
+ * that this program lacks, or tells why its rights are not enough. Logs only if `*logged` is false,
+ * and then sets `*logged` to true. The metric rightsize_job_unreadable_processes counts the
  * processes. */
 void rights_note(bool *logged, const struct snapshot *s);
 

@@ -126,10 +126,9 @@ static void add_samples(struct buf *out, const struct series *raw, int64_t posit
 	buf_adds(out, "\n\n");
 }
 
-/* Writes an event with the samples of a run after sample `*position`, and moves `*position` to the
- * last of them. Returns 1 when there may be more samples, and 0 when the run has ended. Returns a
- * negative errno when the history cannot be read. A run that is no longer in the history counts as
- * ended. */
+/* Writes an event with the samples of a run after sample `*position`. Then sets `*position` to the
+ * last sample in the event. Returns 1 when there may be more samples, and 0 when the run has ended
+ * or was deleted from the history. Returns a negative errno when the history cannot be read. */
 static int next_event(struct stream_look *look, const char *run_id, int64_t *position,
 	struct buf *out, struct err *e)
 {

@@ -82,8 +82,8 @@ void site_refusal(struct http_answer *ret, int status, const char *code, const c
  * cannot be read, returns false for every request, and logs the error once.
  *
  * Call it only once for each request, and pass the result in r->space. The files with the tokens
- * may change at any time. After a second call, a client that may only post runs of its namespace
- * could seem to have no such restriction. */
+ * may change at any time. If the token was removed after the first call, a second call would return
+ * false, and the client would seem to have no restriction to its namespace. */
 bool site_token_space(struct site *s, const struct http_request *r, char ret[static JOB_SPACE_MAX]);
 
 /* Decides by the headers whether the body of a request is read. Returns true for a change that this

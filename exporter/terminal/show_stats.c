@@ -9,10 +9,10 @@
 #include "exporter/terminal/paragraphs.h"
 #include "exporter/terminal/show.h"
 
-/* How to write an amount. `end` is the end of its key, which names its unit. `add` writes the
- * number, and `after` is written after it. `add` NULL = the amount is not shown, because it tells
- * how old a measurement is. `kind` is appended to the name of the amount: a run has both "disk
- * read" in bytes and its rate. Linux calls the bytes of read(2) and write(2) characters. */
+/* How to write an amount whose key ends with `end`. The end of a key names the unit. `add` writes
+ * the number, and the text `after` follows. `add` NULL = the amount is not shown, because it is the
+ * age of a measurement. `kind` is appended to the name of the amount: a run has "disk read" in
+ * bytes and "disk read rate". Linux calls the bytes of read(2) and write(2) characters. */
 static const struct {
 	const char *end;
 	void (*add)(struct buf *out, double v);

@@ -1,8 +1,10 @@
 /* State that the wrapper gets from its caller and passes on to its command: open descriptors, and
  * attributes that a process loses by fork(2). The command gets both, as if the caller had executed
- * it directly. The wrapper may also have children that its caller started before (`prepare & exec
- * rightsize-exporter run ...`). Their PIDs are recorded, because they do not belong to the
- * command. */
+ * it directly.
+ *
+ * The caller may have started children and then become the wrapper (`prepare & exec
+ * rightsize-exporter run ...`). The wrapper records the PIDs of these children, because they do not
+ * belong to the command. */
 #ifndef EXPORTER_WRAPPER_INHERITED_H
 #define EXPORTER_WRAPPER_INHERITED_H
 

@@ -9,9 +9,11 @@
 #include "collectors/base/mem.h"
 
 /* Signals that are neither blocked nor forwarded, because they concern the wrapper itself or cannot
- * be caught. SIGABRT, SIGTRAP and SIGSYS are not in this list: a supervisor may send them to get a
- * core dump of the job. The wrapper blocks these three, but its own abort(3), and a signal that the
- * kernel forces, still end it. */
+ * be caught.
+ *
+ * SIGABRT, SIGTRAP and SIGSYS are blocked and forwarded: a supervisor may send them to get a core
+ * dump of the job. They still end the wrapper when it calls abort(3), or when the kernel forces the
+ * signal. */
 static const int not_forwarded[] = {
 	SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTTIN, SIGTTOU, SIGPIPE, SIGXFSZ};
 

@@ -1,7 +1,8 @@
 /* The sources from which the wrapper gets the exact CPU time and memory of its command. They must
- * be open when the command starts. If it is permitted, the command gets a control group of its own.
- * Otherwise a task clock (perf_event_open(2)), which the children of the command inherit, counts
- * its CPU time. In both cases the counters of the CPU quota are read at the start. */
+ * be open when the command starts. If the wrapper may create a control group, the command gets one.
+ * Otherwise a task clock (perf_event_open(2)) counts the CPU time of the command and of its
+ * children, which inherit the clock. In both cases the counters of the CPU quota are read at the
+ * start. */
 #ifndef EXPORTER_WRAPPER_RUN_ACCOUNTS_H
 #define EXPORTER_WRAPPER_RUN_ACCOUNTS_H
 

@@ -74,10 +74,10 @@ static bool is_of_job(const struct signal_route *r, pid_t pid)
 	return false;
 }
 
-/* Returns true when the sender of a signal still runs, although the signal would have ended it by
- * its default action. This shows that the sender did not signal its own process group. Returns
- * false for signals other than SIGHUP, SIGINT and SIGTERM, and for a sender that is exiting,
- * because it may have removed its handlers, as Python does. */
+/* Returns true when the sender of a signal still runs, although the default action of the signal
+ * would have ended it. This shows that the sender did not signal its own process group. Returns
+ * false for signals other than SIGHUP, SIGINT and SIGTERM. Also returns false for a sender that is
+ * exiting: it may have caught the signal and removed its handlers since, as Python does. */
 static bool survived(const uint64_t field[STAT_FIELDS], int number)
 {
 	uint64_t prepared = field[STAT_BLOCKED] | field[STAT_IGNORED] | field[STAT_CAUGHT];
@@ -91,18 +91,18 @@ static bool survived(const uint64_t field[STAT_FIELDS], int number)
 /* Call it when the wrapper received a signal from a process of the job. Returns true if that
  * process probably signalled its whole process group, which includes the wrapper, as kill(0, ...)
  * does. Returns false if it probably signalled only its parent, the wrapper. The kernel reports
- * both in the same way, so the result is a guess:
- * - false if the sender is in another group,
- * - false if the sender survived a signal that would have ended it,
- * - else true for signals that end or stop a process, because they usually go to groups,
- * - else false, because all other signals usually go to a parent.
+ * both in the same way, so the result is a guess. The first rule that applies decides:
+ * - The sender is in another group: false.
+ * - The sender survived a signal that would have ended it: false.
+ * - The signal ends or stops a process: true, because such signals usually go to groups.
+ * - All other signals: false, because they usually go to a parent.
  *
  * The guess is wrong in three cases:
- * - kill(0, SIGUSR1) by the job: a caller in the same group gets the signal twice.
- * - kill(getppid(), SIGTERM) by a process that catches or ignores SIGTERM, or exits at once: the
+ * - The job calls kill(0, SIGUSR1): a caller in the same group gets the signal twice.
+ * - A process calls kill(getppid(), SIGTERM), and catches or ignores SIGTERM or exits at once: the
  *   caller does not get the signal.
- * - This process started a child, and then became the wrapper by execve(2). If the child signals
- *   its parent, the signal is meant for the job. */
+ * - The wrapper's process had a child before it became the wrapper by execve(2). If this child
+ *   signals its parent, the signal is meant for the job. */
 static bool is_for_group(const siginfo_t *info)
 {
 	uint64_t field[STAT_FIELDS];
@@ -125,7 +125,7 @@ static pid_t caller_of(const struct signal_route *r)
 /* Returns true when the wrapper leads a process group and the job has left it for a new one, by
  * setpgid(0, 0). Without the wrapper, the job would have led the wrapper's group, and setpgid(0, 0)
  * would have changed nothing. Returns false if the wrapper does not lead its group, for example in
- * a script: there the job would have left the group without the wrapper, too. */
+ * a script. In that case setpgid(0, 0) does the same without the wrapper. */
 static bool leads_in_our_place(pid_t job)
 {
 	return getpgrp() == getpid() && job != getpgrp() && getpgid(job) == job;

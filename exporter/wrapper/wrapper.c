@@ -343,8 +343,9 @@ static void wait_for_end(struct app *app, struct wrapped_job *job)
 
 /* Returns the largest RSS of a process of the job; NaN = unknown. Between fork(2) and execve(2),
  * the child is a copy of the wrapper, and its ru_maxrss includes the memory of this copy
- * (exec_mmap() in fs/exec.c). If job->largest_rss is not above job->forked_rss, it may only be the
- * memory of the copy. In that case, it is used only if the sampler has not measured a peak. */
+ * (exec_mmap() in fs/exec.c). If job->largest_rss is at most job->forked_rss, job->largest_rss may
+ * be only the memory of the copy. The function then returns it only if the sampler has not measured
+ * a peak. */
 static double largest_rss_of(const struct wrapped_job *job)
 {
 	return job->largest_rss > job->forked_rss || !job->peak_seen ? job->largest_rss :

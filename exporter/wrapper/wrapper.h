@@ -2,16 +2,16 @@
  * returns its exit code. The exit code is 128+n if signal n ended the command, 127 if the command
  * does not exist, and 126 if it cannot be executed.
  *
- * The job is more important than its record: unless --strict is given, it runs even if the history
- * or the web address is not available. Such a failure is logged. The job inherits the standard
+ * The job is more important than its record. Unless --strict is given, the job runs even if the
+ * history or the web address is not available; the failure is logged. The job inherits the standard
  * streams, other descriptors, environment, working directory, process group and ignored signals of
  * the wrapper's caller unchanged. It inherits nothing that the wrapper itself opened or set.
  *
  * Signals that are sent to the wrapper are forwarded to the job. Signals of the terminal reach the
- * job directly. If a program sends a signal to a whole process group or control group (timeout(1),
- * KillMode=control-group), the job gets it twice, because the wrapper cannot find out that the job
- * got it, too. A signal that arrives before the job starts is passed to the job, and may end it
- * before it begins.
+ * job directly. A program may signal a whole process group or control group (timeout(1),
+ * KillMode=control-group). The job then gets the signal twice: directly, and from the wrapper,
+ * which cannot know that the job already got it. A signal that arrives before the job starts is
+ * passed to the job, and may end it before it begins.
  *
  * The run ends when the command ends, even if background processes of it remain. */
 #ifndef EXPORTER_WRAPPER_WRAPPER_H

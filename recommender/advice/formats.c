@@ -197,10 +197,10 @@ const struct advice_format advice_formats[] = {
 			"is killed gets more memory and time, up to three retries. Without process, the "
 			"process has the name of the job: the part after the last /, with _ for "
 			"characters that no process name has",
-		/* The exit statuses are those that nf-core retries (conf/base.config of its
-		 * pipelines): 130 to 145 are signals, such as 137 out of memory and 140 out of
-		 * time. A task of a killed pod leaves no status, and Nextflow then reports
-		 * Integer.MAX_VALUE (nextflow-io/nextflow#6436). */
+		/* Nextflow retries a task with one of these exit statuses, which are those of
+		 * nf-core (conf/base.config of its pipelines). 130 to 145 are signals: 137 is out
+		 * of memory, 140 is out of time. A task of a killed pod leaves no status, and
+		 * Nextflow reports Integer.MAX_VALUE (nextflow-io/nextflow#6436). */
 		.reads = READS_PROCESS,
 		.layout = LAYOUT(
 			"process {\n}\n",
@@ -359,10 +359,10 @@ const struct advice_format advice_formats[] = {
 			"not slow the job down. It is at most the CPUs of the machine that ran the "
 			"job, because a host with fewer CPUs refuses it. Strategy baseline does not "
 			"know it",
-		/* Docker has hard limits only. --cpus is therefore the CPU limit. The CPU request,
-		 * used as a limit, would slow down bursts. --memory-swap is the limit of memory
-		 * plus swap. It equals --memory here, which forbids swap, because swap would hide
-		 * that memory ran out. */
+		/* Docker has hard limits only, so --cpus is the CPU limit: the CPU request, used as
+		 * a limit, would slow down bursts. --memory-swap is the limit of memory plus swap.
+		 * It equals --memory here, which forbids swap, because swap would hide that memory
+		 * ran out. */
 		.layout = LAYOUT(NULL, {"", " ", "\n",
 				PIECES({"--cpus=", CORES_LIMIT}, {"--memory=", MEMORY_MIB_LIMIT, "m"},
 					{"--memory-swap=", MEMORY_MIB_LIMIT, "m"}, {"--gpus ", GPUS})}),

@@ -98,11 +98,13 @@ static void attempt_numbers(const struct sizing *s, uint64_t n[ADVICE_NUMBERS])
 	n[MEMORY_MB_4] = advice_megabytes(n[MEMORY_MIB_4]);
 }
 
-/* Spark adds the overhead to the heap. The overhead is 0.1 of the heap and at least 384 MiB:
- * spark.executor.memoryOverheadFactor and minMemoryOverhead in Spark's configuration. Heap and
- * overhead together are the memory of the job. Spark refuses a heap below 450 MiB
- * (UnifiedMemoryManager.scala). The heap is therefore at least 512 MiB: with some garbage
- * collectors, Spark sees a heap smaller than the requested one. */
+/* Divides the memory of the job into heap and overhead, because Spark adds the overhead to the
+ * heap. The overhead is 0.1 of the heap and at least 384 MiB: spark.executor.memoryOverheadFactor
+ * and minMemoryOverhead in Spark's configuration.
+ *
+ * Spark refuses a heap below 450 MiB (UnifiedMemoryManager.scala). With some garbage collectors,
+ * Spark sees a heap smaller than the requested one, so the heap requested here is at least 512
+ * MiB. */
 static void spark_numbers(uint64_t n[ADVICE_NUMBERS])
 {
 	uint64_t overhead = at_least(divided_up(n[MEMORY_MIB], 11), 384);

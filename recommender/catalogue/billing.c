@@ -56,9 +56,11 @@ struct billing billing_of(const struct vendor *v, const struct server *s)
 
 /* Returns the billed seconds of a run if `minimum` is the least that is billed for its last hour of
  * the clock (per_clock_hour). The result is the mean over all moments of an hour at which the run
- * can start. A run that stays in one hour of the clock is billed at least the minimum. A run that
- * crosses the hour spends a part of its time in its last hour: at most an hour, and at most the
- * length of the run. All lengths of this part are assumed to be equally likely. */
+ * can start.
+ *
+ * A run that stays in one hour of the clock is billed at least the minimum. A run that crosses the
+ * hour spends a part of its time in its last hour. That part is at most an hour, and at most the
+ * length of the run. All lengths of the part are assumed to be equally likely. */
 static double with_clock_hours(double minimum, double seconds)
 {
 	double part = fmin(seconds, minimum);

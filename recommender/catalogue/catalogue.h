@@ -153,11 +153,13 @@ struct catalogue {
 
 /* Reads a catalogue from CSV text (RFC 4180). The header line names the columns of
  * recommender/catalogue/fields.h, in any order. Unknown columns are ignored. An empty cell means
- * unknown. vendor_id, server_id, vcpus and memory_amount are required. A line is either a server,
- * or one more price of an earlier server. In a line with one more price, the specifications may be
- * empty. If the text has a column "unit", a line counts only if its unit is "hour" or empty. Lines
- * that start with "#" are comments, with three exceptions: "# as_of: DATE", "# source: NOTE" and
- * "# rate: CURRENCY USD" (US dollars for one unit). An error names the line and column. */
+ * unknown. vendor_id, server_id, vcpus and memory_amount are required.
+ *
+ * A line is either a server, or one more price of an earlier server. In a line with one more price,
+ * the specifications may be empty. If there is a column "unit", a line counts only if its unit is
+ * "hour" or empty. Lines that start with "#" are comments, with three exceptions: "# as_of: DATE",
+ * "# source: NOTE" and "# rate: CURRENCY USD" (US dollars for one unit). An error names the line
+ * and column. */
 int catalogue_from_csv(struct catalogue **ret, const char *text, size_t len, const char *source,
 	struct err *e);
 

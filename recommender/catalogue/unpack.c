@@ -181,10 +181,12 @@ static const struct server_range *servers_of(const struct unpacking *u, const ch
 	return NULL;
 }
 
-/* Returns the expected price of a server in this row. A pack stores only the difference between the
- * real price and the expected price. `before`: price of the previous server in this row.
- * `reference_before`, `reference`: prices of the previous server and of this server in the
- * reference row; 0 = none. */
+/* Returns the expected price of a server in this row: the price of the previous server, multiplied
+ * by (price of this server / price of the previous server) in the reference row. If the reference
+ * row lacks one of the two prices, returns the price of the previous server. A pack stores only the
+ * difference between the real price and the expected price. `before`: price of the previous server
+ * in this row. `reference_before`, `reference`: prices of the previous server and of this server in
+ * the reference row; 0 = none. */
 static double expected(double before, double reference_before, double reference)
 {
 	return reference > 0 && reference_before > 0 ?

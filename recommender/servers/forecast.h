@@ -70,12 +70,15 @@ struct forecast forecast_on(const struct catalogue *c, const struct job_profile 
  * other servers can be scaled by it. */
 bool forecast_scales(const struct job_profile *p);
 
-/* Returns the part of the server's SCore that a job with `cores` busy cores can use. It is score1
- * for at most one core, and min(cores x score1, score) for more. `score` is measured with all vCPUs
- * busy. Two vCPUs often share one core of the processor, and each is then slower than a vCPU alone
- * on its core. A job that keeps few vCPUs busy does not have to share cores. For more than one
- * core, if score1 is unknown, returns score x min(cores, vcpus) / vcpus. If `cores` is NaN, returns
- * the whole score. NaN = the score is unknown. */
+/* Returns the part of the server's SCore that a job with `cores` busy cores can use:
+ * - At most one core: score1.
+ * - More cores: min(cores x score1, score). If score1 is unknown: score x min(cores, vcpus) /
+ *   vcpus.
+ * - `cores` is NaN: score.
+ *
+ * Returns NaN if the score is unknown. score1 is measured with one busy vCPU, and `score` with all
+ * vCPUs busy. Two vCPUs often share one core of the processor. Each of them is then slower than a
+ * vCPU alone on its core. A job that keeps few vCPUs busy does not have to share cores. */
 double forecast_usable_score(const struct server *s, double cores);
 
 /* Returns the expected seconds until a run ends, if each random interruption restarts the run from

@@ -23,12 +23,14 @@ struct best_server {
 	struct saving saving;
 };
 
-/* Finds the best server. `current`: the current server, which may be none of the picks; NULL =
- * unknown. The current server is the best if it has room for the demand, meets the conditions of
- * the request, and no pick is better. Conditions on the allocation (spot or on demand) do not apply
- * to the current server. A pick whose price is not reliable (pick_price_is_sure) is never the best;
- * if it is better than all others, no server is called the best. The result points to a pick of `p`
- * or to `current`. */
+/* Finds the best server: a pick of `p`, or `current`, the current server (NULL = unknown), which
+ * need not be a pick. The current server is the best if three conditions are true:
+ * - It has room for the demand.
+ * - It meets the conditions of the request, except those on the allocation (spot or on demand).
+ * - No pick is better.
+ *
+ * A pick whose price is not reliable (pick_price_is_sure) is never the best. If it is better than
+ * all others, no server is called the best. */
 struct best_server saving_best(const struct catalogue *c, const struct demand *d,
 	const struct pick_options *o, const struct picks *p, const struct pick *current);
 

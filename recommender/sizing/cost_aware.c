@@ -16,10 +16,10 @@
 #define LEARNING_RATE      0.8  /* at a higher rate, costly experts lose weight faster */
 /* The loss of a single run counts at most this many times the average loss. */
 #define LOSS_MOST 3.0
-/* A single loss also counts at most this many times the peak. A prediction for an input of 1 GiB
- * can be a million times too large if it follows from a run with an input of 0 bytes. Without this
- * bound, its loss would lift the average for hundreds of runs, and all other losses would seem to
- * be 0. */
+/* A single loss counts as at most this many times the peak, plus FAILURE_FIXED. Without this bound,
+ * one loss could lift the average for hundreds of runs, and all other losses would seem to be 0.
+ * Example: a prediction for an input of 1 GiB that follows from a run with an input of 0 bytes can
+ * be a million times too large. */
 #define LOSS_MOST_PEAKS 1000
 #define FAILURE_FIXED   (512 * MIB) /* fixed part of the price of a failed attempt */
 /* Assumed peak of a killed run, divided by its limit. Only a lower bound of its need is known, but
@@ -99,11 +99,13 @@ static bool expert_speaks(const struct sizer *s, unsigned expert)
 	return s->value[expert] > 0;
 }
 
-/* While inputs grow from run to run, each peak is about twice the median so far. The record of an
- * expert that does not use inputs can then be as good as the record of one that does, but it says
- * nothing about an input that does not continue this growth. For such an input, experts that do not
- * use inputs are left out if the inputs explain the peaks: at least INPUTS_EXPLAIN of the variance
- * of the logarithms of the peaks, over at least RUNS_TO_EXPLAIN runs. */
+/* If inputs grow from run to run, each peak is about twice the median so far. An expert that does
+ * not use inputs can then have as good a record as an expert that does. Such a good record says
+ * nothing about an input that does not continue this growth.
+ *
+ * For such an input, the experts that do not use inputs are left out if the inputs explain the
+ * peaks: at least INPUTS_EXPLAIN of the variance of the logarithms of the peaks, over at least
+ * RUNS_TO_EXPLAIN runs. */
 #define INPUTS_EXPLAIN  0.95
 #define RUNS_TO_EXPLAIN 10
 #define RUNS_IN_LINE    20 /* newest runs that show where the next input is expected */
@@ -167,7 +169,7 @@ static const struct ratio_prior *prior_of(const struct sizer *s, unsigned expert
 
 /* Returns the index, from `i` on, of the next observed ratio that needs a candidate 2 % above it
  * (ABOVE_CANDIDATE). Such a ratio is only a lower bound, or is at most CANDIDATE_MIN. Every other
- * ratio is a candidate itself. A candidate 2 % above it is never cheaper, because the allocation is
+ * ratio is a candidate itself. For it, a candidate 2 % higher is never cheaper: the allocation is
  * larger but fits no more values. */
 static size_t next_above(const struct expert_record *t, size_t i)
 {
@@ -666,8 +668,8 @@ static struct odds_factors odds_factors_of(const struct sizer *s)
 
 /* Returns the probability that the next peak is above the first `below` values of the pool. If the
  * next input is larger than all earlier inputs, failures are more likely than the ratios suggest.
- * On public traces, the odds grew in proportion to odds->growth. They grew once more if the
- * allocation exceeds the earlier peaks by less than the input grows (`lacking`). */
+ * On public traces, the odds of a failure grew in proportion to odds->growth. They grew by one more
+ * factor, `lacking`, if the allocation exceeds the earlier peaks by less than the input grows. */
 static double chance_above(const struct cost_pool *p, size_t below, const struct odds_factors *odds)
 {
 	double value = below ? p->atom[below - 1].value : 0;

@@ -6,12 +6,12 @@
  * allocation follows from these values (cost_pool.h).
  *
  * The values of all experts are pooled, and the allocation with the least expected cost is chosen.
- * An expert's weight follows from the past cost of sizing with that expert only. When the peaks
- * change lastingly (rule_peaks_change), the older peaks are multiplied by the change, so that the
- * older runs still count.
+ * An expert's weight follows from the past cost of sizing with that expert only.
  *
- * A job with few runs is expected to be like the other jobs of its history (job_prior.h). If a run
- * was killed for memory, it needed more than it had: it gives a lower bound. */
+ * When the peaks change lastingly (rule_peaks_change), the older peaks are multiplied by the
+ * change, so that the older runs still count. A job with few runs is expected to be like the other
+ * jobs of its history (job_prior.h). A run that was killed for memory gives only a lower bound of
+ * its need. */
 #ifndef RECOMMENDER_SIZING_COST_AWARE_H
 #define RECOMMENDER_SIZING_COST_AWARE_H
 

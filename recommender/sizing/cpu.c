@@ -38,11 +38,11 @@ bool cpu_parallel_of(const struct distribution *d, struct parallel *ret)
 	p99 = at_least(p99, p95);
 	max = fmin(at_least(max, p99), RUN_CPUS_MAX);
 
-	/* Choose the mean of each part of the curve: `lower` is the mean below the median, and
-	 * `upper` is the mean between the median and the 95th percentile. `lower` is near the
-	 * median, because a run idles only for a short time. `upper` then follows from the mean of
-	 * the whole curve. If `upper` is out of range, it is set to the bound of its range, and
-	 * `lower` follows from the whole mean. */
+	/* Bend the curve so that its mean is right. `lower` is the mean of the part below the
+	 * median, and `upper` the mean of the part between the median and the 95th percentile.
+	 * First guess `lower` near the median, because a run idles only for a short time, and
+	 * compute `upper` from the mean of the whole curve. If `upper` is out of its range, set it
+	 * to the nearer end of the range, and compute `lower` from the mean. */
 	double tail = 0.04 * (p95 + p99) / 2 + 0.01 * (p99 + max) / 2;
 	double lower = p50 - (p50 - min) / 4, upper = (d->mean - tail - 0.5 * lower) / 0.45;
 

@@ -4,10 +4,12 @@
  * The history has the minimum, the maximum, the mean and three percentiles of the cores in use. A
  * curve connects them, and is bent so that its mean is right.
  *
- * If a part of the run kept q cores busy, it takes q / c times as long with c < q cores. With more
- * than q cores it takes the same time, unless threads waited for a CPU. If the run wanted w times
- * the CPU time that it got, waiting took a share q (w - 1) of this part. At most half of the part
- * is subtracted, because it is unknown how the threads would spread over many cores. */
+ * If a part of the run kept q cores busy, this part takes q / c times as long with c < q cores.
+ * With c > q cores it takes the same time, if no thread waited for a CPU.
+ *
+ * If threads waited, more cores shorten the part. If the run wanted w times the CPU time that it
+ * got, waiting took a share q (w - 1) of the part. At most half of the part is subtracted, because
+ * it is unknown how the threads would spread over many cores. */
 #ifndef RECOMMENDER_SIZING_CPU_H
 #define RECOMMENDER_SIZING_CPU_H
 
@@ -38,10 +40,11 @@ double cpu_parallel_widest(const struct parallel *p);
 #define CPU_SLOWED 1.1
 #define CORES_MIN  0.01 /* smallest result of cpu_parallel_need */
 
-/* Returns the fewest cores that meet two conditions. First, the run is not slowed down
- * (CPU_SLOWED). Second, the cores are at least the number that the run keeps busy for a quarter of
- * its time. If only the mean is known, the mean is this number. If threads waited for a CPU, this
- * number is multiplied by `wanted`, but at most by PARALLEL_ROOM. */
+/* Returns the fewest cores that meet two conditions:
+ * - They do not slow the run down (CPU_SLOWED).
+ * - They are at least the cores that the run keeps busy for a quarter of its time. If only the mean
+ *   is known, the mean is used. If threads waited for a CPU, this number is multiplied by `wanted`,
+ *   but at most by PARALLEL_ROOM. */
 double cpu_parallel_need(const struct parallel *p);
 
 #endif

@@ -26,9 +26,10 @@
 #define ONE_CORE_UNKNOWN 10
 
 /* The need has fallen lastingly if (largest need after the fall) x FALL_FACTOR is below the
- * smallest need just before it. At least CPU_FALL_RUNS runs must be after it. The number of
- * compared runs before it is SPEED_RUNS minus the number of runs after it, but at least
- * CPU_FALL_RUNS, and at most all runs before it. */
+ * smallest need just before the fall. These runs are compared:
+ * - After the fall: all runs, which must be CPU_FALL_RUNS or more.
+ * - Before the fall: enough runs to make SPEED_RUNS together with the runs after the fall, but at
+ *   least CPU_FALL_RUNS. If the job has fewer than SPEED_RUNS runs, all runs before the fall. */
 #define FALL_FACTOR 1.1
 
 static double smallest(const double *v, size_t n)
@@ -74,9 +75,9 @@ static double spread_of(const double *sorted, size_t n)
 	return fmax(sum / ((double)n - 1 + SPREAD_RUNS), SPREAD_MIN);
 }
 
-/* Returns a factor of at least 1. `widest`, the largest need of the `n` runs so far, times this
- * factor is the number of cores with the least expected price. The price of c cores is c plus
- * SLOWED_PRICE times the chance that the next run is slowed down:
+/* Returns the factor, at least 1, for the room above `widest`, the largest need of the `n` runs so
+ * far: widest x factor is the number of cores with the least expected price. The price of c cores
+ * is c plus SLOWED_PRICE times the chance that the next run is slowed down:
  *
  * 	c + SLOWED_PRICE / (n + 1) x (widest / (SLOWED_FROM x c)) ^ (1 / spread) */
 static double room_for_wider(double widest, size_t n, double spread)

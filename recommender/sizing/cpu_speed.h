@@ -30,10 +30,10 @@ size_t cpu_speed_since_fall(const double *need, size_t n);
  * unknown. */
 double cpu_speed_cores(const double *need, size_t n, double widest);
 
-/* Round a number of cores to the nearest step, or to the next larger step if the nearest is more
- * than 10 % too small. cpu_speed_whole returns a whole number, at least 1. cpu_speed_fraction is
- * for systems that accept fractions: it rounds to steps of cpu_speed_step or of 1, whichever is
- * smaller. It returns at least a quarter, and at most the result of cpu_speed_whole. */
+/* Round a number of cores to the nearest step or, if the nearest step is more than 10 % too small,
+ * to the next larger step. cpu_speed_whole returns a whole number, at least 1. cpu_speed_fraction
+ * is for systems that accept fractions: its step is cpu_speed_step or 1, whichever is smaller. It
+ * returns at least a quarter, and at most the result of cpu_speed_whole. */
 uint64_t cpu_speed_whole(double cores);
 double cpu_speed_fraction(double cores);
 

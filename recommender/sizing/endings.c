@@ -49,10 +49,10 @@ static void count_failed(struct endings *e, const struct run *r, const struct ev
 	}
 }
 
-/* Exit codes do not always show that a time limit stopped a run. Three or more failed runs also
- * count as stopped by one if they lasted equally long, and longer than every successful run. An
- * error of the job that ends all runs at the same point would end them earlier than a successful
- * run ends. */
+/* Exit codes do not always show that a time limit stopped a run. Three or more failed runs
+ * therefore also count as stopped by a time limit if they lasted equally long, and longer than
+ * every successful run. A fault of the job itself would end them earlier than a successful run
+ * ends. */
 #define SAME_DURATION      1.02
 #define SAME_DURATION_RUNS 3
 

@@ -9,9 +9,11 @@
 /* Signals and exit codes of runs that were ended from outside. timeout(1) exits with 124. Batch
  * systems announce or enforce a time limit with one of these signals: SIGUSR1 and SIGUSR2 (Grid
  * Engine), SIGALRM, SIGTERM (Slurm, Kubernetes at DeadlineExceeded), SIGXCPU. A shell reports a
- * signal as the exit code 128 + signal: 140 for SIGUSR2. A job that catches SIGTERM, or that does
- * not end at SIGTERM and then gets SIGKILL, ends in another way. For such a job, only a reason that
- * a client sent (run_reason_is_time_limit) shows the time limit. */
+ * signal as the exit code 128 + signal: 140 for SIGUSR2.
+ *
+ * Some jobs end in another way: a job that catches SIGTERM, or a job that gets SIGKILL because it
+ * did not end at SIGTERM. For these jobs, only a reason that a client sent
+ * (run_reason_is_time_limit) shows the time limit. */
 static const int cut_signals[] = {10, 12, 14, 15, 24}; /* the numbers that Linux gives them */
 #define EXIT_CODE_TIMEOUT 124
 
@@ -71,11 +73,11 @@ static bool was_killed(const struct run *r)
 	       (r->memory_source && !r->not_measured && strcmp(r->memory_source, "limit") == 0);
 }
 
-/* Returns the lower bound of the need that follows from a kill, in bytes. If the memory of the run
- * reached its limit, the bound is the limit. If the peak is far below the limit, the bound is the
- * peak, because another limit caused the kill, such as the limit of the machine or of a child
- * group. When the kernel killed a process in the run's own group, the collectors have set the peak
- * to the limit. */
+/* Returns the lower bound of the need that follows from a kill, in bytes:
+ * - The memory of the run reached its limit: the limit. If the kernel killed a process in the run's
+ *   own group, the collectors have set the peak to the limit.
+ * - The peak is far below the limit: the peak. Another limit caused the kill, such as the limit of
+ *   the machine or of a child group. */
 static double killed_at(const struct run *r)
 {
 	double peak = fmax(run_needs_memory(r), run_peak(r, "memory_cgroup_peak_bytes"));

@@ -67,10 +67,10 @@ struct expert_ratios {
 	double sum;                           /* sum of the weights */
 	struct weighted_value at[RATIOS_MAX]; /* ascending; of equal values, observed ones first */
 };
-/* Makes the weighted set of ratios for a new prediction of `value` bytes. Only a lower bound is
- * known of the ratio of a killed run. The weight of such a run goes to the ratios above its bound,
- * in proportion to their weights (the estimator of Kaplan and Meier does the same). `age_weight`
- * comes from expert_record_fade. */
+/* Makes the weighted set of ratios for a new prediction of `value` bytes. The ratio of a killed run
+ * is known only as a lower bound. The weight of such a run goes to the ratios above its bound, in
+ * proportion to their weights (the estimator of Kaplan and Meier does the same). `age_weight` comes
+ * from expert_record_fade. */
 void expert_record_ratios(const struct expert_record *t, const struct ratio_prior *prior,
 	double value, enum ratio_purpose purpose, const struct ratio_options *o,
 	const double age_weight[PEAKS_SEEN_MAX], struct expert_ratios *ret);

@@ -8,32 +8,33 @@
 #include "recommender/sizing/evidence.h"
 #include "recommender/sizing/rule.h"
 
-/* A run that met its limit has two effects. First, the job may need more than a constant share of
- * its limit. While such a run is among the newest RUNS_FREE runs, the job counts as a follower only
- * if the runs before it show the constant share by themselves. The runs after it can show it, too,
- * under limits that differ by LIMITS_DIFFER_MUCH. Second, the limit of the run counts as too small
- * until RUNS_FREE newer runs have succeeded under this limit or a smaller one. */
+/* Two things follow from a run that met its limit:
+ * - The job may need more than a constant share of its limit. While such a run is among the newest
+ *   RUNS_FREE runs, the job is a follower only if other runs show the constant share by themselves:
+ *   either the runs before it, or the runs after it under limits that differ by LIMITS_DIFFER_MUCH.
+ * - The limit of the run counts as too small until RUNS_FREE newer runs have succeeded under this
+ *   limit or a smaller one. */
 #define RUNS_FREE          20
 #define LIMITS_DIFFER_MUCH 1.25
 
-/* A follower is recognised only if its limits differed enough: largest / smallest limit. After one
- * change of the limit, the quotient must be RUN_LIMITS_DIFFER (1.05). After two or more changes,
- * this factor is enough. With a smaller difference, noise of the peaks could look like a constant
- * share. */
+/* A follower is recognised only if its limits differed enough: noise of the peaks could otherwise
+ * look like a constant share. After one change of the limit, largest / smallest limit must be at
+ * least RUN_LIMITS_DIFFER (1.05). After two or more changes, LIMITS_DIFFER_MORE is enough. */
 #define LIMITS_DIFFER_MORE 1.04
-/* The share of the limit that a job uses counts as constant under two conditions. First, the share
- * varies at most a fifth as much as the limit, where variation is log(largest / smallest). Second,
- * the largest share is at most 1.1 times the smallest. If a job has a constant peak instead, its
- * share varies as much as the limit. */
+/* A job uses a constant share of its limit if two conditions are true:
+ * - The share varies at most a fifth as much as the limit. Variation is log(largest / smallest).
+ *   The share of a job with a constant peak varies as much as the limit.
+ * - The largest share is at most 1.1 times the smallest. */
 #define SHARE_VARIES      0.2
 #define SHARE_VARIES_MOST 1.10
 /* A run is slow if it takes more than this many times the shortest duration. */
 #define MUCH_SLOWER 1.5
-/* A job whose need grows also looks like a follower if its limit was raised at the same time. A
- * wrong guess must do no harm, so the request is never below the newest limit divided by this
- * factor. The next run under the lower limit shows whether the job is a follower. The bound does
- * not apply to a limit under which a run succeeded later than a run whose limit was as large as the
- * newest one: that run has shown it. */
+/* The newest limit divided by the request of a follower is at most this number. This limits the
+ * harm of a mistake: a job whose need grows also looks like a follower if its limit was raised at
+ * the same time. The next run under the lowered limit shows whether the job is a follower.
+ *
+ * The bound does not apply to a limit that has proved enough: a run succeeded under this limit, and
+ * an older run had a limit as large as the newest one. */
 #define LOWERED_MOST 1.6
 /* Limits follow the inputs when the inputs explain at least this share of the variance of the
  * limits. Peaks that follow the inputs then look like a constant share of the limits. */

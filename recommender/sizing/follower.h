@@ -2,9 +2,9 @@
  * executors, caches, databases. Their peaks say nothing about their need: each larger limit is
  * followed by a larger peak.
  *
- * Such a job is called a follower: it follows its limit. A kill or a failure at the limit shows that
- * this limit was too small. The job stays a follower if the runs before it show the constant share,
- * or if the runs after it show it once more.
+ * Such a job is called a follower: it follows its limit. A run that was killed or failed at its
+ * limit shows that this limit was too small. The job stays a follower if the runs before that run
+ * show the constant share, or if the runs after it do.
  *
  * A job is no follower if its announced inputs may explain its limits, because its peaks may then
  * follow the inputs. If the job has a command-line option that makes it follow its limit, it is a

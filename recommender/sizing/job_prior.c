@@ -9,7 +9,7 @@
 /* The built-in ratios of actual to predicted peak, with their weights: smoothed quantiles over many
  * jobs of five public traces. [false] is for experts that predict from peaks only, [true] for
  * experts that also use inputs. The largest ratios decide how much room a request needs, so they
- * are the finest: each has a small weight. quantiles_of uses the same weights. */
+ * have the finest steps and the smallest weights. quantiles_of uses the same weights. */
 static const struct ratio_prior typical[] = {
 	[false] = {{{.247, 0.03}, {.399, 0.05}, {.627, 0.08}, {.807, 0.1}, {.913, 0.12},
 			   {.975, 0.12}, {.991, 0.1}, {1.011, 0.08}, {1.038, 0.07}, {1.066, 0.05},
@@ -38,10 +38,11 @@ const double job_prior_usual_odds[JOB_STAGES] = {1.0, 1.15, 1.25, 1.1};
  * nearer to 1, because the job has more and more ratios of its own. */
 #define ODDS_FADE 30.0
 
-/* Weight of the built-in ratios at each stage, in jobs. The weight is large at later stages: there
- * the job's own ratios show how much its peaks usually vary, and the prior only has to describe
- * rare large peaks. The built-in ratios do that better than a few other jobs. If the other jobs are
- * steadier than usual, this weight is reduced in proportion, but never below BUILT_IN_LEAST. */
+/* Weight of the built-in ratios at each stage, in jobs. The weight is large at later stages. There
+ * the job's own ratios show how much its peaks usually vary, and only rare large peaks must come
+ * from the other ratios. The built-in ratios describe rare peaks better than a few other jobs do.
+ * If the other jobs are steadier than usual, the weight is reduced in proportion, but never below
+ * BUILT_IN_LEAST. */
 static const double built_in_jobs[JOB_STAGES] = {1, 2, 40, 40};
 #define BUILT_IN_LEAST 1.0
 

@@ -165,10 +165,10 @@ static void explain_streak(struct sizing *s, const struct replayed *f, struct ar
 	}
 }
 
-/* A run that exceeds its limit is killed, usually without a retry with more memory. The limit is
- * therefore at least base x LIMIT_SHARE + LIMIT_MORE, even if the request is smaller. The base is
- * usually the largest observed peak (limit_of). The additions are for kernel memory, which the
- * control group also counts: page tables, kernel stacks, sockets, names of files. */
+/* The memory limit is at least base x LIMIT_SHARE + LIMIT_MORE, even if the request is smaller. The
+ * base is usually the largest observed peak (limit_of). The room above the base is needed because a
+ * run that exceeds its limit is killed, usually without a retry with more memory. The control group
+ * also counts kernel memory: page tables, kernel stacks, sockets, names of files. */
 #define LIMIT_SHARE 1.05
 #define LIMIT_MORE  (16 * MIB)
 

@@ -97,11 +97,11 @@ static double duration_of(const struct observation *o)
 	return o->duration;
 }
 
-/* Divides each peak by the part that the cause explains, which follows from the line of log peak
- * over log cause through all runs. If the peaks did not change, the quotients are in a random
- * order, as the peaks are. Returns false in three cases: the cause is unknown for a run, a newest
- * value of the cause is outside the range of its earlier values, or the peaks do not rise with the
- * cause. */
+/* Divides each peak by the part that the cause explains: cause ^ slope, with the slope of the line
+ * of log peak over log cause through all runs. If the peaks did not change, the quotients are in a
+ * random order, as the peaks are. Returns false in three cases: the cause is unknown for a run, a
+ * newest value of the cause is outside the range of its earlier values, or the peaks do not rise
+ * with the cause. */
 static bool divide_by(const struct peaks_seen *p, double (*cause)(const struct observation *),
 	struct peaks_seen *ret)
 {
@@ -136,8 +136,8 @@ static bool divide_by(const struct peaks_seen *p, double (*cause)(const struct o
 
 /* Returns the logarithm of a change that shows only after the peaks are divided by the part that
  * the input or the duration explains; 0 = no change. The peaks themselves must show at least half
- * of this change: otherwise a faster server, on which runs are shorter, would look like a rise of
- * the memory. */
+ * of this change. Without this condition, a faster server, on which runs are shorter, would look
+ * like a rise of the memory. */
 static double explained_step(const struct peaks_seen *p)
 {
 	double (*const causes[])(const struct observation *) = {input_of, duration_of};

@@ -41,16 +41,17 @@ double rule_peaks_largest(const struct peaks_seen *p, size_t newest);
  * same runs with their measured peaks. In `p`, the caller has multiplied the peaks before an
  * earlier lasting change by that change.
  *
- * A change is lasting when the newest five peaks are all more than 10 % above all earlier peaks, or
- * all more than 10 % below them. This must be true in `p` or in `measured`. At least 8 earlier
- * peaks are needed. With 15 or more earlier peaks and no known input, a fall is recognised even if
- * one of the earlier peaks is as low as the newest five. If inputs are known, those of the newest
- * runs must be within the range of the earlier inputs.
+ * A change is lasting if these conditions are true in `p` or in `measured`:
+ * - There are at least 8 earlier peaks.
+ * - The newest five peaks are all more than 10 % above all earlier peaks, or all more than 10 %
+ *   below them. With 15 or more earlier peaks and no known input, a fall may ignore the lowest
+ *   earlier peak.
+ * - If inputs are known, those of the newest runs are within the range of the earlier inputs.
  *
- * If inputs or durations differ, the peaks differ with them, which can hide a change. If the test
- * finds no change, it is repeated with each peak divided by the part that its input explains. If
- * that finds no change either, it is repeated with each peak divided by the part that its duration
- * explains. The result is then the change of the quotients. */
+ * Peaks that differ with the inputs or the durations can hide a change. If the test finds no
+ * change, it is repeated with each peak divided by the part that its input explains. If the second
+ * test finds no change either, a third test divides by the part that the duration explains. The
+ * result is then the change of the quotients. */
 #define PEAKS_CHANGE_RUNS 5
 double rule_peaks_change(const struct peaks_seen *p, const struct peaks_seen *measured);
 

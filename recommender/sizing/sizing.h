@@ -21,10 +21,13 @@ struct resources {
 	uint64_t cpu, memory, gpu, vram;
 };
 
-/* How well the runs predict the next run. none: no run succeeded. low: fewer than three known
- * peaks, or peaks that differ by more than a factor of two. high: five or more runs with peaks
- * within 20 %. medium: all other cases. A run that was killed for memory, met its memory limit or
- * was cut (struct endings) makes the confidence low, except in the strategy "baseline". */
+/* How well the runs predict the next run:
+ * - none: no run succeeded.
+ * - low: fewer than three known peaks, or peaks that differ by more than a factor of two. A run
+ *   that was killed for memory, met its memory limit or was cut (struct endings) also makes the
+ *   confidence low, except in the strategy "baseline".
+ * - high: five or more runs with peaks within 20 %.
+ * - medium: all other cases. */
 enum confidence { CONFIDENCE_NONE, CONFIDENCE_LOW, CONFIDENCE_MEDIUM, CONFIDENCE_HIGH };
 const char *sizing_confidence_name(enum confidence c);
 
@@ -65,13 +68,15 @@ struct endings {
 	/* Largest lower bound of the need of a run that was killed or met its limit (struct
 	 * evidence, `at_least`), bytes; NaN = there is no such run. */
 	double limit_killed;
-	/* died_at: lower bound of the memory request, bytes. It is the largest of three values:
-	 * evidence.at_least of a run that was killed or met its memory limit, the peak of a cut
-	 * run, and the limit below which runs failed (limit_before_failures). died_above: the same,
-	 * but without runs that met their limit and were not killed. A fault in the job meets any
-	 * limit, so such runs do not show that the request must be above their limit. cut_seconds:
-	 * longest duration of a cut run, in seconds; a lower bound of the time limit. When enough
-	 * later runs have succeeded, a run no longer counts (endings.c). NaN = no run counts. */
+	/* NaN = no run counts. A run no longer counts when enough later runs have succeeded
+	 * (endings.c).
+	 * - died_at: lower bound of the memory request, bytes. It is the largest of three values:
+	 *   evidence.at_least of a run that was killed or met its memory limit, the peak of a cut
+	 *   run, and the limit below which runs failed (limit_before_failures).
+	 * - died_above: the same without runs that met their limit and were not killed. A fault in
+	 *   the job meets any limit, so such runs do not show that the request must be above their
+	 *   limit.
+	 * - cut_seconds: longest duration of a cut run; a lower bound of the time limit. */
 	double died_at, died_above, cut_seconds;
 };
 
@@ -119,9 +124,9 @@ struct sizing {
 	enum confidence confidence;
 
 	/* Limits for target systems that accept a limit in addition to a request. A limit is never
-	 * below `demand`. The memory limit is never below a peak of the runs used, with two
-	 * exceptions: it is for an announced input size, or the job follows its limit (follower.h).
-	 * NaN = no advice. */
+	 * below `demand`. The memory limit is never below a peak of the runs used, except if the
+	 * limit is for an announced input size, or if the job follows its limit (follower.h). NaN =
+	 * no advice. */
 	double cpu_cores_limit, memory_bytes_limit;
 	double machine_cpus; /* CPUs of the largest machine of the runs used; NaN = unknown */
 
@@ -166,9 +171,9 @@ struct sizing {
 	 * one of the newest runs was killed, or this limit does not set the request. */
 	double memory_failed_at;
 	/* Number of streaks that count. A streak is a series of successive runs that met their
-	 * memory limit. It counts if a run succeeded after it, and no later run needed as much
-	 * memory. A streak that counts is learnt as one run that needed more than the limit, and it
-	 * makes the confidence low. */
+	 * memory limit. A streak counts if a run succeeded after it, and no later run needed as
+	 * much memory. The rule learns such a streak as one run that needed more than the limit.
+	 * The confidence is then low. */
 	size_t memory_kills;
 
 	struct endings endings;

@@ -170,9 +170,11 @@ enum replay_kind { REPLAY_UNSCORED, REPLAY_SCORED };
 /* Replays the newest used->n successful runs to a rule, oldest first. If `peak` is
  * run_needs_memory, also replays the runs that met their limit (evidence.h). A series of such runs
  * in succession is learnt as one run whose need was above their limit, but only if no later run
- * needed as much. A rule that cannot learn a lower bound learns a made-up peak instead: what the
- * Kubernetes VPA requests after a kill, the limit + 20 %, and at least 100 MiB more than the limit.
- * A rule with `successes_only` learns nothing from such runs. */
+ * needed as much.
+ *
+ * A rule that cannot learn a lower bound learns a made-up peak: the larger of limit + 20 % and
+ * limit + 100 MiB, which the Kubernetes VPA requests after a kill. A rule with `successes_only`
+ * learns nothing from such runs. */
 void replay_runs(struct replayed *ret, const struct sizing_rule *rule,
 	const struct rule_options *options, const struct runs *runs, const struct runs *used,
 	double (*peak)(const struct run *), enum replay_kind how);
@@ -180,13 +182,13 @@ void replay_done(struct replayed *f);
 
 /* Fills the forecast for the memory in s->demand, as the strategy auto computes it. Also fills
  * s->hindsight and s->hindsight_baseline if the options ask for them. Adds no sentence. `own` is
- * the replay of the strategy that sizes the job. If that strategy is auto, `own_is_auto` is true,
- * and auto is not replayed again. */
+ * the replay of the strategy that sizes the job. `own_is_auto`: true = that strategy is auto, so
+ * auto is not replayed again. */
 void sizing_judge_memory(struct sizing *s, struct replayed *own, bool own_is_auto,
 	const struct runs *runs, const struct runs *used, const struct sizing_options *options);
 
-/* The value that a memory limit must cover. The limit is 5 % and 16 MiB above it. If the demand is
- * larger than that, the limit is the demand. */
+/* The value that a memory limit must cover. The limit is 5 % and 16 MiB above this value, or equals
+ * the demand if the demand is larger. */
 struct limit_base {
 	double bytes;
 	const char *name; /* in a sentence, as "the largest peak" */
