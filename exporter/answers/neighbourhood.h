@@ -53,10 +53,10 @@ struct job_neighbours {
 	uint64_t fingerprint;
 };
 
-/* Finds the neighbours of a job. If app->neighbourhoods is NULL, reads them for this call only.
- * Otherwise they are cached: the first caller reads them, and other callers wait. Later, while one
- * caller reads them again, other callers get the previous ones. Zero `ret` before the call.
- * job_neighbours_done drops the reference. */
+/* Finds the neighbours of a job. Zero `ret` before the call. job_neighbours_done drops the
+ * reference. The neighbours are cached, unless app->neighbourhoods is NULL. While the first caller
+ * reads them, other callers wait. While a later caller reads them again, other callers get the
+ * earlier neighbours. */
 int job_neighbours_find(struct app *app, struct history *h, const char *job_name,
 	struct job_neighbours *ret, struct err *e);
 void job_neighbours_done(struct job_neighbours *n); /* cleanup function for AUTO */

@@ -14,8 +14,8 @@ const char *const *series_view_sources(struct arena *arena);
 
 /* Converts the history columns of `s` to the columns of a chart. The times stay the same. A column
  * without a known value is left out. Growth becomes a rate: it is divided by the length of its
- * interval. The rate of an interval shorter than half of the median interval would be too inexact,
- * so its growth is added to the next interval. */
+ * interval. If an interval is shorter than half of the median, its rate would be too inexact, and
+ * its growth is added to the next interval. */
 struct series series_view_of(const struct series *s, struct arena *arena);
 
 /* Selects the samples between the times `from` and `to`, in seconds since 1970 UTC; NaN = no bound.

@@ -45,8 +45,7 @@ int server_answer_catalogue(struct app *app, struct catalogue_use *ret, struct r
 
 /* Selects servers by the SERVER_PARAMETERS in `a`. Returns 1 and fills `ret`. Returns 0 with an
  * error in `r` when an argument is invalid or the catalogue cannot be read. `ret` points into
- * `arena` and into the catalogue. `ret` owns a reference to the catalogue. server_answer_done drops
- * it. */
+ * `arena`, and has a reference to the catalogue, which server_answer_done drops. */
 int server_answer(struct app *app, const struct arguments *a, const struct server_question *q,
 	struct arena *arena, struct server_answer *ret, struct reply *r);
 void server_answer_done(struct server_answer *s); /* cleanup for AUTO; ignores a zeroed struct */

@@ -1,5 +1,5 @@
-/* The parameters about servers that /recommend and /servers share. The parameters that /servers of
- * the Spare Cores Keeper also has have the same names and units as there. */
+/* The parameters about servers that /recommend and /servers share. If /servers of the Spare Cores
+ * Keeper has the same parameter, its name and unit are the same here. */
 #ifndef EXPORTER_ANSWERS_SERVER_PARAMETERS_H
 #define EXPORTER_ANSWERS_SERVER_PARAMETERS_H
 
@@ -115,10 +115,9 @@ struct server_job {
 /* Returns the options for a job when no parameter is given. */
 struct pick_options server_parameters_usual(const struct server_job *job);
 
-/* Converts arguments to options. `job` NULL = the request is not about a job. Texts in `ret` belong
- * to the arguments, and must not outlive them. Other memory of `ret` is in `arena` or in the
- * catalogue. Returns false with an error in `r` when a value is unknown (the error lists known
- * values), or when parameters contradict each other. */
+/* Converts arguments to options. `job` NULL = the request is not about a job. `ret` points into
+ * `a`, `c` and `arena`, which must outlive it. Returns false with an error in `r` when a value is
+ * unknown (the error lists the known values), or when parameters contradict each other. */
 bool server_parameters_read(const struct arguments *a, const struct catalogue *c,
 	const struct server_job *job, struct arena *arena, struct pick_options *ret,
 	struct reply *r);

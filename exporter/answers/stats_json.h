@@ -17,11 +17,13 @@ struct stats_window {
 };
 struct stats_window stats_json_window(const struct runs *all, size_t most, struct arena *arena);
 
-/* Makes JSON of statistics over the runs of `w`. A level, such as the memory in use, has mean, max,
- * p50, p95 and p99. max is the highest value of all runs. The others are averages over the runs.
- * The duration and each headline number have mean, min and max. null = no run has a value. `next`
- * is the recommendation for the next run: its demand, its warnings, and whether a program may act
- * on it, as in /recommend. `details`: also the numbers of each run, and columns without a value. */
+/* Makes JSON of statistics over the runs of `w`. null = no run has a value.
+ * - A level, such as the memory in use, has mean, max, p50, p95 and p99. max is the highest value
+ *   of all runs. The others are averages over the runs.
+ * - The duration and each headline number have mean, min and max.
+ *
+ * The JSON also contains the recommendation `next`, as /recommend does. `details`: also the numbers
+ * of each run, and columns without a value. */
 json_t *stats_json(const char *job_name, const struct stats_window *w, const struct sizing *next,
 	double now, bool details);
 

@@ -134,10 +134,10 @@ static int go_on_without_cache(struct current_catalogue *s, int code,
 	return code != -ENOENT && s->catalogue && s->origin.at.ns ? 0 : -ENOENT;
 }
 
-/* Loads the cached catalogue if it has changed. Every fetched page changes the file, but the saved
- * catalogue changes only at the end of a fetch. If the file has changed, the origin of the
- * catalogue is therefore compared, too. If the catalogue has not changed, only its age is updated.
- * -ENOENT: no catalogue is cached. */
+/* Loads the cached catalogue if it has changed. Each fetched page changes the file, but the
+ * catalogue in it changes only at the end of a fetch. A changed file is therefore not enough: the
+ * origin of the catalogue must have changed, too. If the catalogue is the same, only its age is
+ * updated. -ENOENT: no catalogue is cached. */
 static int load_cache(struct current_catalogue *s)
 {
 	const char *path = s->config.fetcher.source.cache_path;

@@ -46,11 +46,11 @@ void current_catalogue_free(struct current_catalogue *s); /* stops the thread; N
 
 /* Writes a reference to the catalogue to *ret. The caller drops it with catalogue_free. If the file
  * of --catalogue.path cannot be read, no other catalogue is used: the call returns a negative errno
- * with a message.
+ * with a message. Any thread.
  *
- * `keep` true: more calls are expected, so the call starts the thread, and the catalogue stays in
- * memory. `keep` false: the call does not start the thread. A catalogue that was loaded for this
- * call only is freed when the caller drops it, unless it came from a pipe. Any thread. */
+ * `keep` true: the call starts the thread that refreshes the cache. The catalogue stays in memory,
+ * because more calls are expected. `keep` false: the call does not start the thread. A catalogue
+ * that it loads is freed when the caller drops it, unless it came from a pipe. */
 int current_catalogue_hold(struct current_catalogue *s, bool keep, struct catalogue **ret,
 	struct current_catalogue_state *state, struct err *e);
 

@@ -88,10 +88,9 @@ static int wait_for(struct keeper *k, double seconds, const char *why, struct er
 	return go_on ? 0 : err_set(e, -ECANCELED, "stopped");
 }
 
-/* An attempt of a call has just failed. Returns how many attempts the call may have in total.
- * Returns 1 if a person waits and the Keeper has not answered any call yet. The first two calls,
- * for the state and for the countries, are then enough to find that the Keeper cannot be
- * reached. */
+/* Call it after a failed attempt. Returns how many attempts the call may have in total. While a
+ * person waits, the result is 1 until the Keeper has answered a call. The first two calls, for the
+ * state and for the countries, then show that the Keeper cannot be reached. */
 static unsigned attempts_of(const struct keeper *k)
 {
 	if (!k->options->attended || k->answer.status == 429)
@@ -138,9 +137,9 @@ static void pace(struct keeper *k, double credits)
 }
 
 /* Returns the seconds until a call that costs `credits` may begin. Since the last call, the Keeper
- * must have had time to grant the larger of two amounts: the credits of that call, and `credits`.
- * If only the first counted, 19 calls of 3 credits, one call of 1 credit and another of 3 would use
- * 61 credits in 58 s. */
+ * must have had time to grant the credits of the more expensive of the two calls. If only the last
+ * call counted, calls of 3 credits (19 times), 1 and 3 would use 61 credits in 58 s, but the Keeper
+ * grants only 60 in 60 s. */
 static double seconds_to_wait(struct keeper *k, double credits)
 {
 	return fmax(seconds_until(k, k->next_call),
@@ -417,8 +416,8 @@ static int is_json(void *context, const struct buf *body, struct err *e)
 
 /* Reads the hash of the Keeper's current database. Does not use the cache, because a cached answer
  * would have the hash of an older database. A failure is no error, because the hash only saves
- * calls: older Keepers lack the path /healthcheck, and a Keeper with its own database answers with
- * status 500. */
+ * calls. Older Keepers lack /healthcheck. A Keeper with its own database answers it with status
+ * 500. */
 static int fetch_health(struct fetching *f, struct err *e)
 {
 	struct catalogue_cache *cache = f->k.cache;
@@ -661,11 +660,10 @@ static int fetch_region(struct fetching *f, const char *name, bool known, struct
 
 /* ---- compliance frameworks ---- */
 
-/* Finds out whether vendor `i` meets a compliance framework. The Keeper has no table of vendors and
- * frameworks, but it can filter servers by both. This call requests one server of the vendor with
- * this framework. If the vendor does not meet the framework, the Keeper ignores both filters, and
- * answers with the first of all servers. The requested sort order makes sure that this server
- * belongs to another vendor. */
+/* Finds out whether vendor `i` meets a compliance framework. The Keeper has no table for this, but
+ * it can filter servers by vendor and framework. The call requests one server with both filters. If
+ * the vendor does not meet the framework, the Keeper ignores both filters, and answers with the
+ * first of all servers. The sort order ensures that this server belongs to another vendor. */
 static int ask_framework(struct fetching *f, size_t i, const char *framework, bool *ret,
 	struct err *e)
 {
@@ -723,9 +721,8 @@ static int fetch_frameworks_of(struct fetching *f, size_t vendor, const json_t *
 }
 
 /* Fetches which vendors meet which frameworks. If the Keeper gives no answer, the frameworks stay
- * unknown and the fetch goes on, because prices are useful without them. With fewer than two
- * vendors, nothing is asked: ask_framework needs a server of another vendor as the sign of a
- * "no". */
+ * unknown and the fetch goes on, because prices are useful without them. Does nothing for fewer
+ * than two vendors, because ask_framework recognises a "no" by a server of another vendor. */
 static int fetch_frameworks(struct fetching *f, struct err *e)
 {
 	json_type array = JSON_ARRAY;

@@ -1,14 +1,14 @@
 /* Fetches the whole catalogue page by page from the Spare Cores Keeper, the server that publishes
  * it.
  *
- * Each call costs credits. The Keeper's headers say how many it grants a minute, by default 60,
- * which is enough for 20 calls of /servers. A private Keeper may grant more, but at most 6,000 a
- * minute are used. Pages that are fresh in the cache, or unchanged in the Keeper, are not
- * downloaded again.
+ * Each call costs credits. The Keeper's headers say how many credits it grants a minute. The
+ * default is 60, which is enough for 20 calls of /servers. A private Keeper may grant more, but at
+ * most 6,000 a minute are used. Pages that are fresh in the cache, or unchanged in the Keeper, are
+ * not downloaded again.
  *
- * A call whose failure may be temporary is retried, with growing, random delays. A failed
- * /healthcheck is not retried, because its answer, the hash of the database, only saves calls:
- * without it, the whole catalogue is fetched.
+ * A call whose failure may be temporary is retried, with growing, random delays. A failed call of
+ * /healthcheck is not retried. Its answer is the hash of the database, which only saves calls:
+ * without the hash, the whole catalogue is fetched.
  *
  * The caller supplies functions for the network, the clock and the waiting, so that tests can
  * replace them. */

@@ -21,10 +21,10 @@ struct catalogue_dump {
 	uint64_t steps;     /* steps that SQLite may still make before it is stopped */
 };
 
-/* Limits of the steps of SQLite's virtual machine, to stop a short statement with an endless join:
- * STEPS_OF_ANY for each statement, and STEPS_PER_BYTE for each byte of it. Measurements: an INSERT
- * takes 0.3 to 2.2 steps per byte, and a CREATE TABLE takes 80 steps in total. The 2.2 are for rows
- * of two small numbers with a key and checks. */
+/* Limits of the steps of SQLite's virtual machine. They stop a short statement with an endless
+ * join. A statement may take STEPS_OF_ANY steps, and STEPS_PER_BYTE more for each of its bytes.
+ * Measured: an INSERT takes 0.3 to 2.2 steps per byte, most with rows of two small numbers, a key
+ * and checks. A CREATE TABLE takes 80 steps in total. */
 #define STEPS_PER_BYTE 10
 #define STEPS_OF_ANY   100000
 #define STEPS_BETWEEN  1000 /* number of steps between two checks of the limit */

@@ -32,10 +32,11 @@ X("zsh", completion_zsh) \
 X("fish", completion_fish)
 /* clang-format on */
 
-/* Returns true when manual_main must be called: the first argument is the word "manual", "help" or
- * "version", or an argument before any "--" is a flag that asks for text, such as --help
- * (option_question). Returns false for the command "run", because options_read finds these flags in
- * front of the job's command. */
+/* Returns true when manual_main must be called:
+ * - The first argument is the word "manual", "help" or "version".
+ * - An argument before any "--" is a flag that asks for text, such as --help (option_question).
+ *   After the word "run", options_read finds such flags instead, because the job's command may have
+ *   its own --help. */
 bool manual_wanted(int argc, char **argv);
 int manual_main(int argc, char **argv);
 

@@ -57,8 +57,8 @@ static int begin(void *context)
 
 /* The function of the host: starts the loose thread and waits for its end. If no loose thread can
  * be started, the host itself calls t->function. While the loose thread runs, the host must not use
- * thread-local storage, such as errno. It therefore blocks all signals and makes only a system call
- * that succeeds. */
+ * thread-local storage, such as errno, because the loose thread uses it. The host therefore blocks
+ * all signals and makes only a system call that succeeds. */
 static void *host(void *context)
 {
 	struct loose_thread *t = context;

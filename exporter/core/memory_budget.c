@@ -16,9 +16,9 @@
 #include "exporter/core/log.h"
 
 /* Memory that the program needs even without clients: code and libraries (7 MiB), threads, the
- * latest snapshot and kernel memory. Of the memory limit minus OWN_BYTES, malloc may use 5/8. The
- * other 3/8 are for fragmentation and sockets. If the memory limit is at most twice OWN_BYTES,
- * malloc may use a quarter of the limit. */
+ * latest snapshot and kernel memory. malloc may use 5/8 of the rest of the memory limit. The other
+ * 3/8 are for fragmentation and sockets. If the memory limit is at most twice OWN_BYTES, malloc may
+ * use a quarter of the limit. */
 #define OWN_BYTES ((uint64_t)(16 * MIB))
 
 /* Bytes of address space for the stacks of threads that start later (room_below). */
@@ -110,9 +110,9 @@ static double group_limit(const struct options *o)
 }
 
 /* Converts a resource limit (RLIMIT_AS, RLIMIT_DATA) to a memory limit for memory_budget_of, in
- * bytes; NaN = no limit. Subtracts the current use (`pages`), and the stacks of threads that start
- * later, because a resource limit counts address space. Adds OWN_BYTES, because memory_budget_of
- * subtracts it. */
+ * bytes; NaN = no limit. A resource limit counts address space. The current use (`pages`) and the
+ * stacks of threads that start later are therefore subtracted. OWN_BYTES is added, because
+ * memory_budget_of subtracts it. */
 static double room_below(__rlimit_resource_t which, double pages)
 {
 	struct rlimit l;

@@ -64,15 +64,14 @@ bool memory_budget_is_short(size_t more);
 /* Gives free heap back to the kernel. Call it after a large answer. */
 void memory_budget_tidy(void);
 
-/* Checks of the memory while a thread makes an answer. The thread calls memory_budget_begin_answer
+/* Let a thread abandon an answer when memory is short. The thread calls memory_budget_begin_answer
  * before the answer, memory_budget_is_over while it makes the answer, and memory_budget_end_answer
- * after it. If memory_budget_is_over returns true, memory is short, and the thread must abandon the
- * answer. From then on, memory_budget_is_over returns true until memory_budget_end_answer.
+ * after it. When memory_budget_is_over returns true, the thread must abandon the answer. From then
+ * on, memory_budget_is_over returns true until memory_budget_end_answer.
  *
- * A thread that finds in another way that memory is short calls memory_budget_give_up, with the
- * same effect. memory_budget_gave_up and memory_budget_end_answer return true if the answer must be
- * abandoned. They do not check the memory again. Between two answers, all these functions return
- * false. */
+ * If the thread itself finds that memory is short, it calls memory_budget_give_up, with the same
+ * effect. memory_budget_gave_up and memory_budget_end_answer return true if the answer must be
+ * abandoned, and do not check the memory again. Between two answers, all functions return false. */
 void memory_budget_begin_answer(void);
 bool memory_budget_is_over(void);
 void memory_budget_give_up(void); /* does nothing when no answer is being made */

@@ -1,8 +1,8 @@
-/* Finds the runs on this machine that no wrapper started. The job that a process names comes from
- * its environment, for example, or from a rule of --jobs.rules (collectors/naming/recognise.h,
- * job_rules.h). The finder checks each new process once. A run begins at the first process of a
- * process tree that names a job, and contains its descendants. The finder records the run, and ends
- * it when its last process is gone. Sampler thread only.
+/* Finds the runs on this machine that no wrapper started. A process names a job by its environment,
+ * for example, or by a rule of --jobs.rules (collectors/naming/recognise.h, job_rules.h). The
+ * finder checks each new process once. A run begins at the first process of a process tree that
+ * names a job, and contains its descendants. The finder records the run until the last process of
+ * the run is gone. Sampler thread only.
  *
  * The run to which a process belongs:
  *

@@ -253,10 +253,10 @@ static void complete_by_pod(const struct finder *f, const struct booked_process 
 /* Kubernetes sets this variable in each container of an indexed Job. */
 #define INDEX_VARIABLE "JOB_COMPLETION_INDEX"
 
-/* A pod's run ends when the pod has had no process for this many seconds. Between an init container
- * and the next container, the kubelet needs a second or two, so both belong to one run. Before the
- * kubelet restarts a failed container, it waits 10 s or more (containerrestartpolicy of
- * kubernetes.io), so the restarted container is another attempt with its own run. */
+/* A pod's run ends when the pod has had no process for this many seconds. The kubelet needs a
+ * second or two between an init container and the next container, so both belong to one run. Before
+ * the kubelet restarts a failed container, it waits 10 s or more (containerrestartpolicy of
+ * kubernetes.io). The restarted container is another attempt with its own run. */
 #define BETWEEN_CONTAINERS_SECONDS 8
 
 bool identify_reads(struct slice variable)
@@ -293,10 +293,10 @@ static bool read_network(const struct host *h, pid_t pid, char *ret, size_t size
 	return tree_link(h->proc, process_path(path, pid, "ns/net"), ret, size) > 0;
 }
 
-/* Returns true if the process uses the network of the machine, as pods of DaemonSets often do and
- * pods of Jobs do not. The network of the machine is that of process 1. If it cannot be read, that
- * of the process's parent is used, because a runtime outside of the pod starts the pod's first
- * process. Returns false if both are unknown. */
+/* Returns true if the process uses the network of the machine. Pods of DaemonSets often do, and
+ * pods of Jobs do not. The network of the machine is that of process 1. If it cannot be read, the
+ * parent's network is compared: the parent of a pod's first process is outside of the pod. Returns
+ * false if a network is unknown. */
 static bool on_host_network(const struct host *h, const struct booked_process *p)
 {
 	char its[64], machine[64]; /* network namespaces: "net:[4026531840]" */
@@ -330,8 +330,8 @@ static bool is_within_a_run(const struct finder *f, const struct booked_process 
  * 1. The user gave the job a name.
  * 2. The kind of the pod's owner (`class`).
  * 3. A system other than Kubernetes, such as Argo, names the run.
- * 4. The form of the pod's name. If it is that of a Job, but not of a CronJob, a pod on the
- *    machine's network counts as a DaemonSet's pod. */
+ * 4. The form of the pod's name. Jobs and DaemonSets use the same form: a pod on the machine's
+ *    network then counts as a DaemonSet's. Only CronJobs have their own form. */
 static bool is_job(const struct finder *f, const struct booked_process *p,
 	const struct node_pod *pod, enum pod_class class, const struct recognised *r)
 {
@@ -377,9 +377,8 @@ static void note_exporter(const struct finder *f, const struct process_facts *fa
 
 /* Names a process by its pod, if the pod is a job. All processes of the pod are one run. The pod's
  * owner is requested when the pod's first process (pause) is seen, about a second before the
- * others. While there is no answer, the process is checked at every tick. If no answer comes in
- * time (POD_UNANSWERED), the process is checked again later, because a later answer may still name
- * it. */
+ * others. Until the answer comes, the process is checked at every tick. If no answer comes in time
+ * (POD_UNANSWERED), the process is checked again later, when an answer may name it. */
 static bool name_by_node_pod(const struct finder *f, struct booked_process *p,
 	const struct process_facts *facts, struct process_finding *ret)
 {

@@ -1,7 +1,7 @@
-/* Runs that an earlier exporter left open because their jobs were still running when it ended. They
- * are read from the history once, when the exporter starts. A run is identified by the boot, the
- * PID namespace, the PID and the start time of its root process. The functions do not lock: only
- * one thread at a time may call them. */
+/* Runs that an earlier exporter left open, because their jobs were still running when that exporter
+ * ended. The runs are read from the history once, when the exporter starts. A run is identified by
+ * the boot, the PID namespace, the PID and the start time of its root process. The functions do not
+ * lock: only one thread at a time may call them. */
 #ifndef EXPORTER_DISCOVERY_LEFT_OPEN_H
 #define EXPORTER_DISCOVERY_LEFT_OPEN_H
 

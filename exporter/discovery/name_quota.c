@@ -92,18 +92,10 @@ static struct quota_name *idle(const struct name_quota *j, const uint64_t *user)
 	return ret;
 }
 
-/* Call it when a run begins whose name has no place, and all places are taken. Returns the name
- * that must give up its place, or NULL when the run's name gets no place. `known` is the entry of
- * the run's name if it is remembered; NULL = the name is new.
- *
- * - If the last run of a name with a place began more than JOB_NAME_REST_SECONDS ago, the name
- *   whose last run began longest ago gives up its place.
- * - Otherwise, if the name is remembered, an idle place of the same user is taken, or else an idle
- *   place of any user.
- * - Otherwise the name is new. An idle place is taken from the user with the most places, but only
- *   if that user afterwards still has at least as many places as `user`. No place is taken while
- *   `max` names without a place are remembered and the oldest of them is less than
- *   JOB_NAME_REST_SECONDS old. */
+/* Call it when a run begins whose name has no place while all places are taken. Returns the name
+ * that must give up its place by the rules in name_quota.h, or NULL when the run's name gets no
+ * place. If several names could give up their places, the one whose last run began longest ago
+ * does. `known` is the entry of the run's name; NULL = the name is not remembered. */
 static struct quota_name *name_to_replace(const struct name_quota *j,
 	const struct quota_name *known, uint64_t user, struct mono now)
 {

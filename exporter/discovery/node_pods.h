@@ -59,10 +59,10 @@ struct node_pod *node_pods_find(struct node_pods *p, const struct host *h, struc
  * `index` is the pod's index in an indexed Job; index.data NULL = it has none. */
 void node_pods_text(const struct node_pod *pod, struct slice index, struct buf *out);
 
-/* Finds the UID of a pod in the path of a control group, and writes it with "-", also for the
- * driver systemd. If the path names several pods, because the node itself is a container, the
- * innermost pod is used. Returns false if the path names no pod. A static pod has a hash instead of
- * a UID. It is not found, which does no harm, because no Job makes static pods. */
+/* Finds the UID of a pod in the path of a control group. Writes the UID with "-", even if the path
+ * has "_" instead. If the path names several pods, because the node itself is a container, the
+ * innermost pod is used. Returns false if the path names no pod. Static pods are not found, because
+ * they have a hash instead of a UID. This does no harm, because no Job makes static pods. */
 bool node_pods_uid(struct slice cgroup, char ret[POD_UID_MAX]);
 
 #endif

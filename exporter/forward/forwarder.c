@@ -146,8 +146,8 @@ static bool is_busy(const struct http_response *a)
 	return a->status == 429 || a->status > 500;
 }
 
-/* Sends the first runs of `d` in one request. Marks the runs as sent that the receiver took or
- * refused. Returns 0 if there was such a run, and 1 if the receiver decided about no run. Returns a
+/* Sends the first runs of `d` in one request. Marks the runs that the receiver took or refused as
+ * sent. Returns 0 if there was such a run, and 1 if the receiver decided about no run. Returns a
  * negative errno if the receiver is busy, or after another failure. If the result is not 0, `e`
  * contains the reason. */
 static int deliver(struct forwarder *f, struct delivery *d, struct err *e)

@@ -4,9 +4,9 @@
  * the thread posts them one at a time. A run may be posted more than once: a receiver recognises a
  * run that it already has.
  *
- * The history is the queue: an ended run, whichever process recorded it, waits in the history until
- * it is marked as sent. After a restart the program thus continues where it was killed. The limits
- * of the history also limit the queue.
+ * The history is the queue. Each ended run waits there until it is marked as sent. Other processes
+ * may have recorded the run. After a restart, the program continues with the runs that are not
+ * marked. The limits of the history also limit the queue.
  *
  * After a failure, the thread waits before it tries again. The wait grows with each failure in a
  * row, and a part of it is random. A run that the receiver refuses for good (VERDICT_REFUSED) is

@@ -1,8 +1,8 @@
 /* Thinning replaces all samples of a run within a span of time (a bucket) by three rows (enum
- * sample_kind in tables.h). The first row has the mean of each column, the growth of a counter, or
- * the maximum of a high-water mark. The other two rows have the lowest and the highest values,
- * which statistics and charts need. Old samples are first merged into buckets of a minute, and
- * later into buckets of an hour. */
+ * sample_kind in tables.h). The first row has the growth of each counter, the maximum of each
+ * high-water mark, and the mean of each other column. The other two rows have the lowest and the
+ * highest values, which statistics and charts need. Old samples are first merged into buckets of a
+ * minute, and later into buckets of an hour. */
 #include "exporter/history/tables.h"
 
 #include <math.h>

@@ -20,14 +20,14 @@
 /* Maximum number of other events that wait: begins and finishes of runs, and pages of servers. */
 #define HISTORIAN_QUEUE_RUNS 8192
 
-/* Upkeep enforces limits, and closes open runs whose exporter is gone. It runs at the start, every
- * HISTORIAN_UPKEEP_SECONDS, and at the end. While the file is nearly as large as its limit, it runs
- * every second. The upkeep at the end is needed for the wrapper of a short job, which may end
- * before the first HISTORIAN_UPKEEP_SECONDS are over. */
+/* Upkeep enforces limits, and closes open runs whose exporter is gone. Upkeep runs at the start,
+ * every HISTORIAN_UPKEEP_SECONDS, and at the end. While the file is nearly as large as its limit,
+ * upkeep runs every second. The upkeep at the end is needed for the wrapper of a job that is
+ * shorter than HISTORIAN_UPKEEP_SECONDS. */
 #define HISTORIAN_UPKEEP_SECONDS 60
-/* Whether the exporter of a run still lives cannot be checked if the run is of another or an
- * unknown PID namespace. Such an open run is marked as interrupted when it has had no sample for
- * this many seconds and for three of its sample intervals. */
+/* An open run of another or an unknown PID namespace is marked as interrupted when it has had no
+ * sample for this many seconds and for three of its sample intervals. Whether the run's exporter
+ * still lives cannot be checked in such a namespace. */
 #define HISTORIAN_STALE_SECONDS 600
 /* historian_stop retries failed writes for this many seconds. */
 #define HISTORIAN_STOP_SECONDS 5
@@ -54,16 +54,19 @@ struct historian_config {
 };
 
 /* Starts the thread, which opens the file. Waits until the file is open, so that this function can
- * report a bad path. Without `hasty`, a full disk is no error: the thread tries again until there
- * is room. Another machine or another program may serve the disk (NFS, FUSE). If such a disk does
- * not answer for HISTORIAN_HANG_SECONDS, the function returns 0, too, and historian_is_opening then
- * returns true. If another server has the lock of the file, the function returns an error. If this
- * turns out only later, the thread writes nothing until that server ends.
+ * report a bad path. Set `hasty` when a job waits for this function.
  *
- * Set `hasty` when a job waits for this function. The function then waits at most
- * HISTORIAN_OPEN_SECONDS. If the disk has not answered by then, or if another process has locked
- * the file, the function still returns 0: the events wait in memory until the thread can open the
- * file. A full disk is an error. */
+ * In these cases, the function returns 0 although the file is not open. Events then wait in memory,
+ * and the thread tries again.
+ * - The disk is full, without `hasty`. With `hasty`, this is an error.
+ * - Another process has locked the file, with `hasty`. Without `hasty`, this is an error.
+ * - The disk does not answer for HISTORIAN_OPEN_SECONDS, with `hasty`.
+ * - The disk does not answer for HISTORIAN_HANG_SECONDS, and another machine or another program
+ *   serves its file system (NFS, FUSE). historian_is_opening then returns true.
+ *
+ * If another `rightsize-exporter serve` has locked the file (server_lock.h), the function returns
+ * an error. If the thread opens the file only later and finds this lock, it writes nothing until
+ * the lock is released. */
 #define HISTORIAN_OPEN_SECONDS 0.2
 int historian_start(struct historian **ret, const struct historian_config *c, struct err *e);
 
@@ -75,9 +78,9 @@ void historian_samples(struct historian *h, const struct sample *samples, size_t
 void historian_run_finish(struct historian *h, const struct run_finish *f);
 void historian_page(struct historian *h, const struct history_page *p);
 
-/* Waits until all events that were queued before this call are committed or dropped. Waits at most
- * timeout_seconds. Returns false after a timeout. If earlier writes failed, the thread retries at
- * once instead of pausing first. */
+/* Waits until all events that were queued before this call are committed or dropped. Returns false
+ * after timeout_seconds. If earlier writes failed, the thread retries at once instead of pausing
+ * first. */
 bool historian_flush(struct historian *h, double timeout_seconds);
 
 /* Like historian_flush, but for the end of the program. If one of the signals of signals_end
@@ -85,17 +88,17 @@ bool historian_flush(struct historian *h, double timeout_seconds);
  * wait the historian has given up: later flushes do not wait, and historian_stop does not retry a
  * failed write.
  *
- * historian_config.hasty is for a program whose exit a user or a script waits for. With `hasty`,
- * the function waits only while the disk works. It gives up in these cases:
+ * Use `hasty` (historian_config) if a user or a script waits for the exit of the program. With
+ * `hasty`, the function waits only while the disk works. It gives up in these cases:
  * - Writes fail, and HISTORIAN_GRACE_SECONDS have passed since the call and since the first
  *   failure.
  * - Another process has locked the file, and has written nothing for HISTORIAN_GRACE_SECONDS.
- * - A write has used no CPU time for HISTORIAN_HANG_SECONDS. This limit is long, because a local
- *   disk that stalls usually works again. It is only HISTORIAN_GRACE_SECONDS if the file could not
- *   be opened so far, or if another machine serves its file system, because that machine may be
- *   gone.
+ * - A write has used no CPU time for HISTORIAN_GRACE_SECONDS, and the file could not be opened so
+ *   far, or another machine or program, which may be gone, serves its file system.
+ * - A write to any other disk has used no CPU time for HISTORIAN_HANG_SECONDS. This limit is long,
+ *   because a local disk that stalls usually works again.
  *
- * In the last two cases, the wait is at least twice as long as the slowest write so far.
+ * In the last three cases, the wait is at least twice as long as the slowest write so far.
  *
  * Without `hasty`, the function gives up early only if the historian is loose (historian_is_loose)
  * and its thread has used no CPU time for HISTORIAN_SERVER_SECONDS.
@@ -179,10 +182,10 @@ struct historian_health historian_health(struct historian *h);
 /* Writes all events, enforces the limits for at most last_upkeep_seconds, closes the file, and logs
  * how many events were lost. Failed writes are not retried after stop_seconds. `h` may be NULL.
  *
- * Returns -ETIMEDOUT when the thread has not ended after leave_seconds; after stop_seconds if the
- * historian gave up before this call (historian_settle); with `hasty`, as early as historian_settle
- * would give up. After -ETIMEDOUT, the thread still waits for the disk and nothing is freed. The
- * caller must call historian_stop again, or end the program by loose_threads_leave. */
+ * Returns -ETIMEDOUT when the thread has not ended after leave_seconds, or after stop_seconds if
+ * the historian gave up before this call. If the historian is `hasty` or loose, also returns
+ * -ETIMEDOUT as soon as historian_settle would give up. The thread then still waits for the disk,
+ * and nothing is freed: call historian_stop again, or end the program by loose_threads_leave. */
 int historian_stop(struct historian *h);
 
 #endif

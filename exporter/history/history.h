@@ -165,12 +165,11 @@ int history_run_finish(struct history *h, const struct run_finish *f, struct err
  * corrected. Returns 0 when the history already has the run and nothing was changed. */
 int history_run_add(struct history *h, const struct run *r, struct err *e);
 
-/* Sets `*ret` to a time in seconds since 1970 UTC: only ended runs of the job that began after this
- * time may be added (history_run_add). 0 = all may be added. Older runs were removed by the limits
- * before, or would be removed at once. A run that was removed and added again would be counted
- * twice. `runs_per_job` is the member of struct history_limits. The result covers runs that this
- * handle removed because of the size of the file, but not runs that an earlier handle removed for
- * this reason. */
+/* Sets `*ret` to a time in seconds since 1970 UTC. Only ended runs of the job that began after this
+ * time may be added (history_run_add); 0 = all may be added. The limits have removed earlier runs,
+ * or would remove them at once. A run that was removed and added again would be counted twice.
+ * `runs_per_job` is the member of struct history_limits. Removals because of the size of the file
+ * count only if this handle made them. */
 int history_removed_until(struct history *h, const char *job_name, uint64_t runs_per_job,
 	double *ret, struct err *e);
 
@@ -206,14 +205,13 @@ struct orphan_rule {
 	uint64_t leaving_start_ticks;
 };
 
-/* Marks open runs as interrupted whose owner is gone. Such a run ends at its last sample. The owner
- * is the exporter that records the run. It is gone after a reboot, or when rule->alive finds no
- * process with the owner's pid and start time in this PID namespace.
- *
- * There are two exceptions. A run that no wrapper records stays open while its root process lives,
- * because the next exporter continues it. The owner of a run in another or an unknown PID namespace
- * cannot be looked up: such a run is closed when its last sample is older than stale_seconds and
- * older than three sample intervals of the run.
+/* Marks open runs as interrupted if their owner is gone. The owner is the exporter that records the
+ * run. It is gone after a reboot, or when rule->alive finds no process with the owner's pid and
+ * start time in this PID namespace. An interrupted run ends at its last sample. Exceptions:
+ * - If no wrapper records the run, the run stays open while its root process lives, because the
+ *   next exporter continues it.
+ * - The owner of a run in another or an unknown PID namespace cannot be looked up. The run is
+ *   marked when its last sample is older than stale_seconds and older than three sample intervals.
  *
  * Closes at most 8 runs. Returns 1 when it must be called again, in a new transaction. */
 int history_close_orphans(struct history *h, const struct orphan_rule *rule, struct err *e);
@@ -414,17 +412,17 @@ int history_overview(struct history *h, const struct job_head *job, size_t n, si
 	struct arena *arena, struct job_brief **ret, struct err *e);
 
 /* Reads the samples of a run in the order in which they were taken. If the clock was set back
- * during the run, a sample may have an earlier time than the sample before it. `columns` is a list
- * of column names that ends with NULL. If `columns` is NULL, all columns of the file are read. The
- * values of a column that the file does not have are NaN. Old samples were thinned: they were
- * merged into buckets of a minute. A bucket is read as one sample with the bucket's means, growth
- * and high-water marks. Returns -ENOENT for an unknown run. `ret->n` is 0 when the samples were
- * removed.
+ * during the run, a sample may have an earlier time than the sample before it. Returns -ENOENT for
+ * an unknown run. `ret->n` is 0 when the samples were removed.
  *
- * Returns at most HISTORY_SERIES_MAX samples. If a run has more samples, neighbouring samples are
- * merged as in a bucket, except some of the newest samples. Statistics that are computed from
- * merged samples have exact sums, means and high-water marks. Their lowest and highest values are
- * closer to the mean than the true values. */
+ * `columns` is a list of column names that ends with NULL; `columns` NULL = all columns of the
+ * file. The values of a column that the file does not have are NaN.
+ *
+ * Old samples were merged into buckets. A bucket is read as one sample with the bucket's means,
+ * growth and high-water marks. If the run has more than HISTORY_SERIES_MAX samples, neighbouring
+ * samples are merged in the same way, except some of the newest. Sums, means and high-water marks
+ * of merged samples are exact. Their lowest and highest values are closer to the mean than the true
+ * values. */
 #define HISTORY_SERIES_MAX (1u << 17)
 int history_series(struct history *h, const char *run_id, const char *const *columns,
 	struct arena *arena, struct series *ret, struct err *e);

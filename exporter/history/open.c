@@ -45,11 +45,11 @@ static const char reader_setup[] = "PRAGMA query_only = ON;"
 
 /* ---- once per process ---- */
 
-/* Blocks of up to 1024 bytes that SQLite allocates are rounded up to one of six sizes. Reason: for
- * each thread, glibc's tcache keeps up to seven freed blocks of each of 64 sizes up to 1032 bytes
- * (malloc/malloc.c). These take up to 230 KiB, and the memory around them cannot be given back to
- * the kernel. SQLite uses nearly all of the 64 sizes, so the program's memory would grow for hours.
- * With six sizes, the tcache contains only 14 KiB. */
+/* SQLite gets blocks of up to 1024 bytes only in six sizes, which saves memory. For each thread,
+ * glibc's tcache keeps up to seven freed blocks of each of 64 sizes (malloc/malloc.c). With nearly
+ * all of these sizes, it would keep up to 230 KiB. The memory around these blocks could not be
+ * given back to the kernel, so the program would grow for hours. With six sizes, the tcache keeps
+ * only 14 KiB. */
 #define LARGEST_CLASS  1024
 #define SMALLEST_CLASS 32
 

@@ -305,12 +305,12 @@ int history_losses(struct history *h, struct history_losses *ret, struct err *e)
 }
 
 /* 1/WAL_PARTS of max_bytes is for the -wal file, and the rest is for the data. When the -wal file
- * has reached half of its part, SQLite copies it into the database. The size at which this happens
- * is at least WAL_PAGES_MIN pages. It is at most WAL_PAGES_MAX pages, or WAL_PAGES_TAKEN pages if
- * forwarded runs are added. Reason for the larger number: each forwarded run changes a few pages
- * all over the file, and many runs change the same pages of jobs. With a larger -wal file, such a
- * page is copied only once for hundreds of runs. A larger number would cost memory: SQLite has an
- * index of 32 KiB in memory for each 4096 pages of the -wal file. */
+ * has reached half of its part, SQLite copies it into the database. This size is at least
+ * WAL_PAGES_MIN pages and at most WAL_PAGES_MAX pages.
+ *
+ * If forwarded runs are added, the maximum is WAL_PAGES_TAKEN pages. Many of these runs change the
+ * same pages of jobs, and a larger -wal file copies such a page only once for hundreds of runs. An
+ * even larger one would cost memory: 32 KiB for each 4096 pages of the -wal file. */
 #define WAL_PARTS       32
 #define WAL_PAGES_MAX   512
 #define WAL_PAGES_TAKEN 4000

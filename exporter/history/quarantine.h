@@ -5,10 +5,10 @@
 #include "collectors/base/buf.h"
 #include "collectors/base/err.h"
 
-/* Renames the database `path` and its -wal, -shm and -journal files. The new name of the database
- * is path.corrupt-20260822T101500Z with the current time. If this name exists, -2, -3, ... is
- * appended. `ret` receives the new name. Missing files are skipped. The database must not be open
- * in this process. The caller must hold a lock if another exporter may rename the same database. */
+/* Renames the database `path` and its -wal, -shm and -journal files; missing files are skipped. The
+ * new name of the database is path.corrupt-20260822T101500Z with the current time, followed by -2,
+ * -3, ... if this name exists. `ret` receives the new name. The database must not be open in this
+ * process. The caller must hold a lock if another exporter may rename the same database. */
 int quarantine_file(struct buf *ret, const char *path, struct err *e);
 
 #endif

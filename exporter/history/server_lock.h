@@ -6,10 +6,10 @@
 
 #include "exporter/history/history.h"
 
-/* Locks the history for this server. Call it while the history is open for writing. `*ret` is -1, or
- * what an earlier call for the same file left there. It becomes a descriptor, or stays -1. The lock
- * ends when this descriptor is closed or the process ends. -EBUSY: another server has the lock; the
- * descriptor stays open for the next attempt.
+/* Locks the history for this server. Call it while the history is open for writing. Before the
+ * first call for a file, set `*ret` to -1. The function opens a descriptor of the file and stores
+ * it in `*ret`. The lock ends when this descriptor is closed or the process ends. -EBUSY: another
+ * server has the lock; the descriptor stays open for the next call.
  *
  * Close `*ret` only after all handles of the history in this process. Closing any descriptor of the
  * file releases SQLite's locks (F_SETLK in fcntl(2)).

@@ -15,10 +15,10 @@ enum { LENGTH, ENCODING };
 
 _Static_assert(ARRAY_LEN(single) == FRAMING_SINGLE, "one count for each header");
 
-/* Returns true when libmicrohttpd has joined the value of a header to its name. libmicrohttpd
- * 0.9.75 appends a continuation line to the name when the value is empty: "Content-Length:", " 57"
- * becomes a header with the name "Content-Length57". A proxy sees the length 57. No usual header is
- * refused by this: if its name begins with one of the names in `single`, a "-" follows. */
+/* Returns true when libmicrohttpd has joined the value of a header to its name. If the value is
+ * empty, version 0.9.75 appends a continuation line to the name: "Content-Length:", " 57" becomes a
+ * header "Content-Length57", while a proxy sees the length 57. No usual header is refused: if its
+ * name begins with a name in `single`, a "-" follows. */
 static bool is_glued_to(const char *name, const char *known)
 {
 	size_t n = strlen(known);

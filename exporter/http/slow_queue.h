@@ -38,9 +38,9 @@ struct slow_work {
 struct slow_queue;
 
 /* Opens a queue and starts its thread. `most` is the maximum number of tasks between
- * slow_queue_take and slow_queue_leave. `most_bytes` is the limit of unsent bytes: when it is
- * reached, no further answer is made. The last answer may exceed it. `loose`: true = the disk may
- * never answer, so tasks must use slow_queue_work. */
+ * slow_queue_take and slow_queue_leave. `most_bytes` is the limit of unsent bytes. When the limit
+ * is reached, no further answer is made; the last answer may exceed the limit. `loose`: true = the
+ * disk may never answer, so tasks must use slow_queue_work. */
 int slow_queue_open(struct slow_queue **ret, bool loose, size_t most, size_t most_bytes,
 	struct err *e);
 
@@ -49,8 +49,8 @@ bool slow_queue_is_loose(const struct slow_queue *q);
 
 /* Calls take->make on a loose thread while the queue's thread waits. Returns true when take->make
  * has returned; the caller then frees the work. Returns false when take->make hangs
- * (SLOW_WORK_SECONDS), and, without calling it, while an earlier work still hangs. Call it only on
- * the queue's thread. */
+ * (SLOW_WORK_SECONDS). While an earlier work hangs, returns false and does not call take->make.
+ * Call it only on the queue's thread. */
 bool slow_queue_work(struct slow_queue *q, struct slow_work *take);
 
 /* Adds a task. Returns false and never calls task->run when the queue is full or stops. */

@@ -134,9 +134,8 @@ static void add_cipher(struct buf *out, const struct web_cipher *c, const char *
 	add_word(out, c->mac);
 }
 
-/* Returns true when the file lists a suite that the certificate's key can use, or lists no suites.
- * Sets `*aead` to true when one of these suites has a cipher that TLS 1.3 has, too, or when the
- * file lists no suites.
+/* Returns true when the certificate's key can use one of the listed suites. Sets `*aead` to true
+ * when TLS 1.3 has the cipher of one of these usable suites. Without a list, both are true.
  *
  * `*aead` is needed because GnuTLS builds suites of TLS 1.3 only from the listed ciphers, while Go
  * always adds its own. If no listed cipher fits TLS 1.3, web_config_priorities leaves out TLS 1.3.

@@ -173,8 +173,8 @@ static bool key_of(const struct web_users *u, const char *name, const char *hash
 
 /* Returns a hash for a request whose name does not exist. The password is checked against this hash
  * before the request is refused, so that the time until the answer does not reveal which names
- * exist. The returned hash is that of one of the users, always the same user for the same name:
- * even if the hashes differ in cost, the time looks like that of a user. */
+ * exist. Hashes may differ in cost, so the hash of one of the users is returned, always of the same
+ * user for the same name. */
 static const char *hash_for_stranger(const struct web_users *u, const struct web_question *q)
 {
 	struct password_key key;

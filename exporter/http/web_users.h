@@ -8,10 +8,10 @@
  *   WEB_USERS_WAITING_MAX requests in total.
  * - struct failure_limit limits how many wrong passwords an address may send.
  *
- * A request whose name and password were right before from the same address is allowed at once,
- * even if wrong passwords come from this address, too. If they were right before only from other
- * addresses, the limits apply to the request: a quick answer would tell a guesser that the password
- * is right.
+ * If the name and password of a request were right before from the same address, the request is
+ * allowed at once, even if wrong passwords come from this address, too. If they were right only
+ * from other addresses, the limits apply: a quick answer would tell a guesser that the password is
+ * right.
  *
  * Any thread may call these functions. */
 #ifndef EXPORTER_HTTP_WEB_USERS_H

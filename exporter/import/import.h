@@ -1,6 +1,6 @@
 /* Reads runs that other programs measured, for the command import. A source is a reader for one
- * kind of input, such as the output of sacct, and an element of import_sources. It sets only those
- * members of a run that its input contains. All others stay unknown.
+ * kind of input, such as the output of sacct, and an element of import_sources. A source sets only
+ * the members of a run that its input contains. All other members stay unknown.
  *
  * A source passes each run (made_run.h) to a sink, in the format of POST /runs. The limits of that
  * format thus apply to runs of all sources. */

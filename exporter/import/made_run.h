@@ -20,18 +20,18 @@ struct made_run {
  * of the run. Do not move `*m` afterwards, because m->run points into it. */
 void made_run_begin(struct made_run *m, const char *source);
 
-/* These functions set one statistic of a column: made_run_total the total growth of a counter,
- * made_run_peak and made_run_mean the largest value and the mean of a value that can fall, such as
- * memory in use. A number that is not above 0 counts as unknown, because the programs that wrote
- * the input write 0 for a number that they did not measure. */
+/* Each function sets one statistic of a column: the total growth of a counter (made_run_total), or
+ * the largest value or the mean of a value that can fall, such as memory in use. A number that is 0
+ * or less counts as unknown, because the programs that wrote the input write 0 for a number that
+ * they did not measure. */
 void made_run_total(struct made_run *m, const char *column, double sum);
 void made_run_peak(struct made_run *m, const char *column, double most);
 void made_run_mean(struct made_run *m, const char *column, double mean);
 
 /* Sets statistics of the number of cores in use. `cores` contains the 50th, 95th and 99th
  * percentile and the maximum, in this order; NaN = unknown. If the maximum is unknown or 0, sets
- * nothing. If the input contradicts itself, a number that is less than the one before it is raised
- * to it. */
+ * nothing. A number that is less than the number before it is wrong, and is raised to that
+ * number. */
 void made_run_cores(struct made_run *m, const double cores[static 4]);
 
 /* Sets the start, the end and the duration of a run. NaN = unknown. An unknown number is computed

@@ -118,10 +118,10 @@ static int code_of(int status)
 	}
 }
 
-/* Requests an object. Returns 0, or the error code of the HTTP status (code_of). An object that is
- * too large or malformed also gives -ENOENT, because the API works but the object cannot be used.
- * If there is no answer, returns -EIO and not the error of `get`, because a missing token file
- * (-ENOENT) must not look like the status 404. */
+/* Requests an object. Returns 0, or the error code of the HTTP status (code_of), such as -ENOENT
+ * for 404. An object that is too large or malformed gives -ENOENT, too, because the API works but
+ * the object cannot be used. If there is no answer, returns -EIO instead of the error of `get`,
+ * which is -ENOENT for a missing token file and would look like 404. */
 static int get_object(struct owner_chain *c, const char *path, struct object_meta *ret,
 	struct buf *words, struct err *e)
 {

@@ -52,10 +52,12 @@ struct owner_chain *owner_chain_new(const struct owner_api *api); /* copies `api
 void owner_chain_free(struct owner_chain *c);                     /* NULL does nothing */
 
 /* Finds the owner of a pod and fills `ret`. The caller calls buf_done for ret->words, even after an
- * error. If the right to read an owner is missing, the search ends at this owner, and a log line
- * names the right. Owners of this kind are then requested again only after OWNER_REFUSED_SECONDS.
- * If the API answers 5xx to a request for an owner, the search ends at this owner, too. A pod that
- * no longer exists, or whose metadata is too large or malformed, gets the class POD_AS_NAMED.
+ * error. A pod that no longer exists, or whose metadata is too large or malformed, gets the class
+ * POD_AS_NAMED.
+ *
+ * The search ends at an owner if the API answers 5xx, or if the right to read the owner is missing.
+ * If the right is missing, a log line names the right, and owners of this kind are requested again
+ * only after OWNER_REFUSED_SECONDS.
  *
  * -EACCES: the right to read pods is missing. -EPERM: the API does not accept the token. -EIO: the
  * API could not be reached, or its answer is not valid. */

@@ -43,15 +43,14 @@ int pod_owners_start_with(struct pod_owners **ret, const struct owner_api *api, 
  * pod_owners_find was called with `waits`. Call it before the first pod_owners_find. */
 void pod_owners_tell(struct pod_owners *o, void (*known)(void *context), void *context);
 
-/* Looks up a pod in the table of answers. Sets `*ret` to the class of the pod, and appends its
- * words (struct pod_ownership). If there is no answer yet, `*ret` is POD_UNANSWERED, and the thread
- * will request the pod.
+/* Looks up the class of a pod in the table of answers. Writes the class to `*ret`, and appends the
+ * pod's words (struct pod_ownership). Without an answer, the class is POD_UNANSWERED, and the
+ * thread will request the pod. If `o` is NULL, the class is POD_AS_NAMED. Sampler thread only.
  *
- * Returns false while the caller should wait for an answer and call again. It does so for at most
- * POD_OWNER_PATIENCE_SECONDS, and not while the API fails. Then it returns true, and the caller
- * names the pod without the API. `waits`: true = the caller needs the answer now; false = the call
- * only makes the thread request the pod in advance. If `o` is NULL, `*ret` is POD_AS_NAMED. Sampler
- * thread only. */
+ * Returns false if the caller should wait for an answer and call again. Returns true if the caller
+ * can use the class, or must name the pod without the API: no answer came in
+ * POD_OWNER_PATIENCE_SECONDS, or the API fails. `waits`: true = the caller needs the answer now;
+ * false = the call only makes the thread request the pod in advance. */
 bool pod_owners_find(struct pod_owners *o, const struct pod_id *pod, struct mono now, bool waits,
 	struct buf *words, enum pod_class *ret);
 
