@@ -9,9 +9,8 @@
 #include "collectors/base/scan.h"
 
 /* Kinds of file systems by type. A type that is not in this table is MOUNT_LOCAL if it is on a
- * block device. Otherwise it is MOUNT_REMOTE, because an unknown network file system must not hang
- * the exporter. FUSE ("fuse", "fuse.sshfs") is also MOUNT_REMOTE, because its server is a
- * program. */
+ * block device. Any other unknown type is MOUNT_REMOTE, because it may be a network file system
+ * that hangs. FUSE ("fuse", "fuse.sshfs") is also MOUNT_REMOTE, because a program serves it. */
 /* clang-format off */
 static const struct {
 	const char *type;

@@ -66,10 +66,11 @@ struct account {
 	struct cgroup own;
 	bool has_own, from_now, group_made;
 	struct run_group run_group;
-	/* `older_seconds`: CPU time of the own group that is subtracted, because it was used before
-	 * the run began. `older_missed`: upper bound of the part of `older_seconds` that the run
-	 * itself may have used. Both are 0 if nothing is subtracted. `older_foreign`: CPU time that
-	 * is not subtracted, although other processes may have used it before the run. */
+	/* CPU time that the run's own group counted before the run began:
+	 * - `older_seconds`: subtracted from the group's CPU time.
+	 * - `older_missed`: upper bound of the part of `older_seconds` that the run itself may have
+	 *   used.
+	 * - `older_foreign`: not subtracted, although other processes may have used it. */
 	double older_seconds, older_missed, older_foreign;
 	bool children_ignored; /* see struct process_tree */
 	bool ours;             /* as in struct account_spec */
@@ -143,9 +144,8 @@ void accounts_free(struct accounts *a)
 }
 
 /* Returns the number of processes and threads that our PID namespace has created since the first
- * call. If /proc/loadavg cannot be read, returns the last number; 0 = it was never readable.
- * Outside the initial PID namespace, this number replaces the count in /proc/stat, which is for the
- * whole machine. */
+ * call; 0 = unknown. If /proc/loadavg cannot be read, returns the previous result. Used outside the
+ * initial PID namespace, where the count in /proc/stat is for the whole machine. */
 static uint64_t births_here(struct accounts *a, const struct host *h)
 {
 	uint64_t last = process_last_pid(h);
@@ -233,11 +233,12 @@ static bool counts_cpu(const struct cgroup *c)
 	return cgroup_cpu_place(c)->version;
 }
 
-/* Finds the CPU time that the run's own group counted before the run began. An earlier step
- * (ExecStartPre of a unit) or an earlier job in the same group may have used it. `unknown` is CPU
- * time of the group that the tree does not explain. `most` is the CPU time that all CPUs together
- * can have spent since the root began. If `unknown` exceeds `most` by more than OLDER_SECONDS, all
- * of `unknown` counts as older than the run. */
+/* Finds the CPU time that the run's own group had counted before the run began. An earlier step
+ * (ExecStartPre of a unit) or an earlier job in the same group may have used it.
+ *
+ * `unknown` is CPU time of the group that the tree does not explain. The run can have used at most
+ * `most`: the time of all CPUs since the root began. If `unknown` exceeds `most` by more than
+ * OLDER_SECONDS, all of `unknown` is subtracted. */
 static void find_older(struct account *a, const struct host *h, const struct process_tree *tree)
 {
 	double used = cgroup_cpu_seconds(&a->own, h);
@@ -357,10 +358,9 @@ static double as_command(const struct account *a, double seconds)
 	return seconds < a->forked_seconds ? 0 : seconds - a->forked_seconds;
 }
 
-/* Returns true if no other source counts children that nobody waits for. Otherwise the run gets no
- * clock, because a clock costs the run 0.5 us at each context switch and 10 us at each fork. If the
- * other source loses data later, for example an exit record, `cpu_missed_seconds` includes the
- * loss. */
+/* Returns true if the run needs a task clock: no other source counts children that nobody waits
+ * for. A clock costs the run 0.5 us at each context switch and 10 us at each fork. If the other
+ * source later loses data, such as an exit record, `cpu_missed_seconds` includes the loss. */
 static bool needs_clock(const struct account *a)
 {
 	return !counts_cpu(&a->own) && !a->has_events;
@@ -388,10 +388,9 @@ static double births_of(const struct account *a)
 	return a->shared->machine_known ? (double)a->shared->machine.births : (double)NAN;
 }
 
-/* Opens a task clock for a run that this exporter did not start. A process that is created during
- * the opening may get no clock. Therefore the clocks are closed and opened again if the number of
- * processes or threads changes during the opening. If CLOCK_TRIES attempts fail in this way, no
- * clock stays attached. */
+/* Opens a task clock for a run that this exporter did not start. A process created during the
+ * opening may get no clock. If the number of processes or threads changes during the opening, all
+ * clocks are closed and opened again. After CLOCK_TRIES such attempts, the run gets no clock. */
 static void attach_clock(struct account *a, const struct host *h, struct process_tree *tree)
 {
 	struct tree_now before, now;
@@ -685,10 +684,10 @@ static void note_steal(struct account *a)
 	a->steal_known = true;
 }
 
-/* Returns true if the task clock is used as a source. The clock also counts stolen time, in which
- * the host of a virtual machine ran other work. Therefore a wrapper that does not know the stolen
- * time uses wait4(2), which is complete unless some process ignores its children. If one does, the
- * clock is used. */
+/* Returns true if the task clock is used as a source. On a virtual machine, the clock also counts
+ * stolen time, in which the host ran other work. A wrapper that does not know the stolen time uses
+ * wait4(2) instead. If a process ignores its children, wait4(2) is incomplete, and the clock is
+ * used. */
 static bool clock_is_needed(const struct account *a)
 {
 	return a->steal_known || !a->ours || a->children_ignored;
@@ -805,10 +804,11 @@ static enum cpu_source source_of(const struct account *a)
 }
 
 /* Returns an upper bound of the CPU time that process ends cost the run since it began (lineage.h).
- * If the clock does not count the ends, assumes that all processes that were created on the machine
- * during the run belong to the run. Assumes that each process had as many pages as the run's
- * largest process. The reason: a forked child has all pages of its parent, even if it never touches
- * them. */
+ * The bound has two assumptions:
+ * - Each process had as many pages as the run's largest process. A forked child has all pages of
+ *   its parent, even if it never touches them.
+ * - If the clock does not count ends, all processes created on the machine during the run belong to
+ *   the run. */
 static double ends_seconds(const struct account *a)
 {
 	double births = births_of(a) - a->births, pages = a->peak_process_bytes / 4096;

@@ -1,9 +1,9 @@
 /* Finds the CPU time of a run from the best source available, and an upper bound of the CPU time
  * that this source lacks. Also reads the kernel's numbers for the run's own control group.
  *
- * Usually no source counts more than the true CPU time. Therefore the largest value is reported. If
- * this value is nevertheless too high, the error is at most `cpu_foreign_seconds`. `cpu_source`
- * names the first source of this list that explains nearly all of the reported value:
+ * Usually no source counts too much. Therefore the largest value is reported. `cpu_foreign_seconds`
+ * is the most by which this value may be too high. `cpu_source` names the first source of this list
+ * that explains nearly all of the reported value:
  *
  * 	cgroup      the kernel's account of the run's own group, minus earlier use by others
  * 	taskstats   exit accounting on a privileged host, plus the cost of ends (exit_cost.h)
@@ -83,9 +83,9 @@ void account_waited(struct account *a, double total_seconds, double peak_process
 struct account_note {
 	const char *cpu_source; /* see the list at the top of this file */
 	/* Upper bound of the CPU time that cpu_seconds lacks; NaN = unknown. In a wrapper, the
-	 * bound may be too low for children that nobody waits for, because the kernel adds their
-	 * CPU time to no process. There are two such cases: their parent ignored SIGCHLD but no
-	 * sample saw it, or their parent set SA_NOCLDWAIT (sigaction(2)). */
+	 * bound may be too low, because the kernel drops the CPU time of a child in two cases: its
+	 * parent set SA_NOCLDWAIT (sigaction(2)), or its parent ignored SIGCHLD and no sample saw
+	 * this. */
 	double cpu_missed_seconds;
 	/* Upper bound of the part of cpu_seconds that processes outside the run used. NaN =
 	 * unknown; 0 = certainly none. */
@@ -101,8 +101,8 @@ struct account_note {
 	bool not_shown;
 	double cpu_seconds;
 	/* Source of the memory peak, filled in by jobs_note; NULL = no peak.
-	 * - "vmhwm": the kernel's peak of one process, plus the memory of all other processes
-	 *   of the run in the samples before and after this peak.
+	 * - "vmhwm": the kernel's peak of one process, plus the memory that the run's other
+	 *   processes had both in the sample before this peak and in the sample after it.
 	 * - "samples": the sum of all processes at one sample.
 	 * - "taskstats", "rusage": the kernel's peak of a process that ended before it was sampled.
 	 * - "limit": the memory limit at which a process of the run was killed, minus the memory of

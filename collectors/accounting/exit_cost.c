@@ -125,10 +125,10 @@ static void begin_measuring(struct exit_cost_group *g, struct exit_events *x, co
 }
 
 /* Measures the cost of process ends: the growth of the group's usage minus the growth of the
- * recorded CPU time. Returns false if no process ended, or if this difference cannot be the cost.
- * If it is below half of the estimated cost, a process of the group has run in another group. If it
- * is above the time that the ends took, a process has entered and left the group between two
- * ticks. */
+ * recorded CPU time. Returns false if no process ended, or if this difference cannot be the cost:
+ * - It is below half of the estimated cost. A process of the group has run in another group.
+ * - It is above the time that the ends took. A process has entered and left the group between two
+ *   ticks. */
 static bool measure_ends(const struct exit_cost_group *g, const struct lineage_group *now,
 	struct measured *ret)
 {

@@ -1,12 +1,12 @@
 /* CPU time that a run's processes spend on ending. Exit accounting does not include this time (see
  * lineage.h).
  *
- * The time is measured if the kernel counts the CPU time of the run's control group. The cost of
- * all ends in the group is the group's usage minus the recorded CPU time of all its processes. Each
- * run gets a share of this cost. The shares are in proportion to the estimated costs of the runs.
+ * If the kernel counts the CPU time of the run's control group, the cost of all ends in the group
+ * is measured: the group's usage minus the recorded CPU time of all its processes. Each run in the
+ * group gets a share, in proportion to its estimated cost.
  *
- * If the time cannot be measured, the run's estimated cost is used instead. The same is done while
- * a process may have entered or left the group unseen. */
+ * The run gets its estimated cost if nothing can be measured, or while a process may have entered
+ * or left the group unseen. */
 #ifndef COLLECTORS_ACCOUNTING_EXIT_COST_H
 #define COLLECTORS_ACCOUNTING_EXIT_COST_H
 

@@ -15,10 +15,10 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/thread.h"
 
-/* Size of the receive buffer of each socket. The kernel doubles this size. The buffer uses memory
- * only while messages wait. A waiting record takes 2.3 KiB (about 600 bytes of data and the
- * kernel's overhead), so 14,000 records fit. This is enough for a burst of short processes while
- * this thread does not run for 1 or 2 s. */
+/* Size of the receive buffer of each socket; the kernel doubles it. 14,000 records fit: a waiting
+ * record takes 2.3 KiB (about 600 bytes of data and the kernel's overhead). This is enough for a
+ * burst of short processes while this thread does not run for 1 or 2 s. The buffer uses memory only
+ * while messages wait. */
 #define QUEUE_BYTES (16 << 20)
 #define READ_SIZE   16384 /* bytes of one datagram; a record has about 600 */
 #define PAUSE_MS    10    /* pause of the thread after each wake-up */
@@ -116,10 +116,11 @@ static void read_records(struct exit_events *x)
 	}
 }
 
-/* Enters fork events before the exit records of the same processes. The kernel sends them in this
- * order, but to two sockets. Three steps keep the order. First, all waiting records are read. The
- * fork events of their processes are then already in the event socket. Second, all events are read
- * and entered. Third, the records are entered. */
+/* Enters each fork event before the exit record of the same process. The kernel sends them in this
+ * order, but to two sockets. Three steps keep the order:
+ * - Read all waiting records. The fork events of their processes are then in the event socket.
+ * - Read and enter all events.
+ * - Enter the records. */
 void exit_events_update(struct exit_events *x)
 {
 	struct bytes datagram;

@@ -1,14 +1,14 @@
 /* A thread that receives the kernel's process events and exit records, and enters them in a table
  * of processes, the lineage (lineage.h). The thread serves runs whose processes are not children of
- * this exporter. It needs the initial PID, user and network namespaces. Records need CAP_NET_ADMIN.
- * Before Linux 6.6, events need it too. If exit_events_start fails, runs use their other sources of
- * CPU time.
+ * this exporter. An exit record lacks the CPU time of the process's end, about 60 us for a small
+ * process (see exit_cost.h).
  *
- * An exit record lacks the CPU time of the process's end, about 60 us for a small process (see
- * exit_cost.h).
+ * The thread needs the initial PID, user and network namespaces. Records need CAP_NET_ADMIN. Before
+ * Linux 6.6, events need CAP_NET_ADMIN too. If exit_events_start fails, runs use their other
+ * sources of CPU time.
  *
- * Cost: while processes start and end anywhere on the machine, the thread wakes up at most once in
- * 10 ms. Without records, it wakes up at most once in 20 ms. */
+ * Cost: while processes start or end on the machine, the thread wakes up at most once in 10 ms.
+ * Without records, it wakes up at most once in 20 ms. */
 #ifndef COLLECTORS_ACCOUNTING_EXIT_EVENTS_H
 #define COLLECTORS_ACCOUNTING_EXIT_EVENTS_H
 
@@ -21,10 +21,10 @@
 
 struct exit_events;
 
-/* Starts the thread, in the namespaces of the calling thread. If `events_suffice` is true, starts
- * it even if only events are available and no records (lineage_without_records). Pass false outside
- * the initial PID namespace: the kernel does not answer there, so the call would wait for 0.2 s in
- * vain. Returns 0, or a negative errno with the reason in `e`. */
+/* Starts the thread, in the namespaces of the calling thread. Returns 0, or a negative errno with
+ * the reason in `e`. If `events_suffice` is true, the thread also starts when events are available
+ * but records are not (lineage_without_records). Pass false outside the initial PID namespace. The
+ * kernel does not answer there, and the call would wait for 0.2 s in vain. */
 int exit_events_start(struct exit_events **ret, bool events_suffice, struct err *e);
 /* Returns true if exit records arrive, and not only events. Any thread may call it. */
 bool exit_events_recorded(const struct exit_events *x);

@@ -71,10 +71,10 @@ static struct slice without_parents(struct slice path)
 	return path;
 }
 
-/* Finds the group of process `pid` in the directory `folder` of /sys/fs/cgroup, as the process
- * itself sees it ("" = /sys/fs/cgroup itself). If the process is in a container, the directory is
- * its group. If not, its group is the path `below` in this directory. A group is accepted only if
- * its list contains the process. */
+/* Finds the group of process `pid` in the process's own view of /sys/fs/cgroup. `folder` is a
+ * directory in /sys/fs/cgroup; "" = /sys/fs/cgroup itself. In a container, `folder` is the group.
+ * Outside a container, the group is the path `below` in `folder`. A group is accepted only if its
+ * list contains the process. */
 static bool try_folder(struct cgroup_place *ret, const struct host *host, pid_t pid,
 	const char *folder, struct slice below, int version)
 {

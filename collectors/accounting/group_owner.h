@@ -10,9 +10,9 @@
 #include "collectors/cgroup/find.h"
 
 /* Finds the control group of a process. Inside a cgroup namespace, the path of another container's
- * group begins with "/../" and cannot be used. That group is then found through /proc/PID/root,
- * which needs the same user or CAP_SYS_PTRACE. Returns -ENOENT without a message if the group is
- * not visible. */
+ * group begins with "/../" and cannot be used. Such a group is found through /proc/PID/root, which
+ * needs the same user or CAP_SYS_PTRACE. Returns -ENOENT without a message if the group is not
+ * visible. */
 int cgroup_of_process(struct cgroup *ret, const struct host *host, pid_t pid, struct err *e);
 
 /* Returns the CPU seconds that a group has used since it was made; NaN = not counted. */
@@ -25,14 +25,14 @@ struct group_members {
 	const void *context;
 };
 
-/* Keeps in `c` only the places (one for each controller) of groups that the run owns. Sets the
- * version of all other places to 0. Returns true if any place is left. A group is kept if all of
- * these are true:
+/* Removes from `c` the places of groups that the run does not own, by setting their version to 0.
+ * `c` has one place for each controller. Returns true if any place is left. The run owns a group if
+ * all of these are true:
  * - The run's root process `root` is in another group than this exporter.
  * - Every process in the group's list belongs to the run (`members`).
  * - No process of the group can be hidden from us (by hidepid, or by a PID namespace).
- * Call when the run begins. A process that enters the group later (kubectl exec, a probe) counts as
- * part of the run, because it uses the resources of the run's group. */
+ * Call this function when the run begins. A process that enters the group later (kubectl exec, a
+ * probe) counts as part of the run, because it uses the resources of the run's group. */
 bool cgroup_keep_own(struct cgroup *c, const struct host *host, pid_t root,
 	const struct group_members *members);
 
@@ -48,8 +48,8 @@ int cgroup_place_processes(const struct cgroup_place *p, const struct host *host
 	void (*each)(void *context, pid_t pid), void *context);
 /* Returns true if `p` has groups below it, not counting `but`, or if this is unknown. The usage of
  * groups below is part of the numbers of `p`, but their processes are not in the list of `p`. If
- * `but` is two or more levels below `p`, returns true, because the groups between them count. `but`
- * may also be `p` itself or a group elsewhere. */
+ * `but` is two or more levels below `p`, the groups between them count, so the result is true.
+ * `but` may also be `p` itself or a group elsewhere. */
 bool cgroup_has_groups_below(const struct cgroup_place *p, const struct cgroup_place *but);
 /* Calls cgroup_place_processes for the first place in `c` whose version is not 0. */
 int cgroup_processes(const struct cgroup *c, const struct host *host,

@@ -1,7 +1,7 @@
-/* CPU time and memory of helpers (process/helpers.h), which are not part of the run. The numbers of
- * the control group, the exit records and the task clock include helpers, so the use by helpers is
- * subtracted from them. The sums over the tree need no subtraction, because they leave helpers out.
- * Sampler thread only. */
+/* CPU time and memory of helpers (process/helpers.h), which are not part of the run. The use by
+ * helpers is subtracted from the numbers of the control group, the exit records and the task clock,
+ * because these numbers include helpers. The sums over the tree leave helpers out. Sampler thread
+ * only. */
 #ifndef COLLECTORS_ACCOUNTING_HELPER_USE_H
 #define COLLECTORS_ACCOUNTING_HELPER_USE_H
 
@@ -38,10 +38,10 @@ void helper_use_look(struct helper_use *u, const struct process_tree *tree);
  * group's peak is unknown, so the peak becomes unknown. */
 void helper_use_leave_out_memory(const struct process_tree *tree, double value[RUN_N_METRICS]);
 
-/* Returns an upper bound, in seconds, of the helpers' CPU time that the run's total still contains.
- * It is the time that helpers used between their last reading and their end. `beyond` is the run's
- * total minus the CPU time that was read from its processes. If a helper ended before its last
- * counters were read, the bound includes all of `beyond`. */
+/* Returns an upper bound, in seconds, of the helpers' CPU time that the run's total still contains:
+ * the time that helpers used after their last reading. `beyond` is the run's total minus the CPU
+ * time that was read from its processes. If a helper ended before its last counters were read, the
+ * bound includes all of `beyond`. */
 double helper_use_foreign(const struct helper_use *u, double beyond);
 
 #endif

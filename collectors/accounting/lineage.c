@@ -188,9 +188,8 @@ static bool is_within(const struct lineage *l, unsigned run, unsigned outer)
 }
 
 /* Puts `run` inside `outer`. If `run` was inside another run before, that earlier outer run keeps
- * the growth of `run` up to now. If the earlier outer run and `run` are in the same group, the
- * group's sums count this growth twice from now on. break_group marks these sums as not comparable
- * with earlier sums. */
+ * the growth of `run` up to now. If both are in the same group, the group's sums then count this
+ * growth twice. Therefore break_group marks the sums as not comparable with earlier sums. */
 static void put_into(struct lineage *l, unsigned run, unsigned outer)
 {
 	struct run_book *r = &l->run[run];
@@ -354,8 +353,8 @@ static uint64_t usual_end(const struct lineage_entry *e)
 
 /* Sets the CPU time that a process end cost. The kernel first makes the exit record, then frees the
  * memory of the process, and then sends the exit event. The cost is the time between the record and
- * the event, unless another task had the CPU in this time. A time far above `usual` is therefore
- * replaced by the usual time. `usual` is a median, so long interruptions do not distort it. */
+ * the event, unless another task had the CPU in between. Therefore a time far above the usual time
+ * is replaced by the usual time. `usual` is a median, so long interruptions do not distort it. */
 static void price_end(struct lineage *l, struct lineage_entry *e)
 {
 	uint64_t record_at = e->born_ns + e->record.elapsed_ns;
@@ -629,11 +628,12 @@ static bool is_of_group(const struct lineage *l, const struct lineage_entry *e, 
 	return l->run[e->run].others == others;
 }
 
-/* A process younger than this (ns) at the time of the listing may be missing from the listing. The
- * kernel sends the fork event before it adds the process to the group (kernel/fork.c,
- * copy_process). On a busy machine, much time can pass between these two steps. A process that ends
- * leaves the group only after its exit record is made. An older process that has no record and is
- * missing is therefore in another group. */
+/* A process of a group may be missing from the group's listing if it was younger than this (ns) at
+ * the time of the listing. The kernel sends the fork event before it adds the process to the group
+ * (kernel/fork.c, copy_process). On a busy machine, much time can pass between these two steps.
+ *
+ * An older process that is missing and has no exit record is in another group, because a process
+ * leaves its group only after its exit record is made. */
 #define NEWBORN_NS 1000000000
 
 static bool is_outside(const struct lineage_entry *e, const struct lineage_listing *listing)

@@ -35,18 +35,18 @@ struct lineage *lineage_new(void);
 void lineage_free(struct lineage *l);
 
 /* Call this function before the first run if no exit records will arrive. The CPU time that a
- * process uses between the last reading of its clock and its end is then unknown. The tally's
- * `unseen_ns` includes an upper bound of this CPU time: the time from the reading to the end, times
- * `cpus` if the process may have had several threads. */
+ * process uses after the last reading of its clock is then unknown. The tally's `unseen_ns`
+ * includes an upper bound of this CPU time: the time from the reading to the end of the process,
+ * times `cpus` if the process may have had several threads. */
 void lineage_without_records(struct lineage *l, unsigned cpus);
 
 /* Begins a run and returns its number, which is valid until lineage_forget. If `root` belongs to
- * another run, the new run is inside that outer run. The tally of the outer run includes the inner
- * run, even after lineage_forget of the inner run. `base_ns` is the CPU time of processes of the
- * run that ended before this call. The tally of the run includes it. */
+ * another run, the new run is inside that outer run. The outer run's tally includes the inner run,
+ * even after lineage_forget of the inner run. `base_ns` is the CPU time of processes of the run
+ * that ended before this call. The run's tally includes `base_ns`. */
 unsigned lineage_begin(struct lineage *l, pid_t root, uint64_t base_ns);
-/* Adds a process to `run`. Use it for a process that was not found through events. Such a process
- * is found in a control group, for example.
+/* Adds to `run` a process that was found in another way than through events, for example in a
+ * control group.
  * - A process of another run moves to `run` only if `run` is inside that other run.
  * - A process that belongs to no run but is in the book for a control group (lineage_begin_others)
  *   moves to `run`.
@@ -72,8 +72,8 @@ void lineage_lost(struct lineage *l);
 typedef bool lineage_clock(void *context, pid_t pid, uint64_t *ret);
 
 /* lineage_read_clocks reads the clocks of all processes in the book. After that, the caller enters
- * new events and records, and then calls lineage_settle. For a process that is gone and has no
- * record, the last reading of its clock is used. `now_ns` is the time on CLOCK_MONOTONIC before the
+ * new events and records. Then lineage_settle handles each process that is gone and has no record:
+ * the last reading of its clock is used. `now_ns` is the time on CLOCK_MONOTONIC before the
  * call. */
 void lineage_read_clocks(struct lineage *l, uint64_t now_ns, lineage_clock *clock, void *context);
 void lineage_settle(struct lineage *l, uint64_t now_ns);
@@ -85,11 +85,12 @@ struct lineage_tally {
 	uint64_t cpu_wait_ns, io_wait_ns, memory_wait_ns;
 	uint64_t peak_process_bytes;
 	uint64_t voluntary, involuntary; /* context switches of ended threads */
-	/* Upper bound of the CPU time that cpu_ns and ends_ns do not contain. With records, this is
-	 * the cost of process ends. One end is assumed to cost at most LINEAGE_END_NS, plus
-	 * LINEAGE_END_PAGE_NS for each 4 KiB of the process's memory. (An ordinary end costs 60 us
-	 * plus 0.45 us for each 4 KiB.) Without records, the bound also includes the CPU time that
-	 * processes may have used between the last reading of their clocks and their end. */
+	/* Upper bound of the CPU time that cpu_ns and ends_ns do not contain.
+	 * - With records: the cost of process ends. One end is assumed to cost at most
+	 *   LINEAGE_END_NS, plus LINEAGE_END_PAGE_NS for each 4 KiB of the process's memory. (An
+	 *   ordinary end costs 60 us plus 0.45 us for each 4 KiB.)
+	 * - Without records: also the CPU time that processes may have used between the last
+	 *   reading of their clocks and their end. */
 	uint64_t unseen_ns;
 	/* Numbers of processes since the run began. `born`: processes seen in a fork event.
 	 * `ended`: processes found gone. */
@@ -123,9 +124,10 @@ size_t lineage_ended(const struct lineage *l);
  *
  * Makes a set for the foreign processes of a control group, which belong to no run. Returns the
  * number of the set, which other functions call `others`. The book treats the set like a run
- * without a root. A foreign process moves to the run that claims it (lineage_add). The runs in the
- * group and this set together have all processes of the group. The cost of process ends is the
- * group's usage minus the CPU time of all these processes. */
+ * without a root. lineage_add moves a process from the set to a run.
+ *
+ * The set and the runs in the group together have all processes of the group. The cost of process
+ * ends is the group's usage minus the CPU time of all these processes. */
 unsigned lineage_begin_others(struct lineage *l);
 /* Puts the run into the control group whose set of foreign processes has the number `others`. The
  * run stays there until lineage_forget. Forget all runs of a group before the set `others`. */

@@ -18,9 +18,9 @@ void missed_cpu_found(struct missed_cpu *m, double seconds)
 }
 
 /* Returns the most CPU time that the run may have used since it began: the smaller of the machine's
- * usage and the group's usage. The two sums over the whole run are compared. Comparing them in each
- * short interval would give a result that is too small, because machine and group are not read at
- * the same instant. */
+ * usage and the group's usage. Machine and group are not read at the same instant. Therefore the
+ * sums over the whole run are compared. The smaller usage of each short interval would give too
+ * small a sum. */
 static double possible_seconds(const struct missed_cpu *m, double spent, double group_seconds)
 {
 	double group = group_seconds - m->group_before;

@@ -1,10 +1,10 @@
-/* Upper bound of the CPU time that a run used but no source counted. The bound grows between two
- * samples if both are true:
- * - The machine and the run's group used more CPU time than was counted for the run.
- * - A process was created or ended in the same time. If orphans of the run may be hidden
- *   (orphans_hidden), it is enough that this happened at any time since the run began.
- * The bound falls when missed CPU time later appears in the times of a parent. It is never below
- * 0. */
+/* Upper bound of the CPU time that a run used but no source counted.
+ * - The bound grows if, between two samples, the machine and the run's group used more CPU time
+ *   than was counted for the run, and a process was created or ended. If orphans of the run may be
+ *   hidden (orphans_hidden), a process that was created or ended at any time since the run began is
+ *   enough.
+ * - The bound falls when missed CPU time later appears in the times of a parent. It is never below
+ *   0. */
 #ifndef COLLECTORS_ACCOUNTING_MISSED_CPU_H
 #define COLLECTORS_ACCOUNTING_MISSED_CPU_H
 

@@ -69,9 +69,9 @@ static bool is_below_user_service(const char *path, size_t mount)
 }
 
 /* Returns true for a scope that systemd-run --user --scope made for this process. A user's systemd
- * marks none of its units as delegated (cgroup_xattr_apply() in src/core/cgroup.c), but the user
- * owns the groups of these units. If this process is alone in a scope, the scope was made for this
- * process. */
+ * marks none of its units as delegated (cgroup_xattr_apply() in src/core/cgroup.c), so the mark
+ * cannot be checked. Instead, the group must be below a user's systemd and belong to the user, and
+ * this process must be alone in the group. */
 static bool is_user_scope(const char *path, size_t mount)
 {
 	struct stat s;
@@ -129,9 +129,8 @@ static bool is_not_of_living_maker(const char *name)
 }
 
 /* Removes the empty groups below `parent` that `may_go` accepts, child groups first. Returns the
- * number of removed groups. If an exporter in another PID namespace still runs, `may_go` may
- * wrongly accept its group. This does no harm, because the kernel does not remove a group in
- * use. */
+ * number of removed groups. `may_go` may wrongly accept the group of an exporter that runs in
+ * another PID namespace. This does no harm, because the kernel does not remove a group in use. */
 static size_t remove_empty(int parent, bool (*may_go)(const char *name), unsigned depth)
 {
 	int fd = openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

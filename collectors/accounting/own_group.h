@@ -2,15 +2,16 @@
  * below this process's group, sets no controller or limit, and is removed at the end.
  *
  * v2: any writable group is suitable, because the kernel counts CPU time without a controller.
- * cgroup.subtree_control stays unchanged, so no controller is enabled for the new group. The
- * kernel's rule against processes in inner groups therefore does not apply. The new group has two
- * disadvantages. A program that enables controllers in the parent group finds one more child there.
- * Processes that are moved out of the new group (systemd-run --scope) are no longer counted.
+ * cgroup.subtree_control stays unchanged, so the kernel's rule against processes in inner groups
+ * does not apply. The new group has two disadvantages:
+ * - A program that enables controllers in the parent group finds one more child there.
+ * - Processes that are moved out of the new group (systemd-run --scope) are not counted after the
+ *   move.
  *
- * If systemd is the init process, it owns the groups. Therefore a group is made in only two cases:
- * the unit of this process's group has Delegate=yes, or the unit is a scope of a user's systemd
- * without any other process. In the second case Delegate cannot be checked, because a user's
- * systemd does not mark its delegated units.
+ * If systemd is the init process, it owns the groups. Then a group is made in only two cases:
+ * - The unit of this process's group has Delegate=yes.
+ * - The unit is a scope of a user's systemd without any other process. Delegate cannot be checked
+ *   here, because a user's systemd does not mark its delegated units.
  *
  * v1: the group is made in the cpuacct hierarchy, if no other controller shares this hierarchy. The
  * cpu controller is not used, because a new group of this controller would get its own CPU shares
@@ -55,9 +56,8 @@ bool own_group_enter(const struct own_group *g);
 int own_group_cpu_ns(const struct own_group *g, uint64_t *ret);
 
 /* Moves the remaining processes to the parent group, removes the group and the empty groups below
- * it, and closes all files. The group cannot be removed if a group below it is in use, or if
- * processes are still in it after 100 attempts. It then stays until own_group_make of a later
- * exporter removes it. */
+ * it, and closes all files. The group stays if a group below it is in use, or if processes are
+ * still in it after 100 attempts. own_group_make of a later exporter removes it. */
 void own_group_remove(struct own_group *g);
 
 #endif

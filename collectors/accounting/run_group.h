@@ -1,8 +1,9 @@
 /* The control group that belongs to one run. Reads the kernel's numbers for the group, and decides
- * when the group's list of processes must be read. The files of the group stay open if
- * host->group_files permits it. Without open files, a group that is visible only through
- * /proc/PID/root (group_owner.h) becomes unreadable when process PID ends. The run then keeps the
- * numbers of the last sample. */
+ * when the group's list of processes must be read.
+ *
+ * The files of the group stay open if host->group_files permits it. Some groups are visible only
+ * through /proc/PID/root (group_owner.h). Without open files, such a group becomes unreadable when
+ * process PID ends, and the run keeps the numbers of the last sample. */
 #ifndef COLLECTORS_ACCOUNTING_RUN_GROUP_H
 #define COLLECTORS_ACCOUNTING_RUN_GROUP_H
 
@@ -28,11 +29,11 @@ struct run_group {
 void run_group_open(struct run_group *ret, const struct cgroup *own, const struct host *h);
 void run_group_close(struct run_group *g); /* does nothing if `g` is zeroed */
 
-/* Returns true if the group's list of processes must be read. `births` is the number of processes
- * and threads created since boot. If it is 0 (unknown), returns true. A new process may be moved
- * into the group a moment after its creation, so the list is read at the first 3 samples after each
- * creation. It is also read at every 10th of the other samples, to find processes that are moved
- * into the group later. */
+/* Returns true if the group's list of processes must be read at this sample. Cases:
+ * - `births`, the number of processes and threads created since boot, is 0 (unknown).
+ * - This is one of the first 3 samples after `births` changed. A new process may be moved into the
+ *   group a moment after its creation.
+ * - This is every 10th of the other samples. Older processes may be moved into the group, too. */
 bool run_group_due(struct run_group *g, uint64_t births);
 
 /* Leaves out the usage of earlier jobs in the group. `cpu_seconds` and the current counts of the

@@ -58,9 +58,9 @@ static void drop_buffers(struct task_clock *c)
 }
 
 /* Opens a buffer in which the kernel writes a record for each thread that is created or ends on
- * `cpu`. The buffer is mapped without the right to write, so the kernel overwrites old records.
- * Records are only counted, by the position of the newest one, so overwriting loses nothing. The
- * mapping keeps the event, so no descriptor stays open. */
+ * `cpu`. The buffer is mapped without the right to write, so the kernel overwrites old records. No
+ * count is lost, because the position of the newest record gives the number of records. The mapping
+ * keeps the event, so no descriptor stays open. */
 static int add_buffer(struct task_clock *c, pid_t thread, int cpu, bool on_exec)
 {
 	int fd = open_event((struct perf_event_attr){.config = PERF_COUNT_SW_DUMMY, .task = 1},

@@ -53,9 +53,10 @@ int task_clock_read(const struct task_clock *c, uint64_t *ret);
 
 /* Returns an upper bound of the number of threads that ended so far and that the clock counted.
  * `cpus` is the number of CPUs that the machine has now; NaN = unknown. Any thread may call it.
- * Returns NaN if the ends are not counted. There are three reasons: threads x CPUs exceeded
- * TASK_CLOCK_BUFFERS when the clock was opened, the kernel refused the buffers, or a CPU came into
- * use after the clock was opened. */
+ * Returns NaN if the ends are not counted:
+ * - threads x CPUs exceeded TASK_CLOCK_BUFFERS when the clock was opened.
+ * - The kernel refused the buffers.
+ * - A CPU came into use after the clock was opened. */
 double task_clock_ends(const struct task_clock *c, double cpus);
 
 struct task_clock_total {

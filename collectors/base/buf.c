@@ -129,13 +129,11 @@ static size_t exponent_text(char *out, uint64_t digits, unsigned decimals)
 	return n;
 }
 
-/* Writes a number with few decimals (ticks, milliseconds, percentages) ten times faster than
- * printf.
+/* Writes the shortest text that reads back as `v`, if `v` has few decimals (ticks, milliseconds,
+ * percentages). Ten times faster than printf. Returns 0 if no number of decimals fits.
  *
- * k is the number of decimals. `digits` and 10^k are exact as doubles. The quotient digits / 10^k
- * is therefore rounded only once, in the same way as strtod rounds. If the quotient equals `v`, the
- * text with k decimals reads back as `v`. The smallest such k gives the shortest text. Returns 0 if
- * no k fits. */
+ * k decimals fit if digits / 10^k equals `v`. `digits` and 10^k are exact as doubles. The quotient
+ * is therefore rounded only once, in the same way as strtod rounds the text. */
 static size_t short_decimal(char out[DOUBLE_TEXT_MAX], double v)
 {
 	double magnitude = fabs(v), scale = 1;

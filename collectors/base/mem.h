@@ -1,9 +1,9 @@
 /* Memory and descriptors that are freed automatically.
  *
  * The functions whose names begin with x end the program when memory runs out, because an exporter
- * that continued without memory would lose data silently. Therefore callers must limit every size
- * that comes from outside, by a named constant. The memory that a server uses for its clients has a
- * budget (exporter/core/memory_budget.h). */
+ * that continued without memory would lose data silently. Callers must limit every size that comes
+ * from outside, by a named constant. A server has a memory budget for its clients
+ * (exporter/core/memory_budget.h). */
 #ifndef COLLECTORS_BASE_MEM_H
 #define COLLECTORS_BASE_MEM_H
 

@@ -44,9 +44,9 @@ static bool is_of_a_process(const char *path)
 }
 
 /* Opens a file below the root of a process only if it is a file of a control group, which the
- * kernel makes. Any other file there may be a link or a device. Opening a device can have effects,
- * such as starting a watchdog. The file is first checked through O_PATH, which does not open the
- * file itself. */
+ * kernel makes. Any other file may be a device or a link to one, and opening a device can have
+ * effects, such as starting a watchdog. Therefore the file is first checked through O_PATH, which
+ * does not open the file itself. */
 static int open_checked(struct tree *t, const char *path, int flags)
 {
 	AUTO(closep) int found = open_below(t, path, O_PATH);
@@ -78,9 +78,8 @@ static int open_file(struct tree *t, const char *path)
 #define PAGE_MIN 4096
 
 /* Reads the whole file from its start. `record` is the length of the longest record (see
- * tree_read_records); 0 = unknown. If the page and `buf` still have room for one more record after
- * the first read, the file has no more records, and the reading ends. If not, reads until a read
- * returns 0 bytes. */
+ * tree_read_records); 0 = unknown. The reading ends after the first read if the page and `buf`
+ * still have room for one more record. Otherwise the reading ends when a read returns 0 bytes. */
 static ssize_t read_all(int fd, char *buf, size_t size, size_t record)
 {
 	size_t n = 0;

@@ -99,14 +99,13 @@ static inline int64_t tree_get(struct tree *t, const struct tree_request *r)
 ssize_t tree_read(struct tree *t, const char *path, char *buf, size_t size);
 
 /* Like tree_read, but may save the last read(2), which only finds the end of the file. A record is
- * the text that the kernel prints at once. In most files of /proc and of control groups, the whole
- * text is one record, of any length. In a list, each line is a record. Use this function for a file
- * that is one record, or for a list whose records are not longer than TREE_RECORD_MAX. Do not use
- * it for the mount table, which may have longer lines.
+ * the text that the kernel prints at once. Use this function in two cases:
+ * - The whole file is one record, of any length, as are most files of /proc and of control groups.
+ * - Each line of the file is a record, and no line is longer than TREE_RECORD_MAX. The mount table
+ *   may have longer lines.
  *
  * The kernel fills a page with whole records and copies the page to the reader (fs/seq_file.c). If
- * a read returns so little that the page had room for one more record, the file has no more
- * records. No further read is then needed. */
+ * the page had room for one more record, the file has no more records. */
 #define TREE_RECORD_MAX 1024
 ssize_t tree_read_records(struct tree *t, const char *path, char *buf, size_t size);
 
@@ -117,10 +116,9 @@ ssize_t tree_head(struct tree *t, const char *path, char *buf, size_t size);
  * of a file in /proc may change between two calls. */
 ssize_t tree_part(struct tree *t, const char *path, uint64_t from, char *buf, size_t size);
 
-/* Like tree_head, but for a file whose path a process chose. Reads only a regular file that the
- * user of the process owns, or that everybody may read. Returns -ENOENT for any other file, and for
- * a file on a mount that is not allowed. Ignores rights that come from a group or an access control
- * list. */
+/* Like tree_head, but for a file whose path a process chose. Reads only a regular file on an
+ * allowed mount. The user of the process must own the file, or everybody may read it. Rights that
+ * come from a group or an access control list do not count. Returns -ENOENT for any other file. */
 ssize_t tree_foreign(struct tree *t, const struct foreign *f, char *buf, size_t size);
 
 /* Calls `each` for every name in a directory, except "." and "..". The names have no particular

@@ -1,7 +1,7 @@
 /* Walks a path that a process chose, one name at a time. Each step opens a descriptor with O_PATH,
- * which does not open the file itself. At a mount point the walk enters the mount, but does not
- * call its file system, because that file system may never answer. The file fdinfo of the
- * descriptor has the number of the mount. */
+ * which does not open the file itself. At a mount point, the walk enters the mount without calling
+ * its file system, which may never answer. The number of the mount is read from the fdinfo file of
+ * the descriptor. */
 #include "collectors/base/tree_foreign.h"
 
 #include <errno.h>

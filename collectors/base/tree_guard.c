@@ -130,11 +130,10 @@ static bool answers_read(struct guard *g, pid_t pid, const char *file)
 	return asks_do(g->asks, ASKS_LOCKS, false, pid, &r, &n, &idle_seconds) == 0;
 }
 
-/* Waits for the end of an exec. If the process still seems to be in exec, but its files stat and io
- * can be read, exec_update_lock is free now. The process may take the lock again at any time, so a
- * thread must read the files of this process.
- * A process can forge the code addresses in statm (PR_SET_MM_MAP). Such a process seems to be in
- * exec forever. */
+/* Waits a short time for the end of an exec. A process can seem to be in exec forever, because it
+ * can forge the code addresses in statm (PR_SET_MM_MAP). If its files stat and io can be read,
+ * exec_update_lock is free now. The process may take the lock again at any time, so a thread must
+ * read the files of this process. */
 static enum way after_naps(struct guard *g, const char *process, pid_t pid)
 {
 	const struct timespec nap = {.tv_nsec = NAP_NS};

@@ -1,25 +1,25 @@
-/* A tree over /proc that never blocks forever. A read of a file of a process may wait for a lock.
- * The process may hold that lock while a file system does not answer, such as a dead NFS or a
- * hostile FUSE. There are two such locks:
+/* A tree over /proc whose reads never block forever. A read of a file of a process may wait for a
+ * lock that the process holds. The process may hold the lock until a file system answers, such as a
+ * dead NFS or a hostile FUSE. There are two such locks:
  *
  * - exec_update_lock (kernel/exec.c): exec holds this lock while it closes descriptors. Closing a
  *   descriptor calls its file system. Reads of io, environ and maps wait for the lock. In newer
- *   kernels, reads of stat, exe, fd and ns also wait for it.
+ *   kernels, reads of stat, exe, fd and ns also wait for the lock.
  * - mmap_lock (Documentation/mm/process_addrs.rst): a process holds this lock while it maps a file.
- *   Reads of cmdline, environ and smaps_rollup wait for it.
+ *   Reads of cmdline, environ and smaps_rollup wait for the lock.
  *
  * Reads of statm and status wait for neither lock. These two files show whether a process may hold
- * a lock. If it may, a separate thread reads the wanted file, and other reads of the process are
- * skipped until that read returns. A kept descriptor is always read without a thread, so call
- * tree_answers before each such read.
+ * a lock. If the process may hold a lock, a separate thread reads the wanted file. Other reads of
+ * the process are skipped until the thread's read returns. A kept descriptor is always read without
+ * a thread, so call tree_answers before each such read.
  *
- * PID/exe, PID/root/... and PID/cwd/... may lead to a file system that does not answer. It is
- * possible that no mount table shows this file system (chroot(2) in a user namespace, an overlay on
- * a FUSE). Therefore a thread always reads these files.
+ * PID/exe, PID/root/... and PID/cwd/... may lead to a file system that does not answer. Mount tables
+ * may not show this file system (chroot(2) in a user namespace, an overlay on a FUSE). Therefore a
+ * thread always reads these files.
  *
  * A skipped read returns -ETIMEDOUT. A later read may succeed. If no thread can be started, the
- * caller itself reads a file that may wait for a lock. It does so only if no thread of the process
- * is in state D (uninterruptible sleep). */
+ * caller itself reads a file that may wait for a lock, but only if no thread of the process is in
+ * state D (uninterruptible sleep). */
 #ifndef COLLECTORS_BASE_TREE_GUARD_H
 #define COLLECTORS_BASE_TREE_GUARD_H
 
@@ -36,10 +36,10 @@
 #define TREE_GUARD_CALM 4
 /* Seconds without progress after which a read by a thread is given up. */
 #define TREE_GUARD_SECONDS 0.1
-/* Limit of the waiting time, in seconds per second. It applies to the reads that wait for locks of
- * processes, and separately to the reads that wait for file systems. When the time for locks is
- * used up, only reads of processes without a thread in state D may wait. When the time for file
- * systems is used up, no read through exe, root or cwd is tried. */
+/* Limit of the waiting time, in seconds per second. Reads that wait for locks of processes and
+ * reads that wait for file systems have one limit each. When the time for locks is used up, only
+ * reads of processes without a thread in state D may wait. When the time for file systems is used
+ * up, no read through exe, root or cwd is tried. */
 #define TREE_GUARD_SHARE 0.25
 
 /* Opens a directory of this machine, usually /proc, as a guarded tree. */

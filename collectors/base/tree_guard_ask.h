@@ -21,7 +21,7 @@ struct asks;
 struct asks *asks_new(struct tree *t);
 void asks_done(struct asks *a);
 
-/* Reads `r` on a thread. Returns 0 when `ret` is the result of tree_get. Other return values:
+/* Reads `r` on a thread. Returns 0 if `*ret` was set to the result of tree_get. Errors:
  *
  * - -ETIMEDOUT: no answer in time.
  * - -EBUSY: an earlier read of this process still hangs.
@@ -30,8 +30,8 @@ void asks_done(struct asks *a);
  * - -EAGAIN: no thread can be started.
  *
  * Sets `*idle_seconds` to the part of the elapsed time in which the thread used no CPU. After an
- * error, it is the whole elapsed time. The functions `each` and `allows` of the request run on the
- * thread of the caller. */
+ * error, this is the whole elapsed time. The functions `each` and `allows` of the request run on
+ * the thread of the caller. */
 int asks_do(struct asks *a, enum asks_kind kind, bool calm, pid_t pid, const struct tree_request *r,
 	int64_t *ret, double *idle_seconds);
 

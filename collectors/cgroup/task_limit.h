@@ -5,13 +5,14 @@
 
 #include "collectors/cgroup/find.h"
 
-/* The groups that count refused forks of the run, and their counts when the run began.
- * - `limited` is the nearest group with a limit. Since Linux 6.11, v2 counts a refused fork in the
- *   group whose limit refused it, and in all groups above that group.
- * - `nearest` is the nearest group that has a counter: the run's group or a group above it. v1, and
- *   v2 before Linux 6.11, count a refused fork in the group of the process that called fork.
+/* The groups that count refused forks of the run, and their counts when the run began. Kernels
+ * count a refused fork in different groups:
+ * - Since Linux 6.11, v2 counts in the group whose limit refused the fork, and in all groups above
+ *   it. `limited` is the nearest group with a limit.
+ * - v1, and v2 before Linux 6.11, count in the group of the process that called fork. `nearest` is
+ *   the nearest group that has a counter: the run's group or a group above it.
  * The counts may include forks of processes outside the run. The version of a place is 0 if there
- * is no such group. The version of `nearest` is also 0 if it is the same group as `limited`. */
+ * is no such group. The version of `nearest` is also 0 if `limited` is the same group. */
 struct task_limit {
 	struct task_counter {
 		struct cgroup_place place;

@@ -51,9 +51,9 @@ struct run_spec {
 	double forked_seconds; /* see struct account_spec */
 	bool own_group;        /* see struct account_spec */
 	/* True if `pid` and `reaper_pid` are numbers of our own PID namespace (see process_number).
-	 * If --path.procfs does not show the process `pid`, only a run with awaits_conclusion can
-	 * be followed. Such a run has only CPU time, which comes from its account and from
-	 * jobs_conclude. */
+	 * If --path.procfs does not show the process `pid`, jobs_follow fails, except for a run
+	 * with awaits_conclusion. Such a run has only CPU time, which comes from its account and
+	 * from jobs_conclude. */
 	bool own_numbers;
 	/* The throttling counters of the CPU quota, read before the command started; NULL = not
 	 * read. jobs_follow keeps no pointer to them. */

@@ -1,8 +1,10 @@
 /* The limit on the address space of a run: RLIMIT_AS or RLIMIT_DATA (getrlimit(2)). Some batch
- * systems set it to the requested memory. At such a limit an allocation fails. The kernel kills no
- * process and counts no event. The limit is read from the process with the most memory. It is read
- * again when another process becomes the largest, or when the largest process executes another
- * program. At most 64 programs of a run are read.
+ * systems set it to the requested memory. At this limit, allocations fail, but the kernel kills no
+ * process and counts no event.
+ *
+ * The limit is read from the process with the most memory. It is read again when another process
+ * becomes the largest, or when the largest process executes another program. At most 64 programs of
+ * a run are read.
  *
  * Sampler thread only. */
 #ifndef COLLECTORS_FOLLOWED_RUN_ADDRESSES_H
@@ -14,10 +16,10 @@ struct run_addresses {        /* zeroed memory = nothing read yet */
 	pid_t pid;            /* the process that was read last */
 	uint64_t stack_start; /* changes when that process executes a program */
 	unsigned looks;       /* number of programs whose limits were read */
-	/* `limit_bytes`: the smaller of the two limits of the process `limited_pid`, which is the
-	 * last process that was read and has a limit. `peak_bytes`: the largest use that counts
-	 * against this limit. 0 = no limit, or unknown. A limit that the process sets after it was
-	 * read is not seen. */
+	/* `limited_pid` is the last process that was read and has a limit. `limit_bytes` is the
+	 * smaller of its two limits, and `peak_bytes` the largest use that counts against this
+	 * limit. 0 = no limit, or unknown. A limit that the process sets after the reading is not
+	 * seen. */
 	uint64_t limit_bytes, peak_bytes;
 	bool limits_data; /* true: limit_bytes is RLIMIT_DATA; false: RLIMIT_AS */
 	/* the process that has limit_bytes */

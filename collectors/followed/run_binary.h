@@ -1,8 +1,9 @@
 /* The processor that a run needs: its architecture and its lowest CPU level. Both are read from the
  * first 4096 bytes of one ELF executable: the program of the process with the most CPU time. If
- * this program is an emulator of qemu's user mode, the architecture is the emulated architecture. A
- * file on a network file system or FUSE is not opened, because the file system may never answer.
- * Our own architecture is assumed for such a file. A file that does not answer
+ * this program is an emulator of qemu's user mode, the architecture is the emulated architecture.
+ *
+ * A file on a network file system or FUSE is not opened, because the file system may never answer.
+ * Our own architecture is then assumed. A file that does not answer in time
  * (collectors/base/tree_guard.h) is read later.
  *
  * Sampler thread only. */

@@ -175,10 +175,9 @@ static void list_anew(struct run_disk *d, const struct host *h, const struct mou
 	free_paths(&before);
 }
 
-/* Lists the file systems of the current mount table. If the table belongs to another mount
- * namespace, it is opened for each reading. An open descriptor would keep that namespace and its
- * mounts alive. Returns false if the table cannot be read, or if the pause between two readings has
- * not passed. */
+/* Lists the file systems of the current mount table. Returns false if the table cannot be read, or
+ * if the pause between two readings has not passed. A table of another mount namespace is opened
+ * for each reading, because an open descriptor would keep that namespace and its mounts alive. */
 static bool find_filesystems(struct run_disk *d, const struct host *h, pid_t pid, pid_t outside)
 {
 	AUTO(mounts_done) struct mounts all = {0};
@@ -263,10 +262,11 @@ static void take_writes(struct run_disk *d, struct run_disk_writes writes)
 	d->cancelled = writes.cancelled - d->of_others;
 }
 
-/* Adds the growth since the last call. `grown` is the result of grown_bytes. If it is NaN
- * (unknown), all bytes that were written since the last reading count as growth. The same is true
- * if other processes freed more than RUN_DISK_FREED_BYTES that were used before, because this hides
- * the growth. */
+/* Adds the growth since the last call. `grown` is the result of grown_bytes. All bytes that were
+ * written since the last reading count as growth in two cases:
+ * - `grown` is NaN (unknown).
+ * - Other processes freed more than RUN_DISK_FREED_BYTES that were used before, which hides the
+ *   growth. */
 static void take_growth(struct run_disk *d, double grown)
 {
 	double at_most = d->grown + d->written;

@@ -6,16 +6,17 @@
  * 	written  an upper bound: the bytes that the run wrote to file systems, without the bytes
  * 	         that it deleted before they went to disk. Writes to network file systems count,
  * 	         writes to tmpfs do not.
- * 	growth   an estimate for a run that wrote far more than its file systems grew, because it
- * 	         overwrote or deleted files: the growth of used space since its lowest value, plus
- * 	         RUN_DISK_FREED_BYTES. Growth is hidden if other processes delete files from before
- * 	         the run. Used space that falls below its lowest value by more than
- * 	         RUN_DISK_FREED_BYTES shows such deletions. All bytes written since the last reading
- * 	         then count as growth. If others delete as fast as the run writes, used space does
- * 	         not fall, and the estimate may be too low.
+ * 	growth   an estimate for a run that overwrote or deleted files, and therefore wrote far
+ * 	         more than its file systems grew: the growth of used space since its lowest
+ * 	         value, plus RUN_DISK_FREED_BYTES
+ *
+ * Other processes may delete files from before the run. This hides growth in the source "growth".
+ * If used space falls below its lowest value by more than RUN_DISK_FREED_BYTES, all bytes written
+ * since the last reading count as growth. If others delete as fast as the run writes, used space
+ * does not fall, and the estimate may be too low.
  *
  * Space that a run reserves without writing (fallocate(2)) counts only in "own". If the writes are
- * unknown (processes of another user), the figure is unknown, except for "own".
+ * unknown (processes of another user), only "own" gives a figure.
  *
  * Network file systems and FUSE are never queried, because they may hang. A mount may cover another
  * file system at any time, so the mount table is checked before each reading. While a file system

@@ -140,10 +140,10 @@ void nvml_processes_done(struct nvml_processes *p);
 
 /* Adds to `p` the processes that have a context of this kind on the device, each pid once.
  *
- * The library writes an array of records. The real size of a record may differ from the size in the
- * API. For example, some drivers of the 535 series wrote 32 bytes instead of 24 through the _v3
- * function. The real size is found from the bytes that were written. If the size remains unclear,
- * the _v2 function is called. If it is unclear there too, 24 bytes are assumed. */
+ * The library writes an array of records, whose size may differ from the size in the API. For
+ * example, some drivers of the 535 series wrote 32 bytes instead of 24 through the _v3 function.
+ * Therefore the size is found from the bytes that were written. If the size remains unclear, the
+ * _v2 function is called. If the size is unclear there too, 24 bytes are assumed. */
 int nvml_list_processes(const struct nvml *n, void *device, enum nvml_kind kind,
 	struct nvml_processes *p);
 
@@ -153,11 +153,11 @@ int nvml_list_processes(const struct nvml *n, void *device, enum nvml_kind kind,
 #define NVML_SAMPLES_WINDOW_US 2500000
 
 /* Sets the utilization of each process in `p` from its newest sample; 0 = no sample, so the process
- * did not work on the device. *newest_us is the time of the newest sample of the previous call; 0
- * in the first call. Only samples since that time are read. All samples of the last
- * NVML_SAMPLES_WINDOW_US are read instead if *newest_us is outside this window, or if there is no
- * newer sample. Sets *newest_us for the next call. `now_us` and *newest_us are in microseconds
- * since the Unix epoch. */
+ * did not work on the device. Reads only the samples since *newest_us, the time of the newest
+ * sample of the previous call; 0 in the first call. Sets *newest_us for the next call.
+ *
+ * Reads all samples of the last NVML_SAMPLES_WINDOW_US if *newest_us is outside this window, or if
+ * there is no newer sample. `now_us` and *newest_us are in microseconds since the Unix epoch. */
 int nvml_read_utilization(const struct nvml *n, void *device, uint64_t now_us, uint64_t *newest_us,
 	struct nvml_processes *p);
 

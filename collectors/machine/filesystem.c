@@ -49,11 +49,12 @@ static const char *const skip_names[SKIPS] = {"network", "covered", "unreadable"
 /* Maximum number of file systems that are measured. */
 #define FILESYSTEMS_MAX 256
 
-/* The mount table is read again when the kernel reports a change, but only after a pause. The pause
- * is one second for every MOUNTS_PER_PAUSE_SECOND mounts, because a long table is expensive to
- * read. If the kernel cannot report changes, or if a file system could not be read, the table is
- * read again even without a report. The pause is then LOOK_SECONDS longer. The space of each file
- * system is read at every tick. */
+/* The space of each file system is read at every tick. The mount table is read again when the
+ * kernel reports a change, but only after a pause: one second for every MOUNTS_PER_PAUSE_SECOND
+ * mounts, because a long table is expensive to read.
+ *
+ * The table is read again without a report if the kernel cannot report changes, or if a file system
+ * could not be read. The pause is then LOOK_SECONDS longer. */
 #define LOOK_SECONDS            5
 #define MOUNTS_PER_PAUSE_SECOND 100
 

@@ -13,10 +13,10 @@
 
 #define NAMESPACE_NAME_MAX 64
 
-/* If the exporter is not in the machine's network namespace, writes the name of that namespace to
- * `ret`, such as "net:[4026531840]", and returns 0. Returns -ENOENT if the exporter is in the
- * machine's namespace, or if a name cannot be read. Returns -ETIMEDOUT if the caller should try
- * again. */
+/* Writes the name of the machine's network namespace to `ret`, such as "net:[4026531840]", if the
+ * exporter is in another network namespace. Returns 0 or an error:
+ * - -ENOENT: the exporter is in the machine's namespace, or a name cannot be read.
+ * - -ETIMEDOUT: the caller should try again. */
 int machine_network_space(const struct host *h, char ret[NAMESPACE_NAME_MAX]);
 
 /* Finds the tree that shows the machine's interfaces, for an exporter that is not in the machine's

@@ -317,8 +317,7 @@ static void take_batch_requests(const struct process_words *w, struct recognised
 
 /* Uses the requests of the pod's container if no batch or workflow system gives the requests of the
  * job. A system's own number is preferred, because a container may hold several jobs of a system.
- * Outside a pod, the variables of naming_pod_requests are ignored, because they have other meanings
- * there. */
+ * Outside a pod, the variables of naming_pod_requests have other meanings and are ignored. */
 static void take_pod_requests(const struct process_words *w, struct recognised *r)
 {
 	struct slice value;

@@ -65,14 +65,14 @@ struct recognised {
  * unchanged. */
 bool recognise(const struct process_text *text, struct recognised *ret);
 
-/* Does the same as recognise(), but for a command that a wrapper runs. A wrapper records its
- * command even if no system is recognised. If the texts name no job, this function therefore
- * returns false with an empty job_name. It still sets the numbers in `ret` that are known, such as
- * the requests. */
+/* Does the same as recognise(), but for the command of a wrapper, which is recorded even if no
+ * system is recognised. If the texts name no job, returns false with an empty job_name, but sets
+ * the numbers in `ret` that are known, such as the requests. */
 bool recognise_wrapped(const struct process_text *text, struct recognised *ret);
 
-/* Some systems write the job's name only into a file. Writes the `i`-th path (from 0), relative to
- * /proc/PID, where this file may be. Returns false when there are no more paths.
+/* Finds the file that has the job's name, because some systems write the name only into a file.
+ * Writes to `path` the `i`-th path (from 0), relative to /proc/PID, where this file may be. Returns
+ * false when there are no more paths.
  *
  * The caller tries the paths in order. It stores the first bytes of the first readable file in
  * `file` of struct process_text, and then calls recognise(). */

@@ -59,10 +59,10 @@ struct pod_owner {
 	bool labels_known; /* all labels were read, so a label that is missing here is not set */
 };
 
-/* Removes the part of a pod's name that its ReplicaSet, Job, CronJob, StatefulSet or indexed Job
- * added. A number at the end is removed if the labels show that the pod belongs to a StatefulSet.
- * It is also removed if the labels are unknown, because only a StatefulSet is known to add such a
- * number. */
+/* Removes the part of a pod's name that its owner added: a ReplicaSet, Job, CronJob, StatefulSet or
+ * indexed Job. A number at the end is removed if the labels show that the pod belongs to a
+ * StatefulSet. If the labels are unknown, the number is also removed, because only a StatefulSet is
+ * known to add such a number. */
 struct slice stable_name_without_replica(struct slice name, const struct pod_owner *owner);
 
 /* The kind of owner that made a pod, by the form of the pod's name. */

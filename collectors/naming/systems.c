@@ -63,8 +63,8 @@ static const struct program spark_submit = {"org.apache.spark.deploy.SparkSubmit
 const struct job_system naming_systems[] = {
 	/* Netflix/metaflow d2dd7f9: mflog/__init__.py exports MF_*. plugins/argo/argo_workflows.py,
 	 * airflow/airflow.py and aws/step_functions/step_functions.py set METAFLOW_*.
-	 * plugins/kubernetes sets the annotations. runtime.py makes the command. Only the script has
-	 * the name of the flow, which is that of its class (flowspec.py). */
+	 * plugins/kubernetes sets the annotations. runtime.py makes the command. The name of the
+	 * flow is the name of a class in the script (flowspec.py). */
 	{"metaflow", 0, {
 		{"flow", MUST, {ENV(METAFLOW_FLOW_NAME), PART(MF_PATHSPEC, 0), FILE_CLASS, SCRIPT(".py"), POD("metaflow/flow_name")}, 0},
 		{"step", MUST, {ENV(METAFLOW_STEP_NAME), PART(MF_PATHSPEC, 2), ARGUMENT(metaflow_step, 1), POD("metaflow/step_name")}, 0},

@@ -85,10 +85,9 @@ static bool is_our_program(const struct host *h, pid_t pid)
 }
 
 /* Returns true for a process of this exporter's program that is no wrapper. The kernel cuts the
- * name of a process to 15 bytes. A process that was started through a link to this program may have
- * another name, but its code has the same size. Other programs may have that size, too. Therefore
- * the link /proc/PID/exe is compared, but only if the size is the same, because reading the link is
- * expensive. */
+ * name of a process to 15 bytes. If the program was started through a link, the process may have
+ * another name, but its code has the same size. Other programs may have that size, too. Therefore a
+ * process with that size is checked by its link /proc/PID/exe, which is expensive to read. */
 static bool is_exporter(const struct host *h, const struct process_stat *s)
 {
 	bool named = strcmp(s->name, "rightsize-expor") == 0;

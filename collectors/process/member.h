@@ -1,10 +1,11 @@
 /* A member: one process of a run, with its state from tick to tick.
  *
- * Cost: a process whose CPU clock has not moved since the last tick has not run. Its files are not
- * read at this tick, with two exceptions. Its memory and its parent are read every STALE_LOOKS
- * ticks, because other processes can change them. Its waiting times are read once more if it ran
- * after their last reading. Most processes of a big tree sleep, so this rule saves most of the
- * cost. */
+ * Cost: if the CPU clock of a process has not moved since the last tick, the process has not run,
+ * and its files are not read. This saves most of the cost of a big tree, because most of its
+ * processes sleep. There are two exceptions:
+ * - The memory and the parent are read every STALE_LOOKS ticks, because other processes can change
+ *   them.
+ * - The waiting times are read once more if the process ran after their last reading. */
 #ifndef COLLECTORS_PROCESS_MEMBER_H
 #define COLLECTORS_PROCESS_MEMBER_H
 

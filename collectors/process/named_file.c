@@ -45,9 +45,10 @@ static bool allows(void *context, uint64_t mount)
 }
 
 /* Selects the mount table whose paths match the link targets in /proc. The kernel shows link
- * targets as seen from our root. For a process in our mount namespace, this is our mount table. A
- * process in another mount namespace has a mount table of its own. The paths in that table match
- * only if the root of the process is the root of its namespace. */
+ * targets as seen from our root.
+ * - For a process in our mount namespace, our mount table matches.
+ * - For a process in another mount namespace, the mount table of that process matches, but only if
+ *   the root of the process is the root of its namespace. */
 static bool find_table(struct file_query *q)
 {
 	char path[32], root[4];
@@ -63,8 +64,8 @@ static bool find_table(struct file_query *q)
 
 /* Returns true when a mount on the path may never answer. Call this before the file is opened,
  * because even opening a /proc link to a file on NFS contacts the server. Every remote mount on the
- * path counts, even one that a later mount hides. The process may reach a mount by another path.
- * Therefore allows() later checks the mount number of the opened file. */
+ * path counts, even one that a later mount hides. A process may reach a remote mount by another
+ * path. Therefore allows() later checks the mount number of the opened file. */
 static bool may_block(struct file_query *q, const char *path)
 {
 	if (mounts_read(&q->mounts, q->host->proc, q->table, NULL) < 0)

@@ -11,11 +11,11 @@
 
 /* Reads the first bytes of a file, and returns their number. Adds no NUL at the end. `path` is
  * relative to /proc/PID: "cwd/..." or "root/...". `uid` is the user who started the process.
- *
- * Returns -ENOENT for a path through a link, and for a file on a network file system, FUSE, or an
- * overlay that a user mounted. Also returns -ENOENT when the process is in another mount namespace
- * and its root is not the root of that namespace. In this case, the paths in its mount table are
- * not the paths that it uses. */
+ * Returns -ENOENT in three cases:
+ * - The path leads through a link.
+ * - The file is on a network file system, on FUSE, or on an overlay that a user mounted.
+ * - The process is in another mount namespace, and its root is not the root of that namespace. The
+ *   paths in its mount table are then not the paths that the process uses. */
 ssize_t process_file_head(const struct host *h, pid_t pid, uint64_t uid, const char *path,
 	char *buf, size_t size);
 

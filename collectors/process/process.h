@@ -144,8 +144,8 @@ uint64_t process_thread_clock(void);
 
 /* Calls `each` for each child of all threads of `pid`. `each` must not read other files through the
  * host, because host->scratch still holds the list of children. `threads` is the number of threads
- * of `pid`. If it is 1, `k` may be the open file with the children of this thread. `k` may always
- * be NULL. Returns 0 or a negative errno. -ENOENT: the process is gone, or the kernel lacks
+ * of `pid`. `k` may be NULL. If `threads` is 1, `k` may be the open file with the children of the
+ * only thread. Returns 0 or a negative errno. -ENOENT: the process is gone, or the kernel lacks
  * CONFIG_PROC_CHILDREN. */
 int process_children(const struct host *h, pid_t pid, uint64_t threads, struct kept *k,
 	void (*each)(void *context, pid_t child), void *context);
@@ -161,10 +161,11 @@ pid_t process_of_name(const char *name);
 /* Calls `each` for every pid in /proc. */
 int process_list(const struct host *h, void (*each)(void *context, pid_t pid), void *context);
 
-/* Calls `each` with the number and the link target of every descriptor, until `each` returns a
- * non-zero value. Returns this value. `*left` is the number of links that may still be read; each
- * link that is read reduces it by 1. Returns -EAGAIN when `*left` is 0. Other errors are those of
- * tree_list, such as -EACCES for a process of another user. Does not use host->scratch. */
+/* Calls `each` with the number and the link target of every descriptor. If `each` returns a
+ * non-zero value, process_fds stops and returns that value. `*left` is the number of links that may
+ * still be read; each link that is read reduces it by 1. Returns -EAGAIN when `*left` is 0. Other
+ * errors are those of tree_list, such as -EACCES for a process of another user. Does not use
+ * host->scratch. */
 int process_fds(const struct host *h, pid_t pid, unsigned *left,
 	int (*each)(void *context, int fd, const char *target), void *context);
 

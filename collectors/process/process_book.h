@@ -1,10 +1,11 @@
 /* A list of all processes of the machine, by pid and start time. The caller checks each process, to
  * recognise its job. The book decides when a process is checked: when it appears, and again
  * whenever its age has doubled, but not within 0.1 s of the last check. One check is not enough,
- * because a shell may set variables and then execute the job. Between two checks a process costs
- * almost nothing, because most ticks try only the pids that the kernel has assigned since the
- * previous tick. All of /proc is listed at every 60th tick, after more than 16 new pids, and when
- * the newest pid is unknown.
+ * because a shell may set variables and then execute the job.
+ *
+ * Between two checks a process costs almost nothing. Most ticks try only the pids that the kernel
+ * has assigned since the previous tick. All of /proc is listed at every 60th tick, after more than
+ * 16 new pids, and when the newest pid is unknown.
  *
  * Only one thread may use a book. Reads through host->proc. */
 #ifndef COLLECTORS_PROCESS_PROCESS_BOOK_H

@@ -458,9 +458,9 @@ static uint64_t counted(const struct process_tree *t, const struct member *m, co
 }
 
 /* Raises the peak of the tree to the current sum of memory. If the high-water mark of a process
- * rose, also tries this sum: the mark plus the memory that all other members had at both this tick
- * and the previous tick. High-water marks of different processes are never added, because they may
- * be from different times. */
+ * rose, also tries the mark plus the memory that all other members had at both this tick and the
+ * previous tick. High-water marks of different processes are never added, because they may be from
+ * different times. */
 static void raise_peak(struct process_tree *t, const struct host *h, uint64_t memory_now)
 {
 	uint64_t held = 0;
@@ -502,10 +502,10 @@ static uint64_t pss_cost(const struct member *m)
 	return m->pss_cost_ns > guess ? m->pss_cost_ns : guess;
 }
 
-/* Returns true when PSS was never read or is stale. It is stale when RSS changed by more than 10 %
- * or the list of members changed. The comparison uses two RSS values of the stat file. smaps_rollup
- * also has an RSS, but for a small process it may differ by 10 %, because the stat file lacks the
- * newest counts of each CPU. */
+/* Returns true when PSS was never read or is stale. PSS is stale when RSS changed by more than 10 %
+ * or the list of members changed. Both RSS values come from the stat file. The RSS in smaps_rollup
+ * may differ by 10 % for a small process, because the stat file lacks the newest counts of each
+ * CPU. */
 static bool pss_is_due(const struct process_tree *t, const struct member *m)
 {
 	uint64_t moved = m->rss_bytes > m->pss_stat_bytes ? m->rss_bytes - m->pss_stat_bytes :

@@ -6,8 +6,8 @@
  * therefore complete.
  *
  * If no parent waits for a child, the kernel drops the counters of the child. The tree then keeps
- * the last values that it read. The tree detects this case from the page faults that a parent got
- * from children, because page faults are exact. Times are rounded to ticks. */
+ * the last values that it read. The tree detects this case from the page faults that parents got
+ * from children. Page faults are exact, but times are rounded to ticks. */
 #ifndef COLLECTORS_PROCESS_TREE_H
 #define COLLECTORS_PROCESS_TREE_H
 

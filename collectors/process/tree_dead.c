@@ -41,11 +41,12 @@ static size_t parent_of(const struct process_tree *t, size_t i)
 }
 
 /* Finds the heir of the vanished member `i`: its nearest ancestor that has not vanished. The parent
- * of each member is the one that was read last. If all its ancestors in the tree have vanished, the
- * heir is the topmost of them. If the parents form a circle, the heir is one member of the circle.
- * A vanished heir is its own heir: no other member can have got its counters, but its counters may
- * include those of the members below it. All vanished members on the way get the same heir, so that
- * a long chain is followed only once. */
+ * of each member is the one that was read last. All vanished members on the way get the same heir,
+ * so that a long chain is followed only once.
+ *
+ * If all ancestors in the tree have vanished, the heir is the topmost of them. If the parents form
+ * a circle, the heir is one member of the circle. A vanished heir is its own heir: no other member
+ * can have got its counters, but its counters may include those of the members below it. */
 static void find_heir(const struct process_tree *t, struct burial *b, size_t i)
 {
 	size_t heir = i;
@@ -77,9 +78,9 @@ static void pool_with(struct burial *b, size_t i, size_t j)
 }
 
 /* Joins all possible heirs of member `i` into one pool, which has one balance, if the parent of `i`
- * has ended too. `i` may then have been an orphan. In this case, a subreaper among its ancestors,
- * or the reaper (the wrapper), may have waited for it. If these heirs had separate pools, the
- * counters of `i` could count twice: in the heir that got them and in `retained`. */
+ * has ended too. `i` may then have been an orphan, for which a subreaper among its ancestors, or
+ * the reaper (the wrapper), has waited. With separate pools, the counters of `i` could count twice:
+ * in the heir that got them and in `retained`. */
 static void join_ancestors(const struct process_tree *t, struct burial *b, size_t i)
 {
 	size_t heir = b[i].heir;
@@ -413,9 +414,9 @@ static bool any_to_settle(const struct process_tree *t)
 
 /* Prevents the times of a zombie from counting twice, in the zombie and in its parent. When a
  * parent waits for a zombie, the kernel first adds the zombie's times to the parent and then
- * removes the zombie (wait_task_zombie() in kernel/exit.c). Both may have been read between these
- * two steps. If this is possible, a zombie that is new at this tick does not count. member_credit
- * is not called for its parent until the next tick, when the zombie has vanished. */
+ * removes the zombie (wait_task_zombie() in kernel/exit.c). If zombie and parent may have been read
+ * between these two steps, a zombie that is new at this tick does not count. member_credit is not
+ * called for its parent until the next tick, when the zombie has vanished. */
 static void hold_credits(struct process_tree *t)
 {
 	for (size_t i = 0; i < t->n; i++)

@@ -54,8 +54,8 @@ struct current_cost_question {
 void current_cost_of(const struct current_cost_question *q, struct arena *arena,
 	struct current_cost *ret);
 
-/* Returns the server on which the job runs: that of the newest run whose server is known. A run
- * without a recorded server counts as run on this machine (`here`) if its host has the same name.
+/* Returns the server on which the job runs: the server of the newest run whose server is known. A
+ * run without a recorded server has the server `here` (this machine) if its host has the same name.
  * If no run has a known server, the result has at least the host of the newest run. Without runs,
  * the result is `here`. */
 struct machine current_cost_machine(const struct runs *runs, const struct machine *here);

@@ -39,9 +39,10 @@ void answer_complete_job(struct app *app, struct arguments *a);
 
 /* Reads the newest `limit` runs (0 = all) of a job, newest first, into `arena`. If `open_stats` is
  * true, also computes the statistics of runs that have not ended from their samples, which takes 1
- * s for 100,000 samples. Returns 1 when `ret` has at least one run. Returns 0 with an error in
- * `reply` when the job or the history does not exist. Returns a negative errno when the history
- * cannot be read. */
+ * s for 100,000 samples. Returns:
+ * - 1: `ret` has at least one run.
+ * - 0: the job or the history does not exist; the error is in `reply`.
+ * - a negative errno: the history cannot be read. */
 int job_runs(struct app *app, const char *job_name, size_t limit, bool open_stats,
 	struct arena *arena, struct runs *ret, struct reply *reply, struct err *e);
 
@@ -51,13 +52,14 @@ int job_runs_of(struct history *h, const char *job_name, size_t limit, bool open
 
 /* Reads the runs that an answer about a job looks at, newest first, into `arena`. Every answer that
  * sizes the job or forecasts a run calls this function, so that all answers use the same runs.
+ *
  * `measured` is the number of measured successful runs to read; 0 = PEAKS_SEEN_MAX, as many as a
- * strategy looks at. Reading ends when it has found them, or after RUNS_PER_SUCCESS times as many
+ * strategy looks at. Reading ends when these runs are found, or after RUNS_PER_SUCCESS times as many
  * runs of any outcome. The second condition limits the memory: a history can keep 100,000 runs of a
  * job (--history.runs-per-job), and a run takes 5 KB.
  *
- * If all successful runs among these have about the same memory limit, one older run is added at
- * the end: the newest successful run with another limit. recommender/sizing/follower.h needs it. */
+ * If all successful runs that were read have about the same memory limit, one older run is added at
+ * the end: the newest successful run with another limit. recommender/sizing/follower.h needs this run. */
 #define RUNS_PER_SUCCESS 5
 int job_runs_to_size(struct history *h, const char *job_name, size_t measured, struct arena *arena,
 	struct runs *ret, struct err *e);
@@ -109,10 +111,12 @@ struct span {
 };
 
 /* Opens the history and finds the run that the parameters select. Reads the run and its statistics
- * into `arena`. For an active run, the statistics include all samples until now. Returns 1 and
- * fills `h` and `ret`. Returns 0 with an error in `reply` in three cases: the run does not exist,
- * the client may not see it, or the parameters name neither a run nor a job. Returns a negative
- * errno when the history cannot be read. The caller always closes `*h`. */
+ * into `arena`. For an active run, the statistics include all samples until now. The caller always
+ * closes `*h`. Returns:
+ * - 1: `h` and `ret` are filled.
+ * - 0, with an error in `reply`: the run does not exist, the client may not see it, or the
+ *   parameters name neither a run nor a job.
+ * - a negative errno: the history cannot be read. */
 int answer_find_run(struct app *app, const struct arguments *a, struct history **h,
 	struct arena *arena, const struct run **ret, struct reply *reply, struct err *e);
 /* Like answer_find_run, but the query `q` selects the run. */

@@ -2,19 +2,19 @@
  * also learns from the runs of its neighbours. All answers get the neighbours here, so that they
  * agree on the size.
  *
- * A job's key names its namespace and its cluster. If the key has no namespace and no cluster, the
- * labels `namespace` (Kubernetes) and `cluster` (Slurm) of the job's newest run name them. The
- * labels `project` and `domain` divide the jobs of Flyte further. Jobs without any of these are
- * neighbours of each other.
+ * A job's key names its namespace and its cluster. If the key has neither, the labels `namespace`
+ * (Kubernetes) and `cluster` (Slurm) of the job's newest run name them. The labels `project` and
+ * `domain` divide the jobs of Flyte further. Jobs without any of these are neighbours of each
+ * other.
  *
- * The need of a neighbour's run is the peak memory of its processes. It does not include files in
- * tmpfs, which the job's own sizing adds, because no index of the history has these files for all
- * jobs.
+ * The need of a neighbour's run is the peak memory of its processes. The job's own sizing adds
+ * files in tmpfs, but no index of the history has these files for all jobs.
  *
- * Candidates are the jobs of the newest RECENT_RUNS ended runs, at most RECENT_JOBS jobs. They are
- * read in the order of their newest runs, latest first: the newest NEIGHBOUR_RUNS_MAX runs of each
- * job. At most NEIGHBOUR_JOBS_MAX jobs of one namespace, JOBS_READ_MAX jobs in total, and
- * NAMESPACES_MAX namespaces are read. */
+ * Candidates are the jobs of the newest RECENT_RUNS ended runs, at most RECENT_JOBS jobs. The job
+ * with the newest run is read first. Limits of the reading:
+ * - NEIGHBOUR_RUNS_MAX runs of each job, the newest
+ * - NEIGHBOUR_JOBS_MAX jobs of one namespace, and JOBS_READ_MAX jobs in total
+ * - NAMESPACES_MAX namespaces */
 #ifndef EXPORTER_ANSWERS_NEIGHBOURHOOD_H
 #define EXPORTER_ANSWERS_NEIGHBOURHOOD_H
 
@@ -28,11 +28,12 @@
 #define JOBS_READ_MAX  600
 #define NAMESPACES_MAX 16
 
-/* Most bytes of memory that reading the jobs takes. The summary that remains afterwards takes 0.4
- * MiB. The largest reading in tests/unit/test_neighbourhood.c takes 3.9 MiB, mostly for the ratios
- * of 600 jobs, and the labels of RECENT_JOBS jobs can add 1.6 MiB. If less memory is left
- * (memory_budget.h), the jobs are not read: answers use the previous summary, or fail with status
- * 503 if there is none. */
+/* Maximum memory that reading the jobs takes, in bytes. The largest reading in
+ * tests/unit/test_neighbourhood.c takes 3.9 MiB, mostly for the ratios of 600 jobs, and the labels
+ * of RECENT_JOBS jobs can add 1.6 MiB. The summary that remains afterwards takes 0.4 MiB.
+ *
+ * If less memory is left (memory_budget.h), the jobs are not read. Answers then use the previous
+ * summary. Without a previous summary, they fail with status 503. */
 #define NEIGHBOURHOOD_BYTES ((size_t)6 << 20)
 
 /* The summary stays valid as long as no run ends. After a run has ended, the jobs are read again as
