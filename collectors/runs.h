@@ -2,9 +2,8 @@
  * processes. The same rows define the metrics of a job at /metrics and the columns of the history.
  *
  * Each row is X(id, combine, name, unit, type, fold, column, help). A job may have several runs at
- * the same time. `combine` selects how their values become one value for the job: SUM, MAX or MIN.
- * A new run does not reset the counters of a job. They start from zero only when the exporter
- * starts. */
+ * the same time. `combine` (SUM, MAX or MIN) makes one value for the job from the values of these
+ * runs. The counters of a job start from zero only when the exporter starts, not with a new run. */
 #ifndef COLLECTORS_RUNS_H
 #define COLLECTORS_RUNS_H
 

@@ -833,8 +833,8 @@ static double missed_of(const struct account *a, enum cpu_source source)
 	if (a->ours && a->root && !a->children_ignored &&
 		a->known[SOURCE_RUSAGE] * WORTH_NAMING + WORTH_NAMING_SECONDS >= a->total)
 		return 0;
-	/* The clock misses process ends and set-user-ID programs. No such program ran unseen if ends
-	 * and the clock's errors can explain the difference between the clock and the total. */
+	/* The clock misses process ends and set-user-ID programs. No such program ran unseen if
+	 * ends and the clock's errors explain the difference between the clock and the total. */
 	double unclocked = ends + a->counted.stolen_seconds + a->clock_error;
 
 	if (a->known[SOURCE_CLOCK] + unclocked >= a->total)

@@ -1,6 +1,6 @@
 /* Fork and exit events of every process on the machine, from the kernel's proc connector
- * (linux/cn_proc.h). Needs the initial namespaces, and CAP_NET_ADMIN before Linux 6.6. The functions
- * only build requests and parse datagrams, without I/O. */
+ * (linux/cn_proc.h). Needs the initial namespaces, and CAP_NET_ADMIN before Linux 6.6. The
+ * functions only build requests and parse datagrams, without I/O. */
 #ifndef COLLECTORS_ACCOUNTING_PROC_CONNECTOR_H
 #define COLLECTORS_ACCOUNTING_PROC_CONNECTOR_H
 

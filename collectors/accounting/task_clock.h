@@ -1,7 +1,7 @@
 /* A clock that measures the CPU time of some threads, and of all processes that these threads
- * create later. The threads may be running already (task_clock_attach), or the calling thread is
- * about to start a command (task_clock_open). The source is the kernel's software task clock with
- * inheritance (perf_event_open(2)). A created process counts even if no parent waits for it.
+ * create later. A created process counts even if no parent waits for it. The threads may be running
+ * already (task_clock_attach), or the calling thread is about to start a command (task_clock_open).
+ * The source is the kernel's software task clock with inheritance (perf_event_open(2)).
  *
  * The clock needs no privilege if kernel.perf_event_paranoid is 2 or less. Debian, Ubuntu and the
  * default seccomp filter of containers refuse perf_event_open.
@@ -10,9 +10,9 @@
  * Linux 6.16 the clock also misses the end of each process: do_exit() stops the counter before
  * exit_mm() (kernel commit "perf: Fix sample vs do_exit()").
  *
- * The missing CPU time is bounded by the number of threads that ended. Counting these ends costs
- * each new thread of the run 2 us for each CPU of the machine. Therefore ends are counted only if
- * the number of threads times the number of CPUs is at most TASK_CLOCK_BUFFERS.
+ * An upper bound of the missing CPU time needs the number of threads that ended. Counting the ends
+ * costs each new thread of the run 2 us for each CPU of the machine. Therefore ends are counted
+ * only if the number of threads times the number of CPUs is at most TASK_CLOCK_BUFFERS.
  *
  * The clock is too high in one case. On a virtual machine, it continues while the host takes the
  * CPU away (steal in /proc/stat). On a busy host it was 10 % too high. */

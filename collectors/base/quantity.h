@@ -24,7 +24,7 @@ enum quantity_writer {
 #define QUANTITY_BYTES_MOST  1e18
 
 /* Maximum number of an attempt (how often a run was tried), wherever it comes from; the first is 1.
- * No system retries a run so often, so a larger number is probably something else, such as an id. */
+ * No system retries a run so often. A larger number is probably something else, such as an id. */
 #define ATTEMPT_MOST 1000
 
 /* What a run was given, and the size of its input. */

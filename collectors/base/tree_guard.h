@@ -13,9 +13,9 @@
  * the process are skipped until the thread's read returns. A kept descriptor is always read without
  * a thread, so call tree_answers before each such read.
  *
- * PID/exe, PID/root/... and PID/cwd/... may lead to a file system that does not answer. Mount tables
- * may not show this file system (chroot(2) in a user namespace, an overlay on a FUSE). Therefore a
- * thread always reads these files.
+ * PID/exe, PID/root/... and PID/cwd/... may lead to a file system that does not answer. Such a file
+ * system may be missing in every mount table (chroot(2) in a user namespace, an overlay on a FUSE).
+ * Therefore a thread always reads these files.
  *
  * A skipped read returns -ETIMEDOUT. A later read may succeed. If no thread can be started, the
  * caller itself reads a file that may wait for a lock, but only if no thread of the process is in
@@ -30,8 +30,8 @@
  * may wait for file systems. */
 #define TREE_GUARD_THREADS 8
 /* Maximum number of extra threads. They are used when TREE_GUARD_THREADS threads already wait for
- * locks, or when the waiting time for locks is used up (TREE_GUARD_SHARE). They read only files of
- * processes that have no thread in state D (uninterruptible sleep), because such reads seldom
+ * locks, or when the waiting time for locks is used up (TREE_GUARD_SHARE). Extra threads read only
+ * files of processes without a thread in state D (uninterruptible sleep), because such reads seldom
  * hang. */
 #define TREE_GUARD_CALM 4
 /* Seconds without progress after which a read by a thread is given up. */

@@ -123,7 +123,7 @@ void cgroup_files_close(struct cgroup_files *f)
 	*f = (struct cgroup_files){0};
 }
 
-/* Finds the number that follows `key` in the line of one device, as "key=number" or "key number". */
+/* Finds the number that follows `key` in a line of one device: "key=number" or "key number". */
 static bool device_number(struct scan line, const char *key, uint64_t *ret)
 {
 	struct slice word;

@@ -1,9 +1,9 @@
 /* The runs that are followed: the processes of each run and the resources that they have used so
  * far.
  *
- * A process belongs to the run if it is the root process or a descendant of it. Descendants are
- * found through the children of every thread. A process stays in the run even if its parent changes
- * later. A process is identified by pid and start time.
+ * A process belongs to the run if it is the root process or a descendant of the root. Descendants
+ * are found through the children of every thread. A process stays in the run even if its parent
+ * changes later. A process is identified by pid and start time.
  *
  * The CPU time of a run never falls: a smaller reading leaves it unchanged. If a process ends
  * between two readings, its CPU time is found in the `cutime` of the parent that waited for it.

@@ -68,10 +68,10 @@ struct run_disk {      /* zeroed memory = nothing read yet */
 	bool incomplete;                       /* some writes of the run are unknown */
 };
 
-/* Returns the most disk space that the run has used so far, in bytes. Returns NaN if it is unknown
- * at this tick. `pid` is a live process of the run; 0 = there is none. `outside` is the parent of
- * the run's root; 0 = unknown. File systems can be the run's own only if the mount namespaces of
- * these two processes differ. */
+/* Returns the most disk space that the run has used so far, in bytes. Returns NaN if the space is
+ * unknown at this tick. `pid` is a live process of the run; 0 = there is none. `outside` is the
+ * parent of the run's root; 0 = unknown. The run has file systems of its own only if the mount
+ * namespaces of `pid` and `outside` differ. */
 double run_disk_look(struct run_disk *d, const struct host *h, pid_t pid, pid_t outside,
 	struct run_disk_writes writes);
 

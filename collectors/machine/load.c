@@ -27,8 +27,9 @@ static const struct metric load_metrics[] = {LOAD_METRICS(METRIC_ROW)};
 /* No kernel file shows the number of processes: /proc/loadavg and sysinfo(2) count threads, and the
  * link count of /proc ignores PID namespaces. Therefore the names in /proc are counted.
  *
- * One name costs 0.5 to 2.5 us. The pause grows by one second for every 100 processes. This keeps
- * the cost below 0.25 ms of CPU time a second, and below 0.02 ms at 100 processes. */
+ * Reading one name costs 0.5 to 2.5 us. The pause between two counts grows by one second for every
+ * 100 processes. The cost stays below 0.25 ms of CPU time a second, and below 0.02 ms at 100
+ * processes. */
 #define COUNT_PAUSE_SECONDS        15
 #define PROCESSES_PER_PAUSE_SECOND 100
 

@@ -30,7 +30,7 @@ bool machine_cpu_parse(struct scan text, struct mono at, long ticks_per_second,
 double machine_cpu_spent(const struct machine_cpu *earlier, const struct machine_cpu *later);
 
 /* Stolen time is time in which a CPU of a virtual machine wanted to run, but the host ran other
- * work. Only the part of it that delayed running processes is counted here.
+ * work. Only stolen time that delayed running processes is counted here.
  *
  * A CPU that is nearly idle has to wait for the host each time it wakes up. Nearly all of its busy
  * time is then stolen, but hardly any process notices. Therefore the stolen time of each CPU is

@@ -147,8 +147,8 @@ enum from_kind {
 	 * the closing quote. */
 	FROM_FILE,
 	FROM_FILE_JSON, /* `member` of the JSON object in the file */
-	/* Name of a Python class that the file declares, and calls without arguments in a line of its
-	 * own. The last such line counts. */
+	/* Name of a Python class that the file declares, and calls without arguments in a line of
+	 * its own. The last such line counts. */
 	FROM_FILE_CLASS,
 	FROM_POD,      /* value of the pod's annotation or label `text` */
 	FROM_POD_NAME, /* name of the pod, without the part that a Job or another owner added */

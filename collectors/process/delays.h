@@ -1,11 +1,12 @@
 /* Reads how long the threads of a live process waited for a CPU, for storage, and for memory, and
- * how often they stopped running (context switches). A wait for a CPU means that the process has
- * too few cores. An idle job has no such wait.
+ * how often they stopped running (context switches). If threads wait for a CPU, the process has too
+ * few cores. An idle job has no such wait.
  *
  * With CAP_NET_ADMIN the kernel reports one sum per process (taskstats), whose times include ended
- * threads. Without it, the wait for a CPU is read from the schedstat file of each thread. If a
- * process has several threads, the context switches are read from the status file of each thread.
- * The kernel counts waits for storage and memory only while kernel.task_delayacct is 1. */
+ * threads. Without CAP_NET_ADMIN, the wait for a CPU is read from the schedstat file of each
+ * thread. If a process has several threads, the context switches are read from the status file of
+ * each thread. The kernel counts waits for storage and memory only while kernel.task_delayacct is
+ * 1. */
 #ifndef COLLECTORS_PROCESS_DELAYS_H
 #define COLLECTORS_PROCESS_DELAYS_H
 

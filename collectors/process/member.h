@@ -165,12 +165,11 @@ bool member_read_pss(struct member *m, const struct host *h, uint64_t *cost_ns);
 
 /* Returns how much of `rss` counts for this process, so that memory shared within the run counts
  * once. `rss` is the RSS now, or the RSS at the peak.
- * - If PSS was read and `rss` is not larger than the RSS at that reading, `rss` is multiplied by
+ * - PSS was read, and `rss` is not larger than the RSS at that reading: `rss` times the quotient
  *   PSS / RSS of that reading.
- * - If PSS was read and `rss` is larger, the result is PSS plus the growth of RSS since that
- *   reading.
- * - If PSS was not read and the process is a forked child, it shares its parent's memory. Only its
- *   growth and one page for each fault count, at most `rss`.
+ * - PSS was read, and `rss` is larger: PSS plus the growth of RSS since that reading.
+ * - PSS was not read, and the process is a forked child, which shares its parent's memory: its
+ *   growth and one page for each fault, at most `rss`.
  * - In all other cases, all of `rss` counts. */
 uint64_t member_memory(const struct member *m, const struct host *h, uint64_t rss);
 /* Returns the part of member_memory(current RSS) that is shared memory, including mapped tmpfs. */

@@ -93,8 +93,8 @@ bool process_unanswered(int code);
  * of this thread. */
 int process_read_stat(const struct host *h, pid_t pid, struct process_stat *ret);
 /* Sets `*ret` to the wait status of a zombie (exit_code, field 52 of its stat file), as in wait(2).
- * Returns false if there is no such zombie, or if the field is 0: the kernel also shows 0 to a reader
- * without the permission to know the status. */
+ * Returns false if there is no such zombie, or if the field is 0. The kernel also shows 0 if the
+ * reader may not know the status. */
 bool process_zombie_status(const struct host *h, pid_t pid, uint64_t start_ticks, int *ret);
 int process_read_stat_kept(const struct host *h, pid_t pid, struct kept *k,
 	struct process_stat *ret);

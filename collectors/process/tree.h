@@ -70,9 +70,9 @@ struct process_tree {
 	bool children_ignored; /* at least one member ignored SIGCHLD at some time */
 	bool no_children_file; /* the kernel lacks CONFIG_PROC_CHILDREN: scan /proc instead */
 	/* Maximum number of passes in one tick. A pass reads the ancestors of vanished members
-	 * again. If more members vanish during a pass, another pass follows. If members still
-	 * vanish in the last pass, their own counters are dropped. At the next tick, these counters
-	 * appear in the parents that waited for them. */
+	 * again. If more members vanish during a pass, another pass follows. The counters of
+	 * members that vanish in the last pass are dropped. At the next tick, these counters appear
+	 * in the parents that waited for the members. */
 	unsigned passes_max;
 };
 
@@ -106,10 +106,12 @@ int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid,
 void process_tree_from_now(struct process_tree *t);
 
 /* Reads every process of the tree, finds new processes, and updates the totals, the peaks and
- * `now`. `births` is the number of processes and threads that were ever created on the machine; 0 =
- * unknown. Read it before this call. If `births` is the same as at the last tick, new processes are
- * usually not searched (see SEARCH_LOOKS). Processes beyond the limit host->members are left out.
- * Returns the number of live processes; 0 = the run is over. */
+ * `now`. Returns the number of live processes; 0 = the run is over. Processes beyond the limit
+ * host->members are left out.
+ *
+ * `births` is the number of processes and threads that were ever created on the machine; 0 =
+ * unknown. Read this number before the call. If it is the same as at the last tick, new processes
+ * are searched only at every SEARCH_LOOKS-th tick. */
 size_t process_tree_look(struct process_tree *t, const struct host *h, uint64_t births,
 	struct tree_now *now);
 

@@ -204,10 +204,9 @@ static void find_vanished(struct process_tree *t, const struct host *h)
 
 /* ---- counters that stay with the tree ---- */
 
-/* Returns true if `heir`, when it waits for a child, gets this counter of the child. The kernel
- * never adds context switches and waiting times to a parent. If `heir` is the reaper (the wrapper),
- * its I/O includes an unknown amount of its own work. Therefore the I/O of a reaper never
- * counts. */
+/* Returns true if `heir` gets this counter of a child when it waits for the child. The kernel never
+ * adds context switches and waiting times to a parent. The I/O of a reaper (the wrapper) never
+ * counts, because it includes an unknown amount of the wrapper's own work. */
 static bool passes_to(const struct member *heir, size_t counter)
 {
 	switch ((enum tree_counter)counter) {
@@ -306,9 +305,8 @@ static void bury_helper(struct process_tree *t, const struct burial *b, size_t i
 }
 
 /* Adds to helpers_unsure_ns an upper bound of the CPU time that a vanished helper used after its
- * last reading. The bound is the CPU time that the heirs of the helper got by waiting, minus the
- * last readings of all processes that ended. Times that a parent got by waiting are rounded to
- * ticks. */
+ * last reading: the CPU time that the heirs of the helper got by waiting, minus the last readings
+ * of all processes that ended. Times that a parent got by waiting are rounded to ticks. */
 static void note_unsure(struct process_tree *t, struct burial *b, size_t i, uint64_t tick_ns)
 {
 	const struct member *m = &t->member[i];

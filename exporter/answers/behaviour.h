@@ -11,8 +11,8 @@
 
 /* Computes the behaviour of a job. `runs`: at least one run of the job, newest first. `neighbours`:
  * the jobs from which the sizing of this job learns (neighbourhood.h). `ret` points into `arena`
- * and into the catalogue of `use`. The caller zeroes `use` before the call, and releases it after
- * the last use of `ret`. */
+ * and into the catalogue of `use`. The caller zeroes `use` before the call, and releases `use`
+ * after the last use of `ret`. */
 int behaviour_of(struct app *app, struct catalogue_use *use, const struct runs *runs,
 	const struct job_neighbours *neighbours, struct arena *arena, struct behaviour *ret,
 	struct err *e);

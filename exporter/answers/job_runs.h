@@ -54,12 +54,12 @@ int job_runs_of(struct history *h, const char *job_name, size_t limit, bool open
  * sizes the job or forecasts a run calls this function, so that all answers use the same runs.
  *
  * `measured` is the number of measured successful runs to read; 0 = PEAKS_SEEN_MAX, as many as a
- * strategy looks at. Reading ends when these runs are found, or after RUNS_PER_SUCCESS times as many
- * runs of any outcome. The second condition limits the memory: a history can keep 100,000 runs of a
- * job (--history.runs-per-job), and a run takes 5 KB.
+ * strategy looks at. Reading ends when these runs are found, or after RUNS_PER_SUCCESS times as
+ * many runs of any outcome. The second condition limits the memory: a history can keep 100,000 runs
+ * of a job (--history.runs-per-job), and a run takes 5 KB.
  *
  * If all successful runs that were read have about the same memory limit, one older run is added at
- * the end: the newest successful run with another limit. recommender/sizing/follower.h needs this run. */
+ * the end: the newest successful run with another limit (see recommender/sizing/follower.h). */
 #define RUNS_PER_SUCCESS 5
 int job_runs_to_size(struct history *h, const char *job_name, size_t measured, struct arena *arena,
 	struct runs *ret, struct err *e);

@@ -46,8 +46,8 @@ struct result *result_find(struct result_cache *c, const char *key, const char *
 	double max_age_seconds);
 
 /* Stores `r` in place of the previous result of `key`. The cache takes a reference of its own. The
- * arena of `r` must not grow after this call. Does nothing if `c` is NULL or if `r` alone takes more
- * memory than all results may. */
+ * arena of `r` must not grow after this call. Does nothing if `c` is NULL, or if `r` alone takes
+ * more memory than all results may. */
 void result_keep(struct result_cache *c, struct result *r, const char *key, const char *state);
 
 #endif
