@@ -30,7 +30,8 @@
 struct task_clock {
 	size_t n; /* 0 = no clock */
 	int *fd;  /* one counter for each thread that the clock was opened for */
-	/* One buffer for each of these threads and each CPU. 0 = the ends are not counted. */
+	/* One buffer for each of these threads and each CPU. If n_buffers is 0, ends of threads
+	 * are not counted. */
 	size_t n_buffers, n_cpus;
 	void *buffer[TASK_CLOCK_BUFFERS];
 };

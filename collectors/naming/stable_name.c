@@ -177,8 +177,9 @@ struct slice stable_name_without_node(struct slice name)
 	return stable_name_without_generated(without_suffix(name, "0123456789", 6, 10));
 }
 
-/* Removes the minutes since 1970 that a CronJob adds, such as "-28868640". Their first digit is 2
- * or 3 from 2008 until 2046. `least`: smallest number of digits; 8 = all digits. */
+/* Removes the minutes since 1970 that a CronJob adds, such as "-28868640". They have 8 digits,
+ * of which the first is 2 or 3 from 2008 until 2046. `least`: accepted number of digits; less than 8
+ * if Kubernetes may have cut off the last digits of a pod's name. */
 static struct slice without_minutes(struct slice name, size_t least)
 {
 	struct slice rest = without_suffix(name, "0123456789", least, 8);

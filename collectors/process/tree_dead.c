@@ -26,7 +26,8 @@ struct burial {
 	bool reads;             /* all members of the pool must be read again */
 	bool read;              /* the member was read in this pass */
 	bool ended;             /* the member became a zombie in this pass */
-	/* An ancestor may have waited for the member before the ancestor was read. */
+	/* Whether the member still exists must be checked: an ancestor may have been read in this
+	 * pass, and may have waited for the member just before. */
 	bool doubted;
 	/* The member has vanished, and after that all its possible heirs were read. */
 	bool heirs_read;

@@ -265,7 +265,7 @@ struct history_limits {
  * 5. runs that were not sent yet
  * 6. the newest ended run of each job, oldest first
  *
- * A job without runs is then removed with its counts.
+ * A job without runs is then removed, with the counts of the outcomes of its runs.
  *
  * Does one bounded step in separate transactions. Call it outside of a transaction. Returns 1 when
  * it must be called again. */
@@ -273,7 +273,7 @@ int history_prune(struct history *h, const struct history_limits *l, double now,
 
 /* Totals of the data that any exporter removed from the file because of max_bytes. */
 struct history_losses {
-	uint64_t jobs; /* number of jobs that were removed with their counts */
+	uint64_t jobs; /* number of removed jobs */
 	uint64_t runs; /* number of runs that were removed before they were sent */
 };
 int history_losses(struct history *h, struct history_losses *ret, struct err *e);
