@@ -52,8 +52,8 @@ static bool flag_parse(const char *argument, char name[NAME_MAX_BYTES], const ch
 	return true;
 }
 
-/* How the answer is written. Each member is the value of a flag that a route's command has besides
- * the parameters of the route. is_of_route tells which command has which flag. */
+/* How the answer is written. The command of a route has a flag for each parameter of the route, and
+ * the flags below, which only control the output. is_of_route tells which command has which flag. */
 struct query_output {
 	const char *file;   /* NULL = stdout */
 	const char *format; /* value of --format; NULL = "text" on a terminal, else "json" */

@@ -430,10 +430,10 @@ int history_find(struct history *h, const char *run_id, struct found_run *ret,
 int history_last_sample(struct history *h, int64_t run, int64_t *id, double *at, struct err *e);
 
 /* ---- shared_settings.c ---- */
-/* Makes this exporter enforce the same limits as the other exporters that use the file. Stores the
- * settings of `l` in the file. Replaces the limits that the user did not set (l->defaults) by those
- * that a server has stored. On return, `l` contains the limits to enforce (see struct
- * history_limits). */
+/* Makes all exporters that use the file enforce the same limits. If this exporter serves
+ * (l->serves), stores its limits in the file. Also stores to which receivers it sends runs. Then
+ * replaces each limit that the user did not set (a bit in l->defaults) by the stored one, if there
+ * is one. On return, `l` contains the limits to enforce (see struct history_limits). */
 int history_agree(struct history *h, struct history_limits *l, double now, struct err *e);
 
 /* ---- downsample.c ---- */

@@ -23,8 +23,8 @@ static void set_server(struct circumstances *c, const struct run_server *s)
 	c->text[CIRCUMSTANCE_allocation] = s->allocation;
 }
 
-/* Value of minutes_until and hours_until for a run that another exporter forwarded, without
- * samples. */
+/* Value of the columns minutes_until and hours_until (schema.c) for a run that was added after its
+ * end: forwarded or imported. The history has no samples of such a run that could be thinned. */
 #define NEVER_SAMPLED (-1)
 
 /* Binds the parameters of BEGIN_COLUMNS. */

@@ -82,9 +82,9 @@ void sampler_wake(struct sampler *s);
 /* Takes a snapshot, which stays valid until the next tick. */
 const struct snapshot *sampler_tick(struct sampler *s, enum tick_purpose purpose);
 
-/* Returns how many sample intervals to wait until the next row. INFINITY = no rows any more: the
- * CPU time limit is nearly used up, so ticks do not read the runs and repeat their latest
- * values. */
+/* Returns how many sample intervals to wait until the next row. INFINITY = no more rows,
+ * because the CPU time limit is nearly used up. Ticks then repeat the latest values of the runs
+ * instead of reading them. */
 double sampler_slowdown(const struct sampler *s);
 
 /* The kernel kills a process that exceeds its CPU time limit (RLIMIT_CPU). The limit of a batch job

@@ -370,8 +370,8 @@ static void explain_at_cores(struct sizing *s, bool waited, struct arena *arena)
 		buf_text(&words));
 }
 
-/* Fills s->at_cores: the powers of two up to the first one that no run can fill, and the requested
- * numbers of cores. */
+/* Fills s->at_cores with these numbers of cores: 1, 2, 4, ... up to the first one that no run can
+ * fill; the recommended need (demand.cpu_cores); the recommended request (resources.cpu). */
 static void forecast_at_cores(struct sizing *s, const struct parallelism *p)
 {
 	const double own[] = {s->demand.cpu_cores, (double)s->resources.cpu};
