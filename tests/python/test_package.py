@@ -272,6 +272,8 @@ with rightsize.track("short/child") as run:
     while not (run.record() or {}).get("samples"):
         time.sleep(0.05)
     subprocess.run([sys.executable, "-S", "-c", "x = bytearray(300 << 20)\\nfor i in range(0, len(x), 4096): x[i] = 1"], check=True)
+    later = rightsize.Watch("short/child").begin()
+later.end()  # the same run, which began before that child
 with rightsize.track("short/after"):  # that child is no part of it
     subprocess.run(["true"], check=True)
 """)
