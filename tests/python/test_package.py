@@ -201,6 +201,18 @@ class Tracking(Case):
 
         async def take():
             return [number async for number in later(3)]
+
+        @rightsize.track("kind/told")
+        async def told():
+            try:
+                yield (yield 1)
+            except ValueError as error:
+                yield str(error)
+
+        async def tell():
+            values = told()
+            return [await values.__anext__(), await values.asend(2), await values.athrow(ValueError("3"))]
+        self.assertEqual(asyncio.run(tell()), [1, 2, "3"])
         generator = numbers(2)
         self.assertEqual((next(generator), generator.send("a")), (0, 1))
         with self.assertRaises(StopIteration) as end:
@@ -260,6 +272,8 @@ with rightsize.track("short/child") as run:
     while not (run.record() or {}).get("samples"):
         time.sleep(0.05)
     subprocess.run([sys.executable, "-S", "-c", "x = bytearray(300 << 20)\\nfor i in range(0, len(x), 4096): x[i] = 1"], check=True)
+    later = rightsize.Watch("short/child").begin()
+later.end()  # the same run, which began before that child
 with rightsize.track("short/after"):  # that child is no part of it
     subprocess.run(["true"], check=True)
 """)

@@ -122,8 +122,18 @@ def _async_generator(block: Callable[[], Track], function: Callable[..., Any]) -
         with block():
             values = function(*args, **kwargs)
             try:
-                async for value in values:
-                    yield value
+                value = await values.__anext__()
+                while True:
+                    try:
+                        sent = yield value
+                    except GeneratorExit:
+                        raise
+                    except BaseException as error:  # pylint: disable=broad-except # it is for the function
+                        value = await values.athrow(error)
+                    else:
+                        value = await values.asend(sent)
+            except StopAsyncIteration:
+                pass
             finally:
                 await values.aclose()
     return tracked

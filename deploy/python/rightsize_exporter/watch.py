@@ -161,7 +161,10 @@ class Watch:
             # The exporter may put its jobs into a namespace, and other namespaces may have a job of this name.
             self.job.update((name, answer[name]) for name in ("namespace", "cluster") if name in answer)
             self._owner = os.getpid()
-            _open_runs.setdefault(run_id, []).append(self)
+            watches = _open_runs.setdefault(run_id, [])
+            if watches:  # the run began with the first of them
+                self._peak_before = watches[0]._peak_before
+            watches.append(self)
 
     def end(self, outcome: str = "succeeded", exit_code: Optional[int] = None, reason: Optional[str] = None) -> None:
         """Ends the run, if no other Watch of this process has it open as well, in a block around this one or in a thread.
