@@ -309,8 +309,8 @@ bool gpu_users_look(struct gpu_users *u, const struct gpu_drm *d, const struct h
 	if (search_due(p, h, m) && u->links_left)
 		search_links(u, d, h, p, m);
 	for (size_t i = 0; i < p->n; i++)
-		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): search_links() gave p other clients
-		 * when it freed these */
+		/* search_links() gave p other clients when it freed the old ones. */
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
 		if (read_due(&p->client[i], h, m))
 			moved = !read_client(&p->client[i], h, p) || moved;
 	if (moved && u->links_left)
