@@ -387,6 +387,27 @@ with rightsize.track("quiet"):
         self.assertEqual((result.returncode, result.stdout), (0, "runs\n"), result.stderr)
         self.assertEqual(result.stderr.count("is not watched"), 2)
 
+    def test_history_of_one_run_alone_is_there_until_the_process_ends(self):
+        result = self.python("""
+import contextlib, os, pathlib, time
+import rightsize_exporter as rightsize
+tracker = rightsize.ResourceTracker(interval=0.2)
+tracker.wait_for_samples()
+tracker.stop()
+history = tracker.watch.exporter.history
+def is_used():  # by the exporter, or by the shell that waits for it
+    for file in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if os.path.dirname(history) in file.read_text(errors="replace"):
+                return True
+    return False
+while is_used():
+    time.sleep(0.05)
+print(tracker.n_samples > 0, tracker.recommend_resources()["cpu"], history)
+""")
+        self.assertEqual((result.stderr, result.stdout.split()[:2]), ("", ["True", "1"]))
+        self.assertFalse(pathlib.Path(result.stdout.split()[2]).parent.exists())
+
     def test_a_history_that_cannot_be_kept(self):
         blocked = self.folder / "file"
         blocked.write_text("")
@@ -397,8 +418,9 @@ with rightsize.track("quiet"):
                     rightsize.track("lost") as run:
                 pass
             self.assertEqual(run.settle()["outcome"], "succeeded")
-            folder = pathlib.Path(run.exporter.history).parent
-            wait_until(lambda folder=folder: not folder.exists(), "the end of the history")
+        folder = pathlib.Path(run.exporter.history).parent
+        _server.remove_private()
+        self.assertFalse(folder.exists())
 
     def test_the_place_of_the_history_is_that_of_the_program(self):
         places = (({"STATE_DIRECTORY": "/a:/b"}, "/a/history.db"), ({"STATE_DIRECTORY": "a", "HOME": "/c"}, "/c/.local/state"),

@@ -94,10 +94,11 @@ def _socket_of(history: str) -> str:
     return os.path.join(folder, hashlib.sha256(os.fsencode(history)).hexdigest()[:16] + ".sock")
 
 
-# Starts an exporter. A folder that was made for one run alone is removed when its exporter has ended well, as the job may
-# be killed, and the exporter may still have to send the run.
-_START = """log=$1 made=$2; shift 2
-if [ "$made" ]; then { "$@" <&- >/dev/null 2>"$log" && rm -rf "$made"; } >/dev/null & else "$@" <&- >/dev/null 2>"$log" & fi
+# Starts an exporter. The process that made a folder for one run alone may ask for the run until its end, and then removes
+# the folder. If it has ended before its exporter, as when it was killed, the folder is removed when the exporter, which
+# may still have to send the run, has ended well.
+_START = """log=$1 made=$2 owner=$3; shift 3
+if [ "$made" ]; then { "$@" <&- >/dev/null 2>"$log" && ! kill -0 "$owner" && rm -rf "$made"; } >/dev/null & else "$@" <&- >/dev/null 2>"$log" & fi
 echo $!"""
 
 
@@ -112,10 +113,13 @@ def _spawn(history: str, socket_path: str, flags: List[str], made: str) -> int:
              f"--history.path={history}", "--no-jobs.recognise", "--exit-with-job", "--exit-with-job.wait=1m",
              "--log.level=warn", *flags]
     log = os.path.join(os.path.dirname(socket_path), "attach.log")
-    shell = subprocess.run(["/bin/sh", "-c", _START, "sh", log, made, *words],
+    shell = subprocess.run(["/bin/sh", "-c", _START, "sh", log, made, str(os.getpid()), *words],
                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd="/",
                            start_new_session=True, check=True)
-    return int(shell.stdout)
+    pid = int(shell.stdout)
+    if made and any(flag.startswith("--forward.url=") for flag in flags):
+        _made_folders[made] = (os.getpid(), pid)
+    return pid
 
 
 def _is_gone(pid: int) -> bool:
@@ -208,21 +212,23 @@ def private(interval: float = 1.0, folder: Optional[str] = None) -> Exporter:
     if folder is None:
         import tempfile
         folder = made = tempfile.mkdtemp(prefix="rightsize-")
-        if not forward:  # else the exporter needs it until it has sent the run
-            _made_folders.append((os.getpid(), made))
+        _made_folders[made] = (os.getpid(), 0)
     flags = [f"--sample.interval={max(0.1, interval):g}s", *forward]
     history = os.path.join(folder, "history.db")
     return _start(history, _socket_of(history), flags, made)
 
 
-_made_folders: List[Tuple[int, str]] = []
+# The process that made each folder, and the pid to wait for, as its exporter needs the folder until it has sent the run.
+_made_folders: Dict[str, Tuple[int, int]] = {}
 
 
 def remove_private() -> None:
-    """Removes the histories that this process made for one run alone. Exporters that still run go on without."""
-    for _, folder in [made for made in _made_folders if made[0] == os.getpid()]:
-        import shutil
-        shutil.rmtree(folder, ignore_errors=True)
+    """Removes the histories that this process made for one run alone. Exporters that still run go on without, but those
+    that still send need them, and _START removes them."""
+    for folder, (owner, sender) in _made_folders.items():
+        if owner == os.getpid() and (not sender or _is_gone(sender)):
+            import shutil
+            shutil.rmtree(folder, ignore_errors=True)
     _made_folders.clear()
 
 
