@@ -9,6 +9,7 @@
 #include "collectors/process/delays.h"
 #include "collectors/process/exit_watch.h"
 #include "collectors/gpu/gpu.h"
+#include "collectors/machine/machine_memory.h"
 #include "collectors/process/tree.h"
 #include "collectors/followed/run_place.h"
 
@@ -463,6 +464,12 @@ static void look_at_run(struct jobs *j, struct followed_run *t, const struct hos
 	run_place_look(&t->place, h, &t->tree, t->value);
 	t->ended = t->concluded || (!t->awaits_conclusion && is_over(t, h));
 	if (t->concluded) {
+		/* A client may tell more than the machine has. Such a run would lose all figures,
+		 * because they could not be true. */
+		if (t->final_kind == FINAL_AT_LEAST &&
+			t->final[RUN_MEMORY_PEAK_PROCESS_BYTES] > machine_memory_bytes(h))
+			t->final[RUN_MEMORY_PEAK_BYTES] = t->final[RUN_MEMORY_PEAK_PROCESS_BYTES] =
+				NAN;
 		if (t->final_kind == FINAL_AT_LEAST)
 			run_values_without_helpers(t->final, &t->tree);
 		run_values_final(t->value, t->final, t->final_kind);

@@ -116,7 +116,7 @@ class Announce(Case):
 
     def test_a_peak_that_a_client_knows_raises_the_peaks_of_the_run(self):
         self.serve_unix()
-        for known, status, source in ((7 << 30, 200, "rusage"), ("7Gi", 200, "rusage"), (1, 200, "samples"),
+        for known, status, source in ((7 << 30, 200, "rusage"), ("7Gi", 200, "rusage"), (1, 200, "samples"), (10 ** 17, 200, "samples"),
                                       (0, 400, None), (-1, 400, None), ("much", 400, None)):
             job_name = f"peak/{known}"
             run_id = self.post("/jobs", {"job_name": job_name, "from_now": True}).json["run_id"]
@@ -128,7 +128,8 @@ class Announce(Case):
             wait_until(lambda job_name=job_name: self.outcome(job_name) == "succeeded", "the end of the run")
             run = self.only_run(job_name)
             self.assertEqual(run["memory_source"], source)
-            for key in ("memory_peak_bytes", "memory_peak_process_bytes"):
+            self.assertIsNone(run.get("not_measured"), "a peak that cannot be true takes nothing else with it")
+            for key in ("memory_peak_bytes",) if known == 10 ** 17 else ("memory_peak_bytes", "memory_peak_process_bytes"):
                 (self.assertEqual if source == "rusage" else self.assertLess)(run[key], 7 << 30)
 
     def test_a_run_from_now_on_counts_nothing_from_before(self):
