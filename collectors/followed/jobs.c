@@ -624,10 +624,16 @@ static void add_points(struct followed_job *job, struct block *out)
 
 	for (size_t k = 0; k < RUN_N_METRICS; k++)
 		v[k] = run_metrics[k].fold == FOLD_PEAK ? job->peak[k] : NAN;
-	for (const struct followed_run *t = job->runs; t; t = t->next_of_job) {
+	for (const struct followed_run *t = job->runs; t; t = t->next_of_job)
 		active += !t->ended;
+	for (const struct followed_run *t = job->runs; t; t = t->next_of_job) {
+		/* Limits and times are those of active runs or, if there is none, those of the
+		 * newest run. The sum of the limits of earlier runs holds for no run. */
+		bool current = !t->ended || (active == 0 && !t->next_of_job);
+
 		for (size_t k = 0; k < RUN_N_METRICS; k++)
-			v[k] = combine(run_combines[k], v[k], t->value[k]);
+			if (current || run_metrics[k].fold != FOLD_NONE)
+				v[k] = combine(run_combines[k], v[k], t->value[k]);
 	}
 	for (size_t k = 0; k < RUN_N_METRICS; k++) {
 		bool counter = run_metrics[k].type == METRIC_COUNTER;

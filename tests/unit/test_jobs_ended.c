@@ -94,6 +94,29 @@ static void ended_runs_go_when_seen_or_after_a_while(void **state)
 	assert_false(follows(w, "second"));
 }
 
+/* An ended run stays for some minutes. Its limits and times are not those of the run after it. */
+static void times_are_those_of_active_runs_or_of_the_newest(void **state)
+{
+	AUTO(world_freep) struct world *w = world_new();
+
+	follow_named(w, 10, "first", 1);
+	look(w);
+	w->host.now.mono.ns += 100 * NS_PER_S;
+	gone(w, 10);
+	look(w);
+	assert_true(told(w, RUN_DURATION_SECONDS) >= 100);
+	struct run_spec second = {.run_id = "second", .job_name = "etl", .pid = 11};
+
+	PUT(w, .pid = 11, .ppid = 1, .user = 1, .start = 10000, .children = "");
+	assert_int_equal(jobs_follow(w->host.jobs, &w->host, &second, NULL), 0);
+	w->host.now.mono.ns += 7 * NS_PER_S;
+	look(w);
+	assert_true(told(w, RUN_DURATION_SECONDS) < 20);
+	gone(w, 11);
+	look(w);
+	assert_true(told(w, RUN_DURATION_SECONDS) < 20);
+}
+
 /* A scrape reports the last sample and its time. */
 static void a_look_is_told_again_until_the_next(void **state)
 {
@@ -176,6 +199,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counter_does_not_fall_by_the_last_bit),
 		cmocka_unit_test(ended_runs_go_when_seen_or_after_a_while),
+		cmocka_unit_test(times_are_those_of_active_runs_or_of_the_newest),
 		cmocka_unit_test(a_look_is_told_again_until_the_next),
 		cmocka_unit_test(history_gets_only_what_it_keeps),
 		cmocka_unit_test(ended_runs_make_room),
