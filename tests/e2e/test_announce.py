@@ -127,9 +127,12 @@ class Announce(Case):
                 continue
             wait_until(lambda job_name=job_name: self.outcome(job_name) == "succeeded", "the end of the run")
             run = self.only_run(job_name)
-            self.assertEqual(run["memory_source"], source)
+            # The kernel's mark counts if it rose between two samples, as it may on a busy machine.
+            self.assertIn(run["memory_source"], (source, "vmhwm") if source == "samples" else (source,))
             self.assertIsNone(run.get("not_measured"), "a peak that cannot be true takes nothing else with it")
-            for key in ("memory_peak_bytes",) if known == 10 ** 17 else ("memory_peak_bytes", "memory_peak_process_bytes"):
+            for key in ("memory_peak_bytes", "memory_peak_process_bytes"):
+                if known == 10 ** 17 and run[key] is None:
+                    continue
                 (self.assertEqual if source == "rusage" else self.assertLess)(run[key], 7 << 30)
 
     def test_a_run_from_now_on_counts_nothing_from_before(self):
