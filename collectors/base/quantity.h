@@ -27,7 +27,7 @@ enum quantity_writer {
  * No system retries a run so often. A larger number is probably something else, such as an id. */
 #define ATTEMPT_MOST 1000
 
-/* What a run was given, and the size of its input. */
+/* The three quantities that a run can be told: requested cores, requested memory, input size. */
 enum quantity_of_run { QUANTITY_RUN_CORES, QUANTITY_RUN_MEMORY, QUANTITY_RUN_INPUT };
 
 /* In cores or bytes. */

@@ -31,12 +31,13 @@ struct json_node {
 		double number; /* infinity if it is too large for a double */
 		/* May contain NULs and invalid UTF-8. */
 		struct slice text;
-		struct { /* of an object: sorted, but not in the order of their names */
+		struct { /* the members of an object are sorted: short names first */
 			const struct json_node *child;
 			size_t n;
 		};
 	};
-	/* Of an object: a member, here or deeper, whose name an object has twice. NULL = none. */
+	/* A member below this node whose object has another member of the same name. NULL = there
+	 * is none. */
 	const struct json_node *twice;
 };
 
