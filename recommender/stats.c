@@ -228,10 +228,19 @@ void stats_line_add(struct stats_line *l, double x, double y)
 	l->yy += y * y;
 }
 
+#define LINE_SPREAD 1e-9 /* below this sum of squares, all values are equal */
+
 double stats_line_explains(const struct stats_line *l)
 {
 	double vx = l->xx - l->x * l->x / l->n, vy = l->yy - l->y * l->y / l->n,
 	       c = l->xy - l->x * l->y / l->n;
 
-	return vx > 1e-9 && vy > 1e-9 ? c * c / (vx * vy) : (double)NAN;
+	return vx > LINE_SPREAD && vy > LINE_SPREAD ? c * c / (vx * vy) : (double)NAN;
+}
+
+double stats_line_slope(const struct stats_line *l)
+{
+	double vx = l->xx - l->x * l->x / l->n;
+
+	return vx > LINE_SPREAD ? (l->xy - l->x * l->y / l->n) / vx : (double)NAN;
 }

@@ -148,15 +148,18 @@ const struct json_key run_message_keys[] = {
 
 /* ---- writing ---- */
 
+/* A number out of the bounds of its key, which an older version may have stored, becomes null: the
+ * receiver would refuse the whole run. */
 static json_t *field_json(const void *thing, const struct json_key *k)
 {
 	const void *at = (const char *)thing + k->offset;
 
 	if (k->kind == KEY_TEXT)
 		return json_text(*(const char *const *)at);
-	if (k->kind == KEY_COUNT)
-		return json_num((double)*(const uint64_t *)at);
-	return json_num(*(const double *)at);
+
+	double v = k->kind == KEY_COUNT ? (double)*(const uint64_t *)at : *(const double *)at;
+
+	return json_num(v >= k->least && v <= k->most ? v : (double)NAN);
 }
 
 static json_t *fields_json(const void *thing, const struct json_key *keys)
@@ -197,7 +200,7 @@ json_t *run_message(const struct run *r)
 	for (size_t i = 0; i < kept_columns_n; i++) {
 		const struct distribution *d = run_column(&told, kept_columns[i].column);
 
-		if (d)
+		if (d && d->n)
 			json_put(columns, kept_columns[i].column,
 				column_json(d, kept_columns[i].statistics));
 	}
@@ -316,8 +319,8 @@ static int read_columns(struct run *r, const struct json_node *columns, struct a
 {
 	if (is_missing(columns) || columns->kind != NODE_OBJECT ||
 		columns->n > RUN_MESSAGE_COLUMNS_MAX)
-		return err_set(e, -EINVAL, "columns: accepted is an object with up to %d members",
-			RUN_MESSAGE_COLUMNS_MAX);
+		return err_set(e, -EINVAL, "columns%s: accepted is an object with up to %d members",
+			is_missing(columns) ? " is missing" : "", RUN_MESSAGE_COLUMNS_MAX);
 	r->stats = arena_alloc(arena, columns->n * sizeof *r->stats);
 	for (; r->n_stats < columns->n; r->n_stats++) {
 		int code =

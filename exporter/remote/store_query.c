@@ -298,7 +298,8 @@ static const char *container_of(const json_t *labels, struct arena *arena)
 {
 	const char *name = text_of(labels, RUN_CONTAINER);
 
-	return name && strlen(name) < RUN_CONTAINER_MAX && !strpbrk(name, "\"\\") ?
+	return name && strlen(name) < RUN_CONTAINER_MAX && utf8_plain(name) &&
+			       !strpbrk(name, "\"\\") ?
 		       arena_text(arena, name, strlen(name)) :
 		       "";
 }

@@ -109,9 +109,8 @@ static bool expert_speaks(const struct sizer *s, unsigned expert)
 #define INPUTS_EXPLAIN  0.95
 #define RUNS_TO_EXPLAIN 10
 #define RUNS_IN_LINE    20 /* newest runs that show where the next input is expected */
-/* Two inputs differ clearly if one is more than this many times the other. If the next input is
- * clearly outside the range of the inputs so far, only experts that extrapolate are heard. */
-#define CLEARLY 1.1
+/* If the next input is clearly outside the range of the inputs so far (CLEARLY), only experts that
+ * extrapolate are heard. */
 
 /* The inputs of the runs. */
 struct inputs_seen {

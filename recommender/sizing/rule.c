@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "recommender/run.h"
+
 struct observation rule_observation(double peak, double input, double duration)
 {
 	return (struct observation){
@@ -31,13 +33,11 @@ double rule_peaks_largest(const struct peaks_seen *p, size_t newest)
 }
 
 #define CHANGE_BEFORE 8
-#define CHANGE_FACTOR 1.1
 /* With at least this many earlier peaks, a fall of the peaks is recognised even if one earlier peak
  * was as low as the newest ones. Without this exception, a single low peak among twenty could hide
  * that the peaks have halved. */
 #define CHANGE_ODD_ONE 15
 #define STEP_SHARE     0.5
-#define CAUSE_SPREAD   1e-9 /* below this sum of squares, the values of a cause are all the same */
 
 static double mean_log(const struct observation *o, size_t n)
 {
@@ -49,7 +49,7 @@ static double mean_log(const struct observation *o, size_t n)
 }
 
 /* Returns true if the newest PEAKS_CHANGE_RUNS peaks are all above, or all below, the earlier ones
- * by CHANGE_FACTOR. */
+ * by CLEARLY. */
 static bool stand_apart(const struct peaks_seen *p)
 {
 	double low[2] = {INFINITY, INFINITY}, high[2] = {0, 0}, second_low = INFINITY;
@@ -75,7 +75,7 @@ static bool stand_apart(const struct peaks_seen *p)
 	 * known, a low peak may come from a small input. */
 	if (old >= CHANGE_ODD_ONE && isinf(least_input))
 		low[0] = second_low;
-	return high[1] * CHANGE_FACTOR < low[0] || low[1] > high[0] * CHANGE_FACTOR;
+	return high[1] * CLEARLY < low[0] || low[1] > high[0] * CLEARLY;
 }
 
 /* Returns by how much the newest peaks are above the earlier ones: the difference of the mean
@@ -105,26 +105,22 @@ static double duration_of(const struct observation *o)
 static bool divide_by(const struct peaks_seen *p, double (*cause)(const struct observation *),
 	struct peaks_seen *ret)
 {
-	double n = (double)p->n, x = 0, y = 0, xx = 0, xy = 0, slope;
-	double least = INFINITY, most = -INFINITY;
+	double least = INFINITY, most = -INFINITY, slope;
+	struct stats_line line = {0};
 
 	for (size_t i = 0; i < p->n; i++) {
-		double a = log(cause(&p->at[i])), b = log(p->at[i].peak);
+		double x = log(cause(&p->at[i]));
 
 		if (i < p->n - PEAKS_CHANGE_RUNS) {
-			least = fmin(least, a);
-			most = fmax(most, a);
-		} else if (a < least || a > most) {
+			least = fmin(least, x);
+			most = fmax(most, x);
+		} else if (x < least || x > most) {
 			return false;
 		}
-		x += a;
-		y += b;
-		xx += a * a;
-		xy += a * b;
+		stats_line_add(&line, x, log(p->at[i].peak));
 	}
-	xx -= x * x / n;
-	slope = (xy - x * y / n) / xx;
-	if (!(xx > CAUSE_SPREAD && slope > 0))
+	slope = stats_line_slope(&line);
+	if (!(slope > 0))
 		return false;
 	*ret = *p;
 	for (size_t i = 0; i < p->n; i++) {
@@ -164,7 +160,7 @@ double rule_peaks_change(const struct peaks_seen *p, const struct peaks_seen *me
 	step = stand_apart(p) || stand_apart(measured) ? step_of(p) : explained_step(p);
 	/* If `measured` stands apart, but `p` already has the older peaks at the new level, nothing
 	 * changes. */
-	return fabs(step) > log(CHANGE_FACTOR) ? exp(step) : 1;
+	return fabs(step) > log(CLEARLY) ? exp(step) : 1;
 }
 
 double rule_doubled(double first, size_t attempt)

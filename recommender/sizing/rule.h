@@ -53,6 +53,9 @@ double rule_peaks_largest(const struct peaks_seen *p, size_t newest);
  * test finds no change either, a third test divides by the part that the duration explains. The
  * result is then the change of the quotients. */
 #define PEAKS_CHANGE_RUNS 5
+/* Two sizes (peaks or inputs) differ clearly if the larger is more than this many times the smaller.
+ * Peaks of steady jobs differ by up to 10 %. */
+#define CLEARLY 1.1
 double rule_peaks_change(const struct peaks_seen *p, const struct peaks_seen *measured);
 
 struct job_prior;

@@ -15,10 +15,6 @@
 #define RECENT_RUNS 10
 #define BUSY_SHARE  0.5 /* of the time that threads could have run */
 
-/* Two sizes differ clearly if the larger is more than this many times the smaller. Peaks of steady
- * jobs differ by up to 10 % (rule_peaks_change uses the same bound). */
-#define CLEARLY 1.1
-
 /* A GPU counts as hardly used below this share of its computing power: a second job like this would
  * fit on it. */
 #define GPU_BUSY_LEAST 0.5

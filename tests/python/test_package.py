@@ -469,13 +469,13 @@ class Scripts(Case):
     def test_script_runs_as_it_would_without(self):
         script = self.folder / "load.py"
         script.write_text("import sys\nprint(sys.argv[1:], __name__)\nsys.exit(int(sys.argv[1]))")
-        for code, outcome in ((0, "succeeded"), (3, "failed")):
+        for code, status, outcome in ((0, 0, "succeeded"), (3, 3, "failed"), (256, 0, "succeeded")):
             name = f"script/{code}"
             result = subprocess.run([sys.executable, "-B", "-m", "rightsize_exporter", f"--job-name={name}", script, str(code)],
                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, check=False)
-            self.assertEqual((result.returncode, result.stdout), (code, f"['{code}'] __main__\n"))
+            self.assertEqual((result.returncode, result.stdout), (status, f"['{code}'] __main__\n"))
             run = self.ended(name)[0]
-            self.assertEqual((run["outcome"], run["exit_code"]), (outcome, code))
+            self.assertEqual((run["outcome"], run["exit_code"]), (outcome, status))
         result = subprocess.run([sys.executable, "-B", "-m", "rightsize_exporter", "-m", "json.tool"], input=b"[1]", check=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.assertEqual(json.loads(result.stdout), [1])

@@ -89,8 +89,9 @@ static void containers_have_runs_of_their_own(void **state)
 #define ENDED(labels)                                                                              \
 	SERIES("duration_seconds", "failed", labels, "[5,\"1\"]")                                  \
 	"," SERIES("numbers", "failed", labels, "[5,\"1\"]")
-	static const char text[] = MATRIX(ENDED("") "," ENDED(",\"container\":\"b\"") "," ENDED(
-		",\"container\":\"a\"") "," ENDED(",\"container\":\"q\\\"\""));
+	static const char text[] = MATRIX(
+		ENDED("") "," ENDED(",\"container\":\"b\"") "," ENDED(",\"container\":\"a\"") "," ENDED(
+			",\"container\":\"q\\\"\"") "," ENDED(",\"container\":\"q\\u0001\""));
 	static const char *const labels[] = {
 		NULL, "{\"container\": \"a\"}", "{\"container\": \"b\"}"};
 	struct store_runs got = read_answer(text, &arena);

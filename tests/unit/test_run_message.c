@@ -180,7 +180,7 @@ static const struct {
 	{"{" RUN "\"outcome\":\"Evicted\",\"columns\":{}}", "outcome: accepted is succeeded"},
 	{"{" GOOD ",\"end_reason\":\"\\u0007\"}", "end_reason: accepted is a text"},
 	{"{" GOOD ",\"end_reason\":\"\"}", "end_reason: accepted is a text of 1 to 63 bytes"},
-	{"{" RUN "\"outcome\":\"failed\"}", "columns: accepted is"},
+	{"{" RUN "\"outcome\":\"failed\"}", "columns is missing: accepted is"},
 	{"{" RUN "\"outcome\":\"failed\",\"columns\":[]}", "columns: accepted is"},
 	{"{" RUN "\"outcome\":\"failed\",\"columns\":{\"a b\":{\"n\":1}}}", "column a b: accepted"},
 	{"{" RUN "\"outcome\":\"failed\",\"columns\":{\"cpu\":{}}}", "column cpu: n is missing"},
@@ -512,9 +512,37 @@ static void a_stepped_clock_refuses_no_run(void **state)
 	}
 }
 
+/* Earlier versions stored requests and attempts of 0, and columns without a value. The receiver takes
+ * none of these, and the rest of the run must not be lost. */
+static void a_number_out_of_bounds_is_not_told(void **state)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	AUTO(buf_done) struct buf text = BUF_MAX(RUN_MESSAGE_MAX);
+	struct run r = sample_runs().run[2], got;
+	struct column_stats *columns = arena_alloc(&arena, r.n_stats * sizeof *columns);
+	struct err e = {0};
+
+	memcpy(columns, r.stats, r.n_stats * sizeof *columns);
+	assert_true(r.n_stats > 1);
+	columns[0].d.n = 0;
+	r.stats = columns;
+	r.requested_cpu_cores = r.requested_memory_bytes = r.attempt = r.exit_signal = 0;
+	json_t *told = run_message(&r);
+
+	json_write(&text, told);
+	json_decref(told);
+	if (run_message_read(&got, buf_text(&text), text.len, &arena, &e))
+		fail_msg("%s", e.text);
+	assert_true(isnan(got.requested_cpu_cores) && isnan(got.requested_memory_bytes));
+	assert_true(isnan(got.attempt) && isnan(got.exit_signal));
+	assert_null(run_column(&got, columns[0].column));
+	assert_double_equal(got.duration_seconds, r.duration_seconds, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_number_out_of_bounds_is_not_told),
 		cmocka_unit_test(what_is_told_is_read),
 		cmocka_unit_test(a_time_limit_is_told_as_outcome_or_as_reason),
 		cmocka_unit_test(what_is_no_run_is_refused_with_the_reason),

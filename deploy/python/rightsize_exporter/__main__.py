@@ -1,7 +1,8 @@
 """python -m rightsize_exporter [--job-name=NAME] [-m MODULE | SCRIPT] [ARGUMENT...]: runs a script and records it as a run.
 
 The script runs in this process, so it is watched from the start of the interpreter to the end of its threads and exit
-handlers, and nothing else changes for it. The job is --job-name, else RIGHTSIZE_JOB_NAME, else the script. A summary goes to the standard error at the end; RIGHTSIZE_QUIET=1 leaves it out.
+handlers, and nothing else changes for it. The job is --job-name, else RIGHTSIZE_JOB_NAME, else the script. A summary goes
+to the standard error at the end; RIGHTSIZE_QUIET=1 leaves it out.
 """
 import atexit
 import os
@@ -41,7 +42,8 @@ def _end(watch: Watch, errors: List[BaseException]) -> None:
         return
     error = errors[0] if errors else None
     code = error.code if isinstance(error, SystemExit) else None
-    watch.end(outcome_of(error), code & 255 if isinstance(code, int) else 1 if error and code else None)
+    status = code & 255 if isinstance(code, int) else 1 if error and code else None  # exit(256) ends a process with 0
+    watch.end("succeeded" if status == 0 else outcome_of(error), status)
     _summary(watch)
 
 
