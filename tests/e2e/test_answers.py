@@ -206,10 +206,11 @@ class World(support.Case):
                                      objects=2))
         return answer
 
-    def show_events(self):
+    def show_events(self, run_id):
         """The beginning of a stream, which does not end while the run lasts."""
         with contextlib.closing(http.client.HTTPConnection(self.server.host, self.server.port, timeout=DEADLINE)) as connection:
-            path = f"/events?run={self.runs('live')[0]['run_id']}"
+            path = f"/events?run={run_id}"
+            wait_until(lambda: self.server.get(f"/series?run={run_id}").status == 200, "the run in the history")
             connection.request("GET", path)
             response = connection.getresponse()
             lines = []
@@ -240,7 +241,7 @@ class World(support.Case):
         self.show("/-/ready")
         announced = {"pid": self.sleeper(), "job_name": "live", "requested": {"cpu": 2, "memory": "4Gi"}, "input_bytes": "1MiB"}
         started = self.show_post("/jobs", "/jobs", announced, 201)
-        self.show_events()
+        self.show_events(started.json["run_id"])
         self.show_post("/jobs", "/jobs", {"pid": self.sleeper(), "helper": True})
         self.show_post("/runs/{run_id}/finish", f"/runs/{started.json['run_id']}/finish",
                        {"outcome": "failed", "exit_code": 1, "end_reason": "DeadlineExceeded"})
