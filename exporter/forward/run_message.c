@@ -148,8 +148,8 @@ const struct json_key run_message_keys[] = {
 
 /* ---- writing ---- */
 
-/* A number out of the bounds of its key, which an older version may have stored, becomes null: the
- * receiver would refuse the whole run. */
+/* A 0 where the key accepts none becomes null: other systems and older versions write it for an
+ * unknown value, and the receiver would refuse the whole run. */
 static json_t *field_json(const void *thing, const struct json_key *k)
 {
 	const void *at = (const char *)thing + k->offset;
@@ -159,7 +159,7 @@ static json_t *field_json(const void *thing, const struct json_key *k)
 
 	double v = k->kind == KEY_COUNT ? (double)*(const uint64_t *)at : *(const double *)at;
 
-	return json_num(v >= k->least && v <= k->most ? v : (double)NAN);
+	return json_num(v == 0 && k->least > 0 ? (double)NAN : v);
 }
 
 static json_t *fields_json(const void *thing, const struct json_key *keys)

@@ -161,13 +161,6 @@ void made_run_identify(struct made_run *m, const struct slice *texts, size_t n)
 	m->run.run_id = m->id;
 }
 
-/* Some programs write 0 for a request that is not known, or for all of the machine. */
-static void drop_zero(double *request)
-{
-	if (!(*request > 0))
-		*request = NAN;
-}
-
 int made_run_give(struct made_run *m, const struct import_input *in, uint64_t line, struct err *e)
 {
 	enum outcome *outcome = &m->run.outcome;
@@ -177,8 +170,6 @@ int made_run_give(struct made_run *m, const struct import_input *in, uint64_t li
 		in->sink.untold(in->sink.context);
 		return 0;
 	}
-	drop_zero(&m->run.requested_cpu_cores);
-	drop_zero(&m->run.requested_memory_bytes);
 	double rate = run_total(&m->run, "cpu_seconds") / m->run.duration_seconds;
 
 	/* Compute the mean number of cores for a source without samples, whose statistics are in

@@ -514,7 +514,7 @@ static void a_stepped_clock_refuses_no_run(void **state)
 
 /* Earlier versions stored requests and attempts of 0, and columns without a value. The receiver takes
  * none of these, and the rest of the run must not be lost. */
-static void a_number_out_of_bounds_is_not_told(void **state)
+static void a_zero_that_is_no_value_is_not_told(void **state)
 {
 	AUTO(arena_done) struct arena arena = {0};
 	AUTO(buf_done) struct buf text = BUF_MAX(RUN_MESSAGE_MAX);
@@ -542,7 +542,7 @@ static void a_number_out_of_bounds_is_not_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_number_out_of_bounds_is_not_told),
+		cmocka_unit_test(a_zero_that_is_no_value_is_not_told),
 		cmocka_unit_test(what_is_told_is_read),
 		cmocka_unit_test(a_time_limit_is_told_as_outcome_or_as_reason),
 		cmocka_unit_test(what_is_no_run_is_refused_with_the_reason),
