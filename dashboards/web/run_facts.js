@@ -155,6 +155,8 @@ function memoryOf(value, of) {
 
 function usualDuration(run, data) {
 	const expected = data.recommend && data.recommend.duration && data.recommend.duration.expected_seconds;
+	if (data.runs.length === 1 && data.runs[0].run_id === run.run_id)
+		return NaN; // it is not compared with itself
 	return isKnown(expected) ? expected : average(earlierRuns(run, data.runs).map(r => r.duration_seconds));
 }
 

@@ -94,7 +94,7 @@ function todayFacts(advice) {
 		["Cost of a run", isKnown(today.cost_per_run) ? money(today.cost_per_run, currency) : null],
 		["Requested, not needed", spare || null],
 		["Its cost a run", isKnown(over.cost_per_run) ? money(over.cost_per_run, currency) : null]),
-	today.note && h("p", {class: "note"}, `Not known in full: ${today.note}.`)];
+	today.note && h("p", {class: "note"}, today.note)];
 }
 
 /* The costs that /recommend gives beside its picks, by run. */

@@ -9,15 +9,13 @@
 #include "collectors/process/process.h"
 #include "exporter/discovery/finder_state.h"
 
-static const char announced_system[] = "announced";
-
 static struct named_process *announced_at(const struct finder *f, const char *job, pid_t pid,
 	uint64_t start_ticks)
 {
 	for (size_t i = 0; i < f->n; i++) {
 		struct named_process *n = f->named[i];
 
-		if (n->open && n->is.system == announced_system && n->root.pid == pid &&
+		if (n->open && n->announced && n->root.pid == pid &&
 			n->root.start_ticks == start_ticks && strcmp(n->job, job) == 0)
 			return n;
 	}
@@ -28,8 +26,9 @@ static struct named_process *named_new(const struct announcement *a)
 {
 	struct named_process *n = xcalloc(1, sizeof *n);
 
+	n->announced = true;
 	n->is = (struct recognised){
-		.system = announced_system,
+		.system = a->system ? a->system : "announced",
 		.attempt = a->attempt,
 		.cpu_cores = a->cpu_cores,
 		.memory_bytes = a->memory_bytes,

@@ -58,6 +58,8 @@ struct announcement {
 	double cpu_cores, memory_bytes; /* requested CPU and memory; NaN = unknown */
 	/* size of the job's input; number of the attempt; NaN = unknown */
 	double input_bytes, attempt;
+	/* System that runs the job (struct run); NULL = unknown. The text must outlive the run. */
+	const char *system;
 	size_t n_labels;
 	struct job_label label[JOB_LABELS_MAX];
 };

@@ -18,6 +18,7 @@
 struct named_process {
 	struct recognised is;
 	char job[JOB_KEY_MAX];
+	bool announced;   /* a client named the run, and not the process itself */
 	bool from_now;    /* the run begins in the middle of its process's life */
 	size_t processes; /* number of processes in `finder.book` that belong to this run */
 	bool begun;       /* true = the start of the run is recorded in the history */

@@ -15,19 +15,26 @@
 #include "exporter/discovery/pod.h"
 #include "exporter/core/json.h"
 #include "exporter/sampling/sampler.h"
+#include "recommender/advice/advice.h"
 
 static const struct parameter no_parameters[] = {{0}};
 
 struct announce_body {
 	double pid, input_bytes, attempt;
 	bool helper, from_now;
-	const char *job_name, *space, *cluster;
+	const char *job_name, *space, *cluster, *system;
 	const json_t *labels, *requested;
 };
 
 struct announce_request {
 	double cpu, memory;
 };
+
+/* A system has the name of the format in which its jobs state a request. */
+static const char *system_name(size_t i)
+{
+	return advice_formats[i + 1].name; /* the first format is json */
+}
 
 /* clang-format off */
 static const struct json_key requested_keys[] = {
@@ -57,6 +64,9 @@ static const struct json_key keys[] = {
 		.help = "Namespace of the job (default: --jobs.namespace, or that of the exporter's pod)"},
 	{"cluster", KEY_TEXT, false, 1, JOB_SPACE_MAX - 1, offsetof(struct announce_body, cluster),
 		.help = "Cluster of the job (default: --jobs.cluster)"},
+	{"system", KEY_CHOICE, false, 0, 0, offsetof(struct announce_body, system),
+		.choice = system_name,
+		.help = "System that runs the job; recommendations have the line to paste into it"},
 	{"labels", KEY_OBJECT, false, 0, 0, offsetof(struct announce_body, labels),
 		.members = label_keys, .help = "Labels of the run"},
 	{"requested", KEY_OBJECT, false, 0, 0, offsetof(struct announce_body, requested),
@@ -160,6 +170,7 @@ static bool read_announcement(const struct options *o, const json_t *body,
 		.memory_bytes = requested.memory,
 		.input_bytes = w.input_bytes,
 		.attempt = w.attempt,
+		.system = w.system ? advice_format_find(w.system)->name : NULL,
 	};
 	pod_job_space(o, space);
 	if (w.job_name)

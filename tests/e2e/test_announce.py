@@ -102,6 +102,23 @@ class Announce(Case):
         wait_until(lambda: self.only_run("retried")["outcome"] == "succeeded", "the end of the run")
         self.assertEqual(self.only_run("retried")["attempt"], 1000)
 
+    def test_the_line_to_paste_is_that_of_the_system_that_a_client_names(self):
+        server = self.serve_unix()
+        for system, line in (("metaflow", "@"), ("airflow", "V1ResourceRequirements"), (None, "--cpus=")):
+            job_name = f"system/{system}"
+            body = {"job_name": job_name, **({"system": system} if system else {})}
+            run_id = self.post("/jobs", body).json["run_id"]
+            self.assertEqual(self.post("/jobs", body).json["run_id"], run_id, "the same job at this process is one run")
+            self.post(f"/runs/{run_id}/finish", {"outcome": "succeeded"})
+            wait_until(lambda job_name=job_name: self.outcome(job_name) == "succeeded", "the end of the run")
+            paste = server.get(f"/recommend?job_name={job_name}").json["paste"]
+            self.assertEqual(paste["format"], system or "docker")
+            self.assertIn(line, paste["text"])
+            self.assertEqual(self.only_run(job_name)["system"], system or "announced")
+        answer = self.post("/jobs", {"job_name": "other", "system": "cobol"})
+        self.assertEqual(answer.status, 400)
+        self.assertIn("metaflow, ", answer.text)
+
     def test_a_client_tells_that_a_time_limit_ended_a_run(self):
         self.serve_unix()
         for body, exit_code, reason in (({"outcome": "DeadlineExceeded"}, None, "DeadlineExceeded"),

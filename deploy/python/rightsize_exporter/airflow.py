@@ -57,7 +57,8 @@ class Listener:
         labels = {"run": ti.run_id}
         if ti.map_index is not None and ti.map_index >= 0:
             labels["task"] = str(ti.map_index)
-        _watches[_key(ti)] = Watch(job_name(ti.dag_id, ti.task_id), attempt=max(1, ti.try_number), labels=labels).begin()
+        _watches[_key(ti)] = Watch(job_name(ti.dag_id, ti.task_id), attempt=max(1, ti.try_number), labels=labels,
+                                   system="airflow").begin()
 
     @staticmethod
     def _end(ti: Any, outcome: str) -> None:

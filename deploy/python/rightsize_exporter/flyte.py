@@ -31,7 +31,7 @@ def _task() -> Dict[str, Any]:
         return {}
     labels = {"run": found("FLYTE_INTERNAL_EXECUTION_ID"), "task": found("FLYTE_K8S_ARRAY_INDEX")}
     return {"job_name": f"{workflow}/{task}" if workflow else task, "attempt": int(found("FLYTE_ATTEMPT_NUMBER", "0")) + 1,
-            "labels": {key: value for key, value in labels.items() if value}}
+            "system": "flyte", "labels": {key: value for key, value in labels.items() if value}}
 
 
 def track(function: F) -> F:

@@ -83,7 +83,8 @@ class Watch:
     pid: another process of this machine and user; None = this process.
     from_now: False counts from the start of the process on, True from begin() on.
     cpu: cores that were requested; memory: bytes, or a text such as "4Gi"; input_bytes: size of the input.
-    labels: up to 8 texts; attempt: which attempt this is, from 1 on.
+    labels: up to 8 texts; attempt: which attempt this is, from 1 on. system: the format of the line to paste, such as
+    "metaflow" or "airflow"; by default docker.
     interval: seconds between samples; another one than 1 makes an exporter and a history for this run alone.
     private: True makes an exporter and a history for this run alone.
     """
@@ -91,13 +92,13 @@ class Watch:
     def __init__(self, job_name: Optional[str] = None, *, pid: Optional[int] = None, from_now: bool = True,
                  cpu: Optional[float] = None, memory: "int | str | None" = None, input_bytes: "int | str | None" = None,
                  labels: Optional[Dict[str, str]] = None, attempt: Optional[int] = None, interval: float = 1.0,
-                 private: bool = False, folder: Optional[str] = None):
+                 private: bool = False, folder: Optional[str] = None, system: Optional[str] = None):
         requested = {key: value for key, value in (("cpu", cpu), ("memory", memory)) if value is not None}
         self.job_name: str = job_name or default_job_name()
         self.job: Dict[str, Any] = {"job_name": self.job_name}  # what a question names the job by
         self.pid: int = pid or os.getpid()
         body = {"job_name": self.job_name, "pid": self.pid, "from_now": from_now, "requested": requested or None,
-                "input_bytes": input_bytes, "labels": labels, "attempt": attempt}
+                "input_bytes": input_bytes, "labels": labels, "attempt": attempt, "system": system}
         self._body: Dict[str, Any] = {key: value for key, value in body.items() if value is not None}
         self.interval, self._private, self._folder = interval, private or interval != 1.0, folder
         self._owner = 0  # the process that began the run; a forked child must not end it

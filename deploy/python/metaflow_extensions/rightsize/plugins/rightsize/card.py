@@ -40,7 +40,8 @@ def with_lines(page: str, title: str, lines: List[str]) -> str:
     """The page with lines of text before its content."""
     if not lines:
         return page
-    style = ".metaflow { width: 100%; max-width: 1080px; margin: 0 auto; padding: 16px 20px 0; }"
+    style = (".metaflow { width: 100%; max-width: 1080px; margin: 0 auto; padding: 16px 20px 0; } "
+             "@media screen and (max-width: 640px) { .metaflow { padding: 16px 12px 0; } }")
     items = "".join(f"<p>{html.escape(line)}</p>" for line in lines)
     text = f'<aside class="metaflow"><ul class="alerts"><li class="alert plain"><b>{title}</b><div>{items}</div></li></ul></aside>'
     return _with_element(page, "style-src", "style", style).replace("<main ", f"{text}\n<main ", 1)

@@ -228,9 +228,9 @@ class RightsizeDecorator(StepDecorator):
 
     # ---- in the task ----
 
-    def _with_plan(self, page: str, paste: Optional[str] = None) -> str:
-        """The page with what was done to the request, and with what to write above the step."""
-        return with_lines(page, "Metaflow", [line for line in (self._part.get("why"), *(paste or "").splitlines()) if line])
+    def _with_plan(self, page: str) -> str:
+        """The page with what was done to the request."""
+        return with_lines(page, "Metaflow", [line for line in (self._part.get("why"),) if line])
 
     def _page(self) -> Optional[str]:
         return self._with_plan(self._watch.report_html()) if self._watch else None
@@ -252,7 +252,7 @@ class RightsizeDecorator(StepDecorator):
         self._card = Card(self._flow_datastore, f"{flow.name}/{run_id}/{step_name}/{task_id}", retry_count)
         request = sizes.of_dict(self._part.get("applied")) or sizes.of_dict(self._part.get("requested")) or sizes.Size(None, None)
         watch = Watch(plan.job_name(flow.name, step_name), from_now=False, cpu=request.cpu,
-                      memory=request.memory and int(request.memory), attempt=self._attempt,
+                      memory=request.memory and int(request.memory), attempt=self._attempt, system="metaflow",
                       labels={"flow": flow.name, "step": step_name, "run": str(run_id), "task": str(task_id)})
         try:
             self._watch = watch.begin(strict=True)
@@ -310,7 +310,7 @@ class RightsizeDecorator(StepDecorator):
             from metaflow import current
             self._register(current.run_id, current.task_id, runs.FIELD, runs.FIELD, told)
         if self._card is not None:
-            self._card.save(self._with_plan(watch.report_html(), watch.paste("metaflow")), final=True)
+            self._card.save(self._with_plan(watch.report_html()), final=True)
         if self._is_remote:
             watch.hand_over()
 
