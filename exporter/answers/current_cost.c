@@ -125,14 +125,16 @@ static double cost_at(const struct current_cost_question *q, const struct curren
 	const char *code = q->options->currency ? q->options->currency : "USD";
 	const struct currency *currency = catalogue_currency(q->catalogue, code);
 	struct job_profile profile = forecast_profile(r->seconds);
-	struct cost_terms terms = {.currency = currency, .ipv4 = q->options->ipv4};
+	struct cost_terms terms = {.ipv4 = q->options->ipv4};
 
 	if (!at->priced || !currency)
 		return NAN;
 	profile.sent_bytes = r->sent_bytes;
-	return forecast_cost_of(q->catalogue, at->server, at->current.priced, &took, &held,
-		&profile, &terms)
-		.amount;
+
+	struct run_bill bill = forecast_bill(q->catalogue, at->server,
+		at->current.priced->allocation == ALLOCATION_SPOT, &took, &held, &profile, &terms);
+
+	return forecast_cost_amount(q->catalogue, at->current.priced, &bill, currency);
 }
 
 double current_cost_of_run(const struct current_cost_question *q, const struct past_run *r,

@@ -191,22 +191,6 @@ static double used_seconds(const struct bill *b, double seconds)
 	return forecast_with_rework(seconds, b->interruptions_per_hour) + b->start_seconds;
 }
 
-static double bill_seconds(const struct bill *b, double seconds)
-{
-	return billing_seconds(&b->rule, used_seconds(b, seconds));
-}
-
-/* Returns the billed seconds, as a mean over the spread of the duration (the rule is in
- * forecast.h). */
-static double mean_bill(const struct bill *b, const struct forecast *f)
-{
-	double middle = bill_seconds(b, f->seconds);
-
-	if (isnan(f->low) || isnan(f->high))
-		return middle;
-	return 0.3 * bill_seconds(b, f->low) + 0.4 * middle + 0.3 * bill_seconds(b, f->high);
-}
-
 /* Returns one part of the cost: amount x price. If the price is unknown, returns 0 and sets the bit
  * `gap` in `lacks`. */
 static double part_of(double amount, double price, enum cost_gap gap, unsigned *lacks)
@@ -266,13 +250,11 @@ struct run_bill forecast_bill(const struct catalogue *c, const struct server *s,
 {
 	struct bill bill = bill_of(c, s, spot, terms);
 	double local = isnan(s->storage_size) ? 0 : s->storage_size;
-
-	return (struct run_bill){
-		.seconds = bill_seconds(&bill, f->seconds),
-		.mean = mean_bill(&bill, f),
-		.low = bill_seconds(&bill, f->low),
-		.high = bill_seconds(&bill, f->high),
-		.added = bill_seconds(&bill, f->seconds) - used_seconds(&bill, f->seconds),
+	double used = used_seconds(&bill, f->seconds);
+	struct run_bill b = {
+		.seconds = billing_seconds(&bill.rule, used),
+		.low = billing_seconds(&bill.rule, used_seconds(&bill, f->low)),
+		.high = billing_seconds(&bill.rule, used_seconds(&bill, f->high)),
 		.disk_gb = d->disk_bytes / GB - local,
 		.sent_gb = p->sent_bytes / GB,
 		.addresses = terms->ipv4,
@@ -280,6 +262,12 @@ struct run_bill forecast_bill(const struct catalogue *c, const struct server *s,
 				 COST_LACKS_BILLING :
 				 0,
 	};
+
+	b.added = b.seconds - used;
+	/* The rule for the mean is in forecast.h. */
+	b.mean = isnan(f->low) || isnan(f->high) ? b.seconds :
+						   0.3 * b.low + 0.4 * b.seconds + 0.3 * b.high;
+	return b;
 }
 
 double forecast_cost_amount(const struct catalogue *c, const struct price *price,
@@ -290,21 +278,23 @@ double forecast_cost_amount(const struct catalogue *c, const struct price *price
 	return cost_for(&rates, b, b->mean).amount;
 }
 
-struct cost forecast_cost_of(const struct catalogue *c, const struct server *s,
-	const struct price *price, const struct forecast *f, const struct demand *d,
-	const struct job_profile *p, const struct cost_terms *terms)
+double forecast_cost_least(double hour, const struct run_bill *b)
 {
-	struct price_rates rates = rates_of(c, price, terms->currency);
-	struct run_bill b =
-		forecast_bill(c, s, price->allocation == ALLOCATION_SPOT, f, d, p, terms);
-	struct cost cost = cost_for(&rates, &b, b.seconds);
-	double mean = cost_for(&rates, &b, b.mean).amount;
+	return hour * (b->mean / HOUR);
+}
 
-	cost.added_seconds = b.added;
+struct cost forecast_cost_of(const struct catalogue *c, const struct price *price,
+	const struct run_bill *b, const struct currency *to)
+{
+	struct price_rates rates = rates_of(c, price, to);
+	struct cost cost = cost_for(&rates, b, b->seconds);
+	double mean = cost_for(&rates, b, b->mean).amount;
+
+	cost.added_seconds = b->added;
 	cost.spread = mean - cost.amount;
 	cost.amount = mean;
-	cost.low = cost_for(&rates, &b, b.low).amount;
-	cost.high = cost_for(&rates, &b, b.high).amount;
+	cost.low = cost_for(&rates, b, b->low).amount;
+	cost.high = cost_for(&rates, b, b->high).amount;
 	return cost;
 }
 

@@ -94,7 +94,7 @@ enum cost_gap {
 };
 
 struct cost {
-	/* Cost of a run, in cost_terms.currency. amount: expected cost. low, high: cost if the run
+	/* Cost of a run. amount: expected cost. low, high: cost if the run
 	 * takes forecast.low or forecast.high seconds. */
 	double low, amount, high;
 	/* Parts of amount; 0 = none. The first four are for a run of forecast.seconds. `spread` is
@@ -107,7 +107,6 @@ struct cost {
 };
 
 struct cost_terms {
-	const struct currency *currency;
 	double spot_interruptions_per_hour;
 	bool ipv4; /* the cost includes a public address */
 };
@@ -126,14 +125,18 @@ struct run_bill forecast_bill(const struct catalogue *c, const struct server *s,
 	const struct forecast *f, const struct demand *d, const struct job_profile *p,
 	const struct cost_terms *terms);
 
-/* Returns cost.amount at this price, in the currency `to`. */
+/* Returns the cost of a run at this price, in the currency `to`. `b` is the bill for the server and
+ * the kind of the price (spot or not). NaN = the duration or the exchange rate is unknown. */
+struct cost forecast_cost_of(const struct catalogue *c, const struct price *price,
+	const struct run_bill *b, const struct currency *to);
+
+/* Returns only the amount of forecast_cost_of. */
 double forecast_cost_amount(const struct catalogue *c, const struct price *price,
 	const struct run_bill *b, const struct currency *to);
 
-/* Returns the cost of a run at this price. NaN = the duration or the exchange rate is unknown. */
-struct cost forecast_cost_of(const struct catalogue *c, const struct server *s,
-	const struct price *price, const struct forecast *f, const struct demand *d,
-	const struct job_profile *p, const struct cost_terms *terms);
+/* Returns a lower bound of forecast_cost_amount: the cost without storage, traffic and address.
+ * `hour`: price of an hour, in the currency of the result. */
+double forecast_cost_least(double hour, const struct run_bill *b);
 
 /* Returns the share of a server that these cores and this memory use, at most 1. Cores and memory
  * are weighted by usual cloud prices. An unknown amount counts as 0. NaN = both amounts or the

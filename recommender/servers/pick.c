@@ -61,7 +61,7 @@ static void search_in(struct pick_search *q, const struct currency *currency)
 {
 	const struct catalogue *c = q->input.c;
 
-	q->currency = q->terms.currency = currency;
+	q->currency = currency;
 	for (size_t i = 0; i < c->n_currencies; i++)
 		q->rate[i] =
 			currency ? catalogue_currency_rate(&c->currency[i], currency) : (double)NAN;
@@ -91,19 +91,35 @@ struct bills {
 	struct run_bill of[2];
 };
 
-/* Returns the cost of a run at a price. NaN = unknown. */
-static double run_cost(const struct pick_search *q, const struct pick *on, const struct price *p,
-	struct bills *bills)
+static const struct run_bill *bill_at(const struct pick_search *q, const struct pick *on,
+	const struct price *p, struct bills *bills)
 {
 	bool spot = p->allocation == ALLOCATION_SPOT;
 
-	if (!(on->forecast.seconds > 0) || isnan(q->rate[p->currency]))
-		return NAN;
 	if (!bills->known[spot])
 		bills->of[spot] = forecast_bill(q->input.c, on->server, spot, &on->forecast,
 			q->input.d, &q->profile, &q->terms);
 	bills->known[spot] = true;
-	return forecast_cost_amount(q->input.c, p, &bills->of[spot], q->currency);
+	return &bills->of[spot];
+}
+
+/* Returns the cost of a run at a price. NaN = unknown. */
+static double run_cost(const struct pick_search *q, const struct pick *on, const struct price *p,
+	struct bills *bills)
+{
+	if (!(on->forecast.seconds > 0) || isnan(q->rate[p->currency]))
+		return NAN;
+	return forecast_cost_amount(q->input.c, p, bill_at(q, on, p, bills), q->currency);
+}
+
+/* Returns true if the value of compared() is above `lowest` for this price. This test is cheap, and
+ * rules out most prices of a server. It does not find all prices whose value is above `lowest`. */
+static bool is_dearer(const struct pick_search *q, const struct pick *on, const struct price *p,
+	struct bills *bills, double lowest)
+{
+	return q->objective->by_forecast && on->forecast.seconds > 0 &&
+	       forecast_cost_least(p->price * q->rate[p->currency], bill_at(q, on, p, bills)) >
+		       lowest;
 }
 
 /* Returns the value by which the prices of one server are compared. If the objective reads
@@ -132,6 +148,8 @@ bool pick_meets_deadline(const struct pick_options *o, const struct forecast *f,
 {
 	double late = isnan(f->high) ? f->seconds : f->high;
 
+	if (!(o->deadline_seconds > 0))
+		return true;
 	if (p->allocation == ALLOCATION_SPOT)
 		late = forecast_with_rework(late, o->spot_interruptions_per_hour);
 	return filter_keeps_limit(o->deadline_seconds, late);
@@ -140,12 +158,11 @@ bool pick_meets_deadline(const struct pick_options *o, const struct forecast *f,
 /* Finds the best allowed price of ret->server: the lowest of the reliable prices
  * (pick_price_is_sure) or, if there is none, the lowest of the others. Returns EXCLUSION_COUNT, or
  * the reason why no price is allowed. */
-static enum exclusion find_price(const struct pick_search *q, struct pick *ret)
+static enum exclusion find_price(const struct pick_search *q, struct pick *ret, struct bills *bills)
 {
 	const struct server *s = ret->server;
 	const struct price *first = q->input.c->price + s->first_price;
 	enum exclusion reason = EXCLUDED_NO_PRICE;
-	struct bills bills = {0};
 	enum exclusion late =
 		isnan(ret->forecast.seconds) ? EXCLUDED_NO_FORECAST : EXCLUDED_TOO_SLOW;
 	double lowest = INFINITY;
@@ -164,14 +181,18 @@ static enum exclusion find_price(const struct pick_search *q, struct pick *ret)
 			reason = reason > late ? reason : late;
 			continue;
 		}
-		double value = compared(q, ret, p, &bills);
 		bool unknown = isnan(q->rate[p->currency]);
 		enum exclusion why = unknown ? EXCLUDED_CURRENCY : EXCLUDED_TOO_EXPENSIVE;
 
 		reason = reason > why ? reason : why;
+		if (pick_price_is_sure(p) <= sure && is_dearer(q, ret, p, bills, lowest))
+			continue;
+
+		double value = compared(q, ret, p, bills);
+
 		if (value < INFINITY && pick_price_is_sure(p) > sure)
 			lowest = INFINITY;
-		if (pick_price_is_sure(p) >= sure && is_better(q, ret, p, &bills, value, lowest)) {
+		if (pick_price_is_sure(p) >= sure && is_better(q, ret, p, bills, value, lowest)) {
 			sure = pick_price_is_sure(p);
 			lowest = value;
 			ret->priced = p;
@@ -181,23 +202,24 @@ static enum exclusion find_price(const struct pick_search *q, struct pick *ret)
 	return ret->priced ? EXCLUSION_COUNT : reason;
 }
 
-/* Computes price, forecast, cost and key of a server that passed the filters. Returns
+/* Computes price, forecast, cost.amount and key of a server that passed the filters. Returns
  * EXCLUSION_COUNT, or the reason against the server. */
 static enum exclusion appraise_server(const struct pick_search *q, const struct server *s,
 	struct pick *ret)
 {
 	const struct filter_input *a = &q->input;
 	struct pick p = {.server = s,
-		.score = q->scores ? (double)q->scores[s - a->c->server] : (double)NAN};
-
-	p.forecast = forecast_on(a->c, &q->profile, s);
-	enum exclusion reason = find_price(q, &p);
+		.score = q->scores ? (double)q->scores[s - a->c->server] : (double)NAN,
+		.forecast = forecast_on(a->c, &q->profile, s)};
+	struct bills bills = {0};
+	enum exclusion reason = find_price(q, &p, &bills);
 
 	if (reason != EXCLUSION_COUNT)
 		return reason;
 	p.region = &a->c->region[p.priced->region];
 	p.region_id = p.region->region_id;
-	p.cost = forecast_cost_of(a->c, s, p.priced, &p.forecast, a->d, &q->profile, &q->terms);
+	p.cost.amount =
+		forecast_cost_amount(a->c, p.priced, bill_at(q, &p, p.priced, &bills), q->currency);
 	p.forecast_duration_seconds = p.forecast.seconds;
 	p.forecast_cost = p.cost.amount;
 	p.usable_score = forecast_usable_score(s, q->cores);
@@ -211,6 +233,15 @@ static enum exclusion appraise_server(const struct pick_search *q, const struct 
 			   forecast_scales(&q->profile));
 	*ret = p;
 	return EXCLUSION_COUNT;
+}
+
+/* Computes all parts of the cost. A search needs them only for the servers that it returns. */
+static void complete_cost(const struct pick_search *q, struct pick *p)
+{
+	struct bills bills = {0};
+
+	p->cost = forecast_cost_of(q->input.c, p->priced, bill_at(q, p, p->priced, &bills),
+		q->currency);
 }
 
 /* Returns USD if at least one price of a fitting server can be converted to USD. Otherwise returns
@@ -338,6 +369,8 @@ static struct best rank_servers(const struct pick_search *q, const struct server
 		}
 	}
 	qsort(best.pick, best.n, sizeof *best.pick, by_key);
+	for (size_t i = 0; i < best.n; i++)
+		complete_cost(q, &best.pick[i]);
 	return best;
 }
 
@@ -379,7 +412,12 @@ enum exclusion pick_one(const struct catalogue *c, const struct server *s, const
 
 	search_begin(&q, c, d, o);
 	search_in(&q, o->currency ? catalogue_currency(c, o->currency) : &c->currency[0]);
-	return appraise_server(&q, s, ret);
+
+	enum exclusion reason = appraise_server(&q, s, ret);
+
+	if (reason == EXCLUSION_COUNT)
+		complete_cost(&q, ret);
+	return reason;
 }
 
 /* Appends how much worse `key` is than `best`, the key of the best pick, in per cent. Writes no

@@ -32,6 +32,7 @@ void expert_record_add(struct expert_record *t, const struct expert_trial *trial
 	if (t->n == PEAKS_SEEN_MAX)
 		drop_oldest(t);
 	t->at[t->n] = *trial;
+	t->at[t->n].log_value = log(trial->value);
 	order_add(t, t->n++);
 }
 
@@ -44,8 +45,10 @@ void expert_record_move(struct expert_record *t, uint64_t first, double factor)
 	for (size_t i = 0; n < t->n; i++)
 		if (t->order[i] < t->n)
 			t->order[n++] = t->order[i];
-	for (size_t i = 0; i < t->n; i++)
+	for (size_t i = 0; i < t->n; i++) {
 		t->at[i].value *= factor;
+		t->at[i].log_value = log(t->at[i].value);
+	}
 }
 
 void expert_record_fade(double ret[PEAKS_SEEN_MAX])
@@ -76,15 +79,12 @@ static double prior_spread(const struct expert_record *t, const double age_weigh
 		SPREAD_MAX * fmax(1, USUAL_DEVIATION / expected));
 }
 
-/* Returns the weight of a past run. `other` is the prediction for that run, and `value` is the
- * prediction for the next run. The weight is 1 if both predictions are equal. It falls towards 0.1
- * as they differ more. `width`: ratio_options.likeness. */
-static double likeness_of(double value, double other, double width)
+/* Returns the weight of a past run. `log_other` is the logarithm of the prediction for that run, and
+ * `log_value` is that for the next run. The weight is 1 if both predictions are equal. It falls
+ * towards 0.1 as they differ more. `width`: ratio_options.likeness. */
+static double likeness_of(double log_value, double log_other, double width)
 {
-	if (other == value)
-		return 1;
-
-	double distance = log(other / value) / width;
+	double distance = (log_other - log_value) / width;
 
 	return 0.1 + 0.9 * exp(-distance * distance / 2);
 }
@@ -144,8 +144,8 @@ void expert_record_ratios(const struct expert_record *t, const struct ratio_prio
 	double value, enum ratio_purpose purpose, const struct ratio_options *o,
 	const double age_weight[PEAKS_SEEN_MAX], struct expert_ratios *ret)
 {
-	double weight[PEAKS_SEEN_MAX], ratio[PEAKS_SEEN_MAX], mean_stake = 0,
-							      prior_weight = o->prior_weight;
+	double weight[PEAKS_SEEN_MAX], ratio[PEAKS_SEEN_MAX], stakes = 0;
+	double prior_weight = o->prior_weight, log_value = log(value);
 	double spread = prior_spread(t, age_weight, prior, o->prior_weight);
 	struct weighted_value made_up[PRIOR_ATOMS];
 	/* Likeness: result of likeness_of for the prediction `like`. */
@@ -157,20 +157,20 @@ void expert_record_ratios(const struct expert_record *t, const struct ratio_prio
 
 		weight[i] = age_weight[t->n - 1 - i];
 		if (purpose == FOR_COST)
-			weight[i] *= trial->value / value * trial->stake;
+			weight[i] *= trial->value * trial->stake / value;
 		/* Successive runs often have equal predictions, so compute their likeness once. */
 		if (o->likeness > 0 && trial->value != like) {
 			like = trial->value;
-			likeness = likeness_of(value, like, o->likeness);
+			likeness = likeness_of(log_value, trial->log_value, o->likeness);
 		}
 		weight[i] *= likeness;
 		ret->sum += weight[i];
-		mean_stake += trial->stake / (double)t->n;
+		stakes += trial->stake;
 	}
 	if (purpose == FOR_CHANCE)
 		prior_weight = PRIOR_WEIGHT_FOR_CHANCE;
 	else if (t->n)
-		prior_weight *= mean_stake;
+		prior_weight *= stakes / (double)t->n;
 	for (size_t i = 0; i < PRIOR_ATOMS; i++) {
 		made_up[i] = (struct weighted_value){
 			fmax(1 + (prior->at[i].value - 1) * spread, 0.05),

@@ -17,6 +17,7 @@
 /* One run that the expert predicted. */
 struct expert_trial {
 	double ratio, value;     /* peak / prediction; prediction in bytes */
+	double log_value;        /* set by expert_record_add */
 	bool at_least;           /* the run was killed: its ratio is above `ratio` */
 	double stake;            /* duration of the run in seconds; 1 if unknown */
 	double loss[PRICES_MAX]; /* cost if this expert alone sized the run, for each price */

@@ -4,18 +4,24 @@
 
 #include "recommender/sizing/strategy.h"
 
+/* Number of newest successful runs from which the rule learns GPU memory and disk. Its work grows
+ * with the square of the number. Older runs count by their largest value. */
+#define SPACE_RUNS 60
+
 /* Sizes GPU memory or disk with the method's rule for memory. `peak` reads the value of a run. The
- * result is never below `largest`, the largest observed value. */
+ * result is never below `largest`, the largest value of the runs in `used`. */
 static double space_for(const struct sizing_method *m, const struct runs *runs,
 	const struct runs *used, const struct sizing_options *options,
 	double (*peak)(const struct run *), double largest)
 {
 	const struct sizing_rule *rule = sizing_rule_of(m, RISK_SAFE);
 	struct rule_options rule_options = sizing_rule_options(rule, options);
+	struct runs newest = *used;
 	struct replayed f;
 	double space;
 
-	replay_runs(&f, rule, &rule_options, runs, used, peak,
+	newest.n = used->n < SPACE_RUNS ? used->n : SPACE_RUNS;
+	replay_runs(&f, rule, &rule_options, runs, &newest, peak,
 		m->rule ? REPLAY_SCORED : REPLAY_UNSCORED);
 	space = fmax(rule->allocate(f.state, sizing_next_input(options)), largest);
 	replay_done(&f);

@@ -304,11 +304,16 @@ static struct cost cost_on(const struct catalogue *c, const char *vendor, const 
 {
 	const struct server *s = catalogue_find(c, vendor, server);
 	struct forecast f = {seconds * 0.5, seconds, seconds * 2, FORECAST_SAME};
-	struct cost_terms terms = {.currency = catalogue_currency(c, currency),
-		.spot_interruptions_per_hour = 1,
-		.ipv4 = true};
+	struct cost_terms terms = {.spot_interruptions_per_hour = 1, .ipv4 = true};
+	const struct price *price = &c->price[s->first_price];
+	struct run_bill bill =
+		forecast_bill(c, s, price->allocation == ALLOCATION_SPOT, &f, &d, &p, &terms);
+	struct cost cost = forecast_cost_of(c, price, &bill, catalogue_currency(c, currency));
 
-	return forecast_cost_of(c, s, &c->price[s->first_price], &f, &d, &p, &terms);
+	assert_true(cost.amount == forecast_cost_amount(c, price, &bill,
+					   catalogue_currency(c, currency)) ||
+		    isnan(cost.amount));
+	return cost;
 }
 
 static void costs_have_parts_and_name_what_they_lack(void **state)
@@ -373,14 +378,15 @@ static void steps_of_a_bill_count_with_their_chance(void **state)
 		{NAN, 3700, NAN, 2},
 	};
 	const struct server *s = catalogue_find(c, "h", "x");
-	const struct cost_terms terms = {.currency = catalogue_currency(c, "EUR")};
+	const struct cost_terms terms = {0};
 	const struct demand d = {NAN, NAN, NAN, NAN, NAN, NAN};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct job_profile p = forecast_profile(table[i].seconds);
 		struct forecast f = {table[i].low, table[i].seconds, table[i].high, FORECAST_SAME};
-		struct cost cost =
-			forecast_cost_of(c, s, &c->price[s->first_price], &f, &d, &p, &terms);
+		struct run_bill bill = forecast_bill(c, s, false, &f, &d, &p, &terms);
+		struct cost cost = forecast_cost_of(c, &c->price[s->first_price], &bill,
+			catalogue_currency(c, "EUR"));
 
 		near(cost.billed_seconds, 3600 * ceil(table[i].seconds / 3600));
 		near(cost.amount, 3.6 * table[i].hours);

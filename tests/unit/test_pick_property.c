@@ -218,6 +218,7 @@ struct asked {
 	bool timed, by_time; /* the duration is known; the objective compares runs */
 	struct job_profile p;
 	struct cost_terms terms;
+	const struct currency *currency;
 	double cores;    /* number of cores that the job keeps busy */
 	bool ref_scored; /* the speed of the job's server is known */
 };
@@ -227,8 +228,8 @@ static struct asked asked_of(const struct catalogue *c, const struct question *q
 	const struct pick_options *o = &q->o;
 	struct asked a = {.objective = o->objective->name,
 		.p = o->profile ? *o->profile : forecast_profile(q->d.duration_seconds),
-		.terms = {
-			catalogue_currency(c, o->currency), o->spot_interruptions_per_hour, false}};
+		.terms = {.spot_interruptions_per_hour = o->spot_interruptions_per_hour},
+		.currency = catalogue_currency(c, o->currency)};
 	const struct server *r = a.p.reference;
 
 	a.timed = a.p.duration_seconds > 0;
@@ -254,6 +255,15 @@ static double late_end(const struct pick_options *o, const struct forecast *f,
 	return (exp(rate * late / 3600) - 1) / rate * 3600;
 }
 
+static double cost_at(const struct catalogue *c, const struct server *s, const struct price *at,
+	const struct forecast *f, const struct demand *d, const struct asked *a)
+{
+	struct run_bill bill =
+		forecast_bill(c, s, at->allocation == ALLOCATION_SPOT, f, d, &a->p, &a->terms);
+
+	return forecast_cost_of(c, at, &bill, a->currency).amount;
+}
+
 /* Returns the price with the lowest cost of a run, or the lowest price. A price of an unknown
  * allocation is taken only if there is no other. */
 static const struct price *best_price(const struct catalogue *c, const struct server *s,
@@ -267,8 +277,8 @@ static const struct price *best_price(const struct catalogue *c, const struct se
 	for (uint32_t k = 0; k < s->n_prices; k++) {
 		const struct price *row = &c->price[s->first_price + k];
 		bool any = row->allocation == ALLOCATION_ANY;
-		double amount = row->price * catalogue_currency_rate(&c->currency[row->currency],
-						     a->terms.currency);
+		double amount = row->price *
+				catalogue_currency_rate(&c->currency[row->currency], a->currency);
 
 		if (!(allowed >> (any ? ALLOCATION_ONDEMAND : row->allocation) & 1))
 			continue;
@@ -277,7 +287,7 @@ static const struct price *best_price(const struct catalogue *c, const struct se
 		if (o->deadline_seconds > 0 && !(late_end(o, f, row) <= o->deadline_seconds))
 			continue;
 		if (a->by_time && a->timed)
-			amount = forecast_cost_of(c, s, row, f, &q->d, &a->p, &a->terms).amount;
+			amount = cost_at(c, s, row, f, &q->d, a);
 		if (amount < lowest[any]) {
 			lowest[any] = amount;
 			best[any] = row;
@@ -329,7 +339,7 @@ static bool is_candidate(const struct catalogue *c, const struct server *s,
 	struct asked a = asked_of(c, q);
 	struct forecast f = forecast_on(c, &a.p, s);
 
-	if (!fits(c, s, q) || !a.terms.currency)
+	if (!fits(c, s, q) || !a.currency)
 		return false;
 	const struct price *best = best_price(c, s, q, &a, &f);
 
@@ -337,8 +347,8 @@ static bool is_candidate(const struct catalogue *c, const struct server *s,
 		return false;
 	*ret = (struct candidate){.server = s,
 		.price = best->price *
-			 catalogue_currency_rate(&c->currency[best->currency], a.terms.currency),
-		.cost = forecast_cost_of(c, s, best, &f, &q->d, &a.p, &a.terms).amount,
+			 catalogue_currency_rate(&c->currency[best->currency], a.currency),
+		.cost = cost_at(c, s, best, &f, &q->d, &a),
 		.unsure = best->allocation == ALLOCATION_ANY ||
 			  (a.by_time && f.basis == FORECAST_ASSUMED && a.ref_scored)};
 	ret->key = key_of(c, &a, q, ret, f.seconds);
