@@ -53,7 +53,8 @@ struct host {
 	struct tree *proc, *sys, *root; /* --path.procfs, --path.sysfs, --path.rootfs */
 	struct tree *root_sys;          /* directory `sys` below `root`; NULL = not there */
 	struct now now;                 /* time of the tick */
-	/* Reads the clock, for the time of a single read within a tick. NULL = use `now`. */
+	/* Reads the clock: the time of a single read may differ from the time of its tick. NULL =
+	 * use `now`. */
 	struct now (*clock)(void);
 	long ticks_per_second; /* USER_HZ, unit of the times in /proc/PID/stat */
 	size_t page_size;

@@ -50,12 +50,12 @@ enum mount_kind mount_kind_of(const struct mount *m);
 int mounts_read(struct mounts *m, struct tree *proc, const char *path, struct err *e);
 void mounts_done(struct mounts *m);
 
-/* Returns true if `path` is the mount point or is below it. The path may lead to another mount that
- * covers this one. */
+/* Returns true if `path` is the mount point or is below it. If another mount covers this one, the
+ * path leads to the other mount, but the result is true. */
 bool mount_holds(const struct mount *m, const char *path);
 
-/* Returns the mount that a path without symbolic links leads to; NULL = none. A later mount covers
- * an earlier mount on the same point. */
+/* Returns the mount that a path leads to; NULL = none. The path must contain no symbolic links. A
+ * later mount covers an earlier mount on the same point. */
 const struct mount *mounts_find(const struct mounts *all, const char *path);
 
 /* Watches the mount table of this process for changes. */

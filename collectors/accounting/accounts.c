@@ -67,10 +67,9 @@ struct account {
 	bool has_own, from_now, group_made;
 	struct run_group run_group;
 	/* CPU time that the run's own group counted before the run began:
-	 * - `older_seconds`: subtracted from the group's CPU time.
-	 * - `older_missed`: upper bound of the part of `older_seconds` that the run itself may have
-	 *   used.
-	 * - `older_foreign`: not subtracted, although other processes may have used it. */
+	 * - `older_seconds`: this part is subtracted from the group's CPU time.
+	 * - `older_missed`: upper bound of the part of `older_seconds` that the run may have used.
+	 * - `older_foreign`: other processes may have used it, but it is not subtracted. */
 	double older_seconds, older_missed, older_foreign;
 	bool children_ignored; /* see struct process_tree */
 	bool ours;             /* as in struct account_spec */
@@ -95,13 +94,13 @@ struct account {
 	double clock_births;
 	/* upper bound of the number of process ends in the run; NaN = not counted */
 	double clock_ends;
-	/* upper bound of the CPU seconds that the run used before `clock` began and that no source
-	 * counted */
+	/* upper bound of the CPU seconds that no source counted, because the run used them before
+	 * `clock` began */
 	double clock_missed;
 	double stolen; /* share of recent CPU time that the host took from this virtual machine */
 	bool steal_known; /* `stolen` was read at least once */
-	/* CPU time of the root that is not part of the run: the time before exec, or before the
-	 * root entered its own group. */
+	/* CPU time of the run's first process that does not count: it was used before exec, or
+	 * before this process entered a control group of its own. */
 	double forked_seconds;
 	double known[SOURCES]; /* CPU seconds of the run by each source; NaN = not available */
 	double total, system, user;
@@ -248,7 +247,8 @@ static void find_older(struct account *a, const struct host *h, const struct pro
 	double unknown = used - fmax(known, 0);
 	double most = a->machine.cpus * age;
 
-	/* In a time namespace, start times come from another clock, so the age may be negative. */
+	/* In a time namespace, start times come from another clock. The age may then be negative,
+	 * and no bound is known. */
 	if (!a->machine_known || age < 0 || !(unknown > most + OLDER_SECONDS)) {
 		a->older_foreign = a->group_made ? 0 : fmax(unknown, 0);
 		return;
@@ -447,8 +447,8 @@ static double look_at_clock(struct account *a)
 	       (a->helpers.seconds - a->helpers.unclocked_seconds);
 }
 
-/* In the first samples, attaches all clocks again if there is none, or if a process that began
- * before they were attached was found only later: that process may have no clock. */
+/* In the first samples, attaches all clocks again in two cases: there is no clock, or a process is
+ * found that began before the clocks were attached, so it may have no clock. */
 static void check_clock(struct account *a, const struct host *h, struct process_tree *tree)
 {
 	if (!a->clock_wanted || a->looks > CLOCK_CHECK_LOOKS ||
@@ -461,9 +461,8 @@ static void check_clock(struct account *a, const struct host *h, struct process_
 		a->known[SOURCE_CLOCK] = look_at_clock(a);
 	detach_clock(a);
 	attach_clock(a, h, tree);
-	/* No clock could be attached, so the missing CPU time is usually unknown. The exception is
-	 * a run whose processes have all ended, if the last clock counted at least the CPU time
-	 * that /proc shows. The last clock then lacked no process. */
+	/* Without a clock, the missing CPU time is usually unknown. The exception: the run has no
+	 * living process, and the last clock counted all CPU time that /proc shows. */
 	if (!a->clock &&
 		(any_lives(tree) || !(a->known[SOURCE_CLOCK] + WORTH_NAMING_SECONDS >= shown))) {
 		missed = INFINITY;
@@ -569,9 +568,9 @@ void account_find_members(struct account *a, const struct host *h, struct proces
 
 /* ---- one sample ---- */
 
-/* Takes the CPU time and the memory peak from exit accounting. Exit records lack the cost of
- * process ends, so that cost is added. The added cost does not raise the result above the CPU time
- * of the run's own group, if that time is known. */
+/* Takes the CPU time and the memory peak from exit accounting. Exit records lack the CPU time of
+ * the process ends, so an estimate of this time is added. With the estimate, the result is at most
+ * the CPU time of the run's own group, if that time is known. */
 static void look_at_events(struct account *a, const struct process_tree *tree,
 	double value[RUN_N_METRICS])
 {
@@ -599,8 +598,8 @@ static void look_at_events(struct account *a, const struct process_tree *tree,
 		peak = NAN;
 	value[RUN_MEMORY_PEAK_PROCESS_BYTES] = fmax(value[RUN_MEMORY_PEAK_PROCESS_BYTES], peak);
 	value[RUN_MEMORY_PEAK_BYTES] = fmax(value[RUN_MEMORY_PEAK_BYTES], peak);
-	/* The values below include the records of helpers, so they are not used for a run with
-	 * helpers. */
+	/* Do not use the values below for a run with helpers, because they include the helpers'
+	 * records. */
 	if (tree->any_helper)
 		return;
 	value[RUN_CPU_WAIT_SECONDS] =
@@ -685,9 +684,9 @@ static void note_steal(struct account *a)
 }
 
 /* Returns true if the task clock is used as a source. On a virtual machine, the clock also counts
- * stolen time, in which the host ran other work. A wrapper that does not know the stolen time uses
- * wait4(2) instead. If a process ignores its children, wait4(2) is incomplete, and the clock is
- * used. */
+ * stolen time, in which the host ran other work. A wrapper therefore uses wait4(2) if the stolen
+ * time is unknown. The exception is a process that ignores its children: wait4(2) is then
+ * incomplete, and the clock is used. */
 static bool clock_is_needed(const struct account *a)
 {
 	return a->steal_known || !a->ours || a->children_ignored;
@@ -814,8 +813,8 @@ static double ends_seconds(const struct account *a)
 	double births = births_of(a) - a->births, pages = a->peak_process_bytes / 4096;
 	double ends = isnan(a->clock_ends) ? births : a->clock_ends;
 
-	/* `ends` is negative if /proc/loadavg became readable only during the run, because
-	 * births_here then restarts the count. */
+	/* `ends` is negative if /proc/loadavg became readable only during the run: births_here then
+	 * restarts the count at 0. */
 	if (ends < 0)
 		return NAN;
 	return ends * (LINEAGE_END_NS + pages * LINEAGE_END_PAGE_NS) / 1e9;
@@ -828,13 +827,13 @@ static double missed_of(const struct account *a, enum cpu_source source)
 
 	if (source == SOURCE_CGROUP)
 		return a->older_missed;
-	/* The wrapper waits for the root and for all orphans. wait4(2) therefore reports all CPU
-	 * time, unless some process ignores its children. */
+	/* The wrapper waits for the root and for all orphans, so wait4(2) reports all CPU time. The
+	 * exception is a process that ignores its children. */
 	if (a->ours && a->root && !a->children_ignored &&
 		a->known[SOURCE_RUSAGE] * WORTH_NAMING + WORTH_NAMING_SECONDS >= a->total)
 		return 0;
-	/* The clock misses process ends and set-user-ID programs. No such program ran unseen if
-	 * ends and the clock's errors explain the difference between the clock and the total. */
+	/* The clock misses process ends and set-user-ID programs. If ends and errors of the clock
+	 * explain the whole difference to the total, no set-user-ID program ran. */
 	double unclocked = ends + a->counted.stolen_seconds + a->clock_error;
 
 	if (a->known[SOURCE_CLOCK] + unclocked >= a->total)
@@ -856,8 +855,8 @@ static double foreign_of(const struct account *a, enum cpu_source source)
 		 * cost of process ends. This estimate may be too high. */
 		return fmax(a->total - recorded, 0);
 	case SOURCE_CLOCK:
-		/* The stolen time that was subtracted is an estimate. The total may still
-		 * contain stolen time of the machine that was not subtracted. */
+		/* The stolen time that was subtracted is an estimate. The total may still contain
+		 * the rest of the machine's stolen time. */
 		return a->steal_known ? fmax(a->machine.stolen_seconds - a->stolen_before -
 							a->counted.stolen_seconds,
 						0) :

@@ -1,16 +1,13 @@
 /* Finds the CPU time of a run from the best source available, and an upper bound of the CPU time
  * that this source lacks. Also reads the kernel's numbers for the run's own control group.
- *
- * Usually no source counts too much. Therefore the largest value is reported. `cpu_foreign_seconds`
- * is the most by which this value may be too high. `cpu_source` names the first source of this list
- * that explains nearly all of the reported value:
- *
+ * Each source may miss CPU time, but usually none counts too much. Therefore the largest value is
+ * reported. `cpu_foreign_seconds` is the most by which this value may be too high. `cpu_source`
+ * names the first source of this list that explains nearly all of the reported value:
  * 	cgroup      the kernel's account of the run's own group, minus earlier use by others
  * 	taskstats   exit accounting on a privileged host, plus the cost of ends (exit_cost.h)
  * 	task-clock  perf counters that child processes inherit; they lack process ends
  * 	rusage      getrusage(2) of the process that waits for the run's processes
  * 	proc        readings of /proc, including the CPU time of children that a parent waited for
- *
  * Sampler thread only. */
 #ifndef COLLECTORS_ACCOUNTING_ACCOUNTS_H
 #define COLLECTORS_ACCOUNTING_ACCOUNTS_H
@@ -108,8 +105,8 @@ struct account_note {
 	 * - "limit": the memory limit at which a process of the run was killed, minus the memory of
 	 *   foreign processes in the group. */
 	const char *memory_source;
-	/* largest memory peak of a process in the exit records so far, bytes; NaN = the run gets no
-	 * exit records */
+	/* largest memory peak of one process that the exit records reported so far, bytes; NaN =
+	 * the run gets no exit records */
 	double peak_told_at_ends;
 	double peak_told_by_limit; /* peak found by account_end, bytes; NaN = no kill */
 	/* Processes that the OOM killer killed since the run began. `oom_kills`: in the run's own

@@ -58,9 +58,10 @@ struct measured {
 	double seconds, more_seconds, weight, most;
 };
 
-/* Gives the run its share of the measured cost. A process end costs at most the time that it took.
- * The share is therefore at most the time that the ends of the run's processes took. The share is
- * at least the measured cost minus the time that all other ends in the group took. */
+/* Gives the run its share of the measured cost of process ends in the group. The share is
+ * proportional to the estimated cost of the run's own ends, within two bounds:
+ * - At most the elapsed time of the run's own ends. An end cannot use more CPU time than it took.
+ * - At least the measured cost minus the elapsed time of all other ends in the group. */
 static void take_share(struct exit_cost *r, const struct lineage_tally *now,
 	const struct measured *m)
 {
@@ -124,10 +125,11 @@ static void begin_measuring(struct exit_cost_group *g, struct exit_events *x, co
 	}
 }
 
-/* Measures the cost of process ends: the growth of the group's usage minus the growth of the
- * recorded CPU time. Returns false if no process ended, or if this difference cannot be the cost:
- * - It is below half of the estimated cost. A process of the group has run in another group.
- * - It is above the time that the ends took. A process has entered and left the group between two
+/* Measures the CPU time of process ends in a group: the growth of the group's usage minus the
+ * growth of the recorded CPU time. Returns false if no process ended, or if this difference is not
+ * plausible:
+ * - Below half of the estimate: a process of the group must have run in another group.
+ * - Above the elapsed time of the ends: a process must have entered and left the group between two
  *   ticks. */
 static bool measure_ends(const struct exit_cost_group *g, const struct lineage_group *now,
 	struct measured *ret)

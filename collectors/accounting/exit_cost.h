@@ -45,9 +45,10 @@ void exit_cost_begin(struct exit_cost *r, struct exit_cost_groups *all, struct e
 /* Ends the account. Call after lineage_forget of the run. Does nothing if `r` is zeroed. */
 void exit_cost_done(struct exit_cost *r, struct exit_cost_groups *all, struct exit_events *x);
 
-/* Both functions together measure the cost of ends in all groups. Call each once per tick:
- * exit_cost_groups_read before exit_events_settle, and exit_cost_groups_measure after it. CPU time
- * that is used between these calls makes the measured cost too low, never too high. */
+/* These two functions measure the CPU time that the kernel spent on process ends, in all groups.
+ * Call each once per tick: exit_cost_groups_read before exit_events_settle, and
+ * exit_cost_groups_measure after it. CPU time that is used between these calls makes the measured
+ * cost too low, never too high. */
 void exit_cost_groups_read(struct exit_cost_groups *all, const struct host *h);
 void exit_cost_groups_measure(struct exit_cost_groups *all, struct exit_events *x,
 	const struct host *h);

@@ -152,9 +152,10 @@ void exit_events_settle(struct exit_events *x)
 	lineage_settle(x->lineage, monotonic_ns());
 }
 
-/* Returns true if exit_events_settle must be called before the next tick. One reason is that many
- * ended processes have accumulated. Another reason is that no records arrive. The clocks must then
- * be read often, because the CPU time after the last reading of a clock stays unknown. */
+/* Returns true if exit_events_settle must be called before the next tick:
+ * - Many ended processes have accumulated.
+ * - Or no exit records arrive. The CPU time that a process uses after the last reading of its clock
+ *   is then unknown, so the clocks must be read often. */
 static bool is_urgent(const struct exit_events *x)
 {
 	size_t n = lineage_size(x->lineage);
@@ -179,7 +180,7 @@ static void *exit_events_loop(void *context)
 		if (is_urgent(x))
 			exit_events_settle(x);
 		pthread_mutex_unlock(&x->lock);
-		/* Wait, so that one wake-up collects many messages. */
+		/* Pause, so that many messages collect and one wake-up handles them all. */
 		poll(fds, 1, x->records < 0 ? CLOCKS_MS : PAUSE_MS);
 	}
 	return NULL;

@@ -22,11 +22,12 @@
 struct exit_events;
 
 /* Starts the thread, in the namespaces of the calling thread. Returns 0, or a negative errno with
- * the reason in `e`. If `events_suffice` is true, the thread also starts when events are available
- * but records are not (lineage_without_records). Pass false outside the initial PID namespace. The
- * kernel does not answer there, and the call would wait for 0.2 s in vain. */
+ * the reason in `e`. `events_suffice` true: the thread also starts if the kernel sends events of
+ * process starts and ends, but no exit records (lineage_without_records). Pass false outside the
+ * initial PID namespace: the kernel does not answer there, and the call would wait 0.2 s in
+ * vain. */
 int exit_events_start(struct exit_events **ret, bool events_suffice, struct err *e);
-/* Returns true if exit records arrive, and not only events. Any thread may call it. */
+/* Returns true if exit records arrive, not just events. Any thread may call it. */
 bool exit_events_recorded(const struct exit_events *x);
 void exit_events_stop(struct exit_events *x); /* NULL does nothing */
 

@@ -71,9 +71,9 @@ static struct slice without_parents(struct slice path)
 	return path;
 }
 
-/* Finds the group of process `pid` in the process's own view of /sys/fs/cgroup. `folder` is a
- * directory in /sys/fs/cgroup; "" = /sys/fs/cgroup itself. In a container, `folder` is the group.
- * Outside a container, the group is the path `below` in `folder`. A group is accepted only if its
+/* Finds the group of process `pid` in /sys/fs/cgroup as this process sees it (/proc/PID/root).
+ * `folder` is a directory in /sys/fs/cgroup; "" = /sys/fs/cgroup itself. In a container, the group
+ * is `folder`. Outside a container, the group is `folder`/`below`. A group is accepted only if its
  * list contains the process. */
 static bool try_folder(struct cgroup_place *ret, const struct host *host, pid_t pid,
 	const char *folder, struct slice below, int version)

@@ -46,10 +46,10 @@ bool cgroup_lists_all(const struct cgroup_place *p, const struct host *host);
  * Returns a negative errno if the list cannot be read. */
 int cgroup_place_processes(const struct cgroup_place *p, const struct host *host,
 	void (*each)(void *context, pid_t pid), void *context);
-/* Returns true if `p` has groups below it, not counting `but`, or if this is unknown. The usage of
- * groups below is part of the numbers of `p`, but their processes are not in the list of `p`. If
- * `but` is two or more levels below `p`, the groups between them count, so the result is true.
- * `but` may also be `p` itself or a group elsewhere. */
+/* Returns true if the group `p` has groups below it other than `but`, or if this is unknown. The
+ * usage of groups below is part of the numbers of `p`, but their processes are not in the list of
+ * `p`. If `but` is two or more levels below `p`, the result is true, because the groups between
+ * them count. `but` may also be `p` itself or a group elsewhere. */
 bool cgroup_has_groups_below(const struct cgroup_place *p, const struct cgroup_place *but);
 /* Calls cgroup_place_processes for the first place in `c` whose version is not 0. */
 int cgroup_processes(const struct cgroup *c, const struct host *host,

@@ -28,8 +28,9 @@ struct helper_use {
 	double seconds_before; /* CPU time of helpers that ended before the clock was attached */
 };
 
-/* Remembers the helpers that are alive, which the clock does not count. Call this function when a
- * task clock has been attached to all processes of the run. */
+/* Remembers the helpers that are alive now: the task clock does not count them, so their CPU time
+ * must not be subtracted from it. Call this function right after a task clock was attached to all
+ * processes of the run. */
 void helper_use_clock_begins(struct helper_use *u, const struct process_tree *tree);
 /* Updates the CPU times in `u`. Call this function after each sample of the tree. */
 void helper_use_look(struct helper_use *u, const struct process_tree *tree);
@@ -38,10 +39,10 @@ void helper_use_look(struct helper_use *u, const struct process_tree *tree);
  * group's peak is unknown, so the peak becomes unknown. */
 void helper_use_leave_out_memory(const struct process_tree *tree, double value[RUN_N_METRICS]);
 
-/* Returns an upper bound, in seconds, of the helpers' CPU time that the run's total still contains:
- * the time that helpers used after their last reading. `beyond` is the run's total minus the CPU
- * time that was read from its processes. If a helper ended before its last counters were read, the
- * bound includes all of `beyond`. */
+/* Helpers' CPU time is subtracted from the run's total at each reading. CPU time that a helper used
+ * after its last reading remains in the total. Returns an upper bound of it, in seconds. `beyond`
+ * is the run's total minus the CPU time that was read from its processes. If a helper ended before
+ * its last counters were read, the bound includes all of `beyond`. */
 double helper_use_foreign(const struct helper_use *u, double beyond);
 
 #endif

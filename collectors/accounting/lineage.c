@@ -40,8 +40,9 @@ struct run_book {
 	unsigned outer; /* the outer run, whose tally includes this run; or LINEAGE_NO_RUN */
 	struct lineage_tally before; /* `past` of this run when it was put inside `outer` */
 	uint64_t breaks;
-	/* `past`: base_ns plus the usage of the processes that have left the book. `all`: `past`
-	 * plus the usage of the processes that were in the book at the last lineage_settle. */
+	/* `past`: base_ns plus the usage of processes that were removed from the list. `all`:
+	 * `past` plus the usage of the processes that were in the list at the last
+	 * lineage_settle. */
 	struct lineage_tally past, all;
 };
 
@@ -264,8 +265,8 @@ void lineage_add(struct lineage *l, unsigned run, pid_t pid)
 
 	find_outer(l, run, *owner, pid);
 	/* A process may move to `run` only from a run that contains `run`, or from a set of foreign
-	 * processes. If its old and new owners are in the same group, the group's sums stay the
-	 * same. */
+	 * processes. The sums of a group stay valid if the old and the new owner are in the same
+	 * group. */
 	if (*owner == run || (!are_others(l, *owner) && !is_within(l, run, *owner)))
 		return;
 	if (l->run[run].others != l->run[*owner].others) {
@@ -317,8 +318,8 @@ void lineage_lost(struct lineage *l)
 {
 	for (unsigned i = 0; i < l->n_runs; i++) {
 		mark_incomplete(l, i);
-		/* One of the lost messages may be the exit event of the root's last thread, which
-		 * has the root's exit status. */
+		/* The exit event of the root's last thread may be lost. It would have had the exit
+		 * status of the root. */
 		if (find_entry(l, l->run[i].root) != LINEAGE_NONE)
 			l->run[i].past.status_heard = false;
 	}
@@ -400,13 +401,13 @@ static void tally_entry(struct lineage_tally *t, const struct lineage_entry *e)
 		t->peak_process_bytes = r->peak_bytes;
 }
 
-/* Adds to unseen_ns an upper bound of the CPU time that a gone process without a record used after
- * the last reading of its clock. */
+/* For an ended process without an exit record: adds to unseen_ns the most CPU time that the process
+ * can have used after the last reading of its clock. */
 static void add_tail(struct lineage *l, const struct lineage_entry *e)
 {
 	uint64_t from = e->clock_at_ns > e->born_ns ? e->clock_at_ns : e->born_ns;
-	/* If the process may have had several threads, some of them may have ended after the last
-	 * event that was entered. In that case the whole time until now counts. */
+	/* A process with several threads may have run after the last event. Its time until now
+	 * counts. */
 	uint64_t until = e->one_thread && e->ended_ns > from ? e->ended_ns + AFTER_NS : l->now_ns;
 
 	if (!from)

@@ -54,7 +54,8 @@ unsigned lineage_begin(struct lineage *l, pid_t root, uint64_t base_ns);
 void lineage_add(struct lineage *l, unsigned run, pid_t pid);
 void lineage_forget(struct lineage *l, unsigned run);
 /* Notes that a process has one thread. Call it for a process that lineage_begin or lineage_add
- * added. Thread events that were entered before the process was added do not count. */
+ * added. Otherwise the process counts as having several threads. Thread events that were entered
+ * before the process was added are ignored. */
 void lineage_has_one_thread(struct lineage *l, pid_t pid);
 
 /* Enters an event into the book. Enter events in the order in which they happened. */
@@ -71,10 +72,10 @@ void lineage_lost(struct lineage *l);
 /* Reads the CPU time of a living process or zombie in ns. Returns false if the process is gone. */
 typedef bool lineage_clock(void *context, pid_t pid, uint64_t *ret);
 
-/* lineage_read_clocks reads the clocks of all processes in the book. After that, the caller enters
- * new events and records. Then lineage_settle handles each process that is gone and has no record:
- * the last reading of its clock is used. `now_ns` is the time on CLOCK_MONOTONIC before the
- * call. */
+/* Both functions find the processes that ended without an exit record. First, lineage_read_clocks
+ * reads the clocks of all processes. Then the caller enters new events and records. Last,
+ * lineage_settle closes each process that is gone and still has no record, with the last reading of
+ * its clock. `now_ns` is the time on CLOCK_MONOTONIC before the call. */
 void lineage_read_clocks(struct lineage *l, uint64_t now_ns, lineage_clock *clock, void *context);
 void lineage_settle(struct lineage *l, uint64_t now_ns);
 

@@ -22,7 +22,8 @@ struct memory_kills {
 	double limit_bytes; /* memory limit of `place` at the last reading; NaN = no limit */
 	bool own;           /* `place` is the run's own group */
 	bool apart;         /* other[] lists all foreign processes of the group */
-	bool mark_is_old;   /* the group's peak reached the limit before the run began */
+	bool mark_is_old;   /* the memory peak of `place` had reached the limit before the run
+			     * began */
 	size_t n_others;
 	pid_t other[MEMORY_OTHERS_MAX];
 };
@@ -32,9 +33,9 @@ void memory_kills_begin(struct memory_kills *ret, const struct host *h);
  * if other processes enter the group later. */
 void memory_kills_group(struct memory_kills *k, const struct cgroup *group, bool own,
 	const struct group_members *members, const struct host *h);
-/* Remembers whether the peak of the run's own group has already reached the limit. Such a peak
- * proves nothing about the run. Call this function after memory_kills_group if an earlier job used
- * the group. */
+/* Checks whether the memory peak of the run's own group reached the limit before the run. Such a
+ * peak does not show that the run reached the limit. Call this function after memory_kills_group if
+ * an earlier job used the group. */
 void memory_kills_older(struct memory_kills *k, const struct host *h);
 /* Reads the limit again, because it may have changed. */
 void memory_kills_read_limit(struct memory_kills *k, const struct host *h);

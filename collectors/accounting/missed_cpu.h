@@ -19,8 +19,9 @@ struct missed_cpu {
 	bool any_changes;
 };
 
-/* Begins the bound of a run. In this file, `group_seconds` is the CPU time that the run's control
- * group has used since the group was made; NaN = not counted. */
+/* Begins the upper bound of CPU time that no source counts for a run. In this file, `group_seconds`
+ * is the CPU time that the run's control group has used since the group was made; NaN = not
+ * counted. */
 void missed_cpu_begin(struct missed_cpu *m, double group_seconds);
 /* Sets the usage of the run's group if the group was found only after missed_cpu_begin. */
 void missed_cpu_group(struct missed_cpu *m, double group_seconds);

@@ -19,8 +19,8 @@ static int open_event(struct perf_event_attr a, pid_t thread, int cpu, bool on_e
 {
 	a.type = PERF_TYPE_SOFTWARE;
 	a.size = sizeof a;
-	/* If `on_exec` is true, counting begins at exec. The calling thread never calls exec, so
-	 * only its child is counted. */
+	/* If `on_exec` is true, counting begins when a process calls exec. The calling thread never
+	 * does, so only the program that its child executes is counted. */
 	a.disabled = a.enable_on_exec = on_exec;
 	a.inherit = 1;
 	/* A counter without kernel time needs less privilege. The task clock includes kernel time
@@ -110,9 +110,9 @@ double task_clock_ends(const struct task_clock *c, double cpus)
 
 		records += __atomic_load_n(&head->data_head, __ATOMIC_ACQUIRE) / RECORD_BYTES;
 	}
-	/* A thread writes a record when it starts and another when it ends. The first c->n threads
-	 * started before the clock counted, so their missing records are added here. The record of
-	 * a living thread counts as half an end, so the result is an upper bound. */
+	/* The kernel writes one record when a thread starts and one when it ends. The first c->n
+	 * threads started before the clock, so their missing start records are added here. Half of
+	 * the records is an upper bound of the ends: a living thread has only its start record. */
 	return floor((double)(records + c->n) / 2);
 }
 

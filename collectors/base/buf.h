@@ -16,9 +16,8 @@ struct buf {
 
 #define BUF_MAX(most) ((struct buf){.max = (most)})
 
-/* Allocates room for `len` more bytes now, so that later additions need not do it. Only a hint:
- * does nothing if `len` is 0 (size unknown), if `len` is not below b->max, or if there is room
- * already. */
+/* Allocates room for `len` more bytes at once, which is faster than many small allocations. Does
+ * nothing if `len` is 0 (size unknown) or not below b->max. */
 void buf_expect(struct buf *b, size_t len);
 void buf_add(struct buf *b, const void *data, size_t len);
 void buf_adds(struct buf *b, const char *s);

@@ -89,9 +89,9 @@ static size_t drop_chunks(struct arena_chunk **first)
 	return size;
 }
 
-/* Finds a chunk with room for `size` bytes. All chunks after the current chunk are empty. If each
- * of these empty chunks is too small, they are freed, and one chunk of their total size replaces
- * them. Otherwise each reset would leave one more chunk that is too small. */
+/* Finds a chunk with room for `size` bytes. All chunks after the current chunk are empty. If all
+ * empty chunks are too small, one chunk with their total size replaces them. Otherwise an arena
+ * that is reset often would collect small chunks. */
 static struct arena_chunk *chunk_for(struct arena *a, size_t size)
 {
 	struct arena_chunk *c = a->current;

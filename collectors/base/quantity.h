@@ -23,11 +23,12 @@ enum quantity_writer {
 #define QUANTITY_CORES_MOST  1e6
 #define QUANTITY_BYTES_MOST  1e18
 
-/* Maximum number of an attempt (how often a run was tried), wherever it comes from; the first is 1.
- * No system retries a run so often. A larger number is probably something else, such as an id. */
+/* Largest valid number of an attempt; the first attempt of a run is number 1. No system retries a
+ * run so often. A larger number is probably something else, such as an id. */
 #define ATTEMPT_MOST 1000
 
-/* The three quantities that a run can be told: requested cores, requested memory, input size. */
+/* The three quantities that a user or a system may state for a run: requested cores, requested
+ * memory and input size. */
 enum quantity_of_run { QUANTITY_RUN_CORES, QUANTITY_RUN_MEMORY, QUANTITY_RUN_INPUT };
 
 /* In cores or bytes. */

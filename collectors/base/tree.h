@@ -98,11 +98,11 @@ static inline int64_t tree_get(struct tree *t, const struct tree_request *r)
  * the file does not fit: the text is never cut. */
 ssize_t tree_read(struct tree *t, const char *path, char *buf, size_t size);
 
-/* Like tree_read, but may save the last read(2), which only finds the end of the file. A record is
- * the text that the kernel prints at once. Use this function in two cases:
+/* Like tree_read, but may save one system call: the last read(2), which only finds the end of the
+ * file. A record is the text that the kernel prints at once. Use this function in two cases:
  * - The whole file is one record, of any length, as are most files of /proc and of control groups.
  * - Each line of the file is a record, and no line is longer than TREE_RECORD_MAX. The mount table
- *   may have longer lines.
+ *   may have longer lines, so use tree_read for it.
  *
  * The kernel fills a page with whole records and copies the page to the reader (fs/seq_file.c). If
  * the page had room for one more record, the file has no more records. */

@@ -25,8 +25,8 @@
 /* Maximum number of threads of a process that is_calm checks, at some microseconds each. */
 #define THREADS_MAX 256
 
-/* Time that reads have waited in the current second. The budget is spent when waited_seconds
- * reaches TREE_GUARD_SHARE. */
+/* Time that reads have waited in the current second. When it reaches TREE_GUARD_SHARE, the budget
+ * of this second is spent. */
 struct budget {
 	struct mono second; /* start of the second */
 	double waited_seconds;
@@ -131,9 +131,9 @@ static bool answers_read(struct guard *g, pid_t pid, const char *file)
 }
 
 /* Waits a short time for the end of an exec. A process can seem to be in exec forever, because it
- * can forge the code addresses in statm (PR_SET_MM_MAP). If its files stat and io can be read,
- * exec_update_lock is free now. The process may take the lock again at any time, so a thread must
- * read the files of this process. */
+ * can forge the code addresses in statm (PR_SET_MM_MAP). Therefore stat and io are then read on a
+ * thread: if both answer, exec_update_lock is free now. The process may take the lock again at any
+ * time, so its other files are read by a thread, too. */
 static enum way after_naps(struct guard *g, const char *process, pid_t pid)
 {
 	const struct timespec nap = {.tv_nsec = NAP_NS};
@@ -272,8 +272,8 @@ static enum way way_to(struct guard *g, pid_t pid, const char *file)
 }
 
 /* Reads the file on a thread. If all threads are busy or the budget is spent, an extra thread reads
- * the file. If no thread can be started, the caller itself reads it. An extra thread and the caller
- * read the file only if the process has no thread in state D. */
+ * it. If no thread can be started, the caller reads it. The extra thread and the caller read only
+ * if the process has no thread in state D, because such a read seldom hangs. */
 static int64_t read_held(struct guard *g, pid_t pid, const struct tree_request *r)
 {
 	int64_t n;

@@ -36,10 +36,10 @@
 #define TREE_GUARD_CALM 4
 /* Seconds without progress after which a read by a thread is given up. */
 #define TREE_GUARD_SECONDS 0.1
-/* Limit of the waiting time, in seconds per second. Reads that wait for locks of processes and
- * reads that wait for file systems have one limit each. When the time for locks is used up, only
- * reads of processes without a thread in state D may wait. When the time for file systems is used
- * up, no read through exe, root or cwd is tried. */
+/* Largest share of the time that may be spent on waiting: 0.25 = one second in four. Reads that
+ * wait for locks of processes and reads that wait for file systems have one limit each. When the
+ * time for locks is used up, only reads of processes without a thread in state D may wait. When the
+ * time for file systems is used up, no file is read through exe, root or cwd. */
 #define TREE_GUARD_SHARE 0.25
 
 /* Opens a directory of this machine, usually /proc, as a guarded tree. */
@@ -55,11 +55,11 @@ struct tree *tree_guard_take(struct tree *inner);
  * number of statm, which the kernel computes from mm->end_code, is then 0. */
 bool statm_in_exec(struct scan statm);
 
-/* Returns true if a process may be mapping a file at this moment. A process with one thread can be
- * doing so only in state D (uninterruptible sleep). A process with several threads always may,
- * because status shows only the state of the first thread. Sets `*waits` to true if the state is D,
- * for example because the process waits for a disk. A missing state counts as not D. A missing
- * number of threads counts as several threads. */
+/* Returns true if a process may be mapping a file at this moment. A process with one thread may map
+ * a file only in state D (uninterruptible sleep). For a process with several threads, the result is
+ * always true, because status shows only the state of the first thread. Sets `*waits` to true if
+ * the state is D, for example because the process waits for a disk. A missing state counts as not
+ * D. A missing number of threads counts as several threads. */
 bool status_may_map(struct scan status, bool *waits);
 
 #endif

@@ -11,8 +11,8 @@
  *   it. `limited` is the nearest group with a limit.
  * - v1, and v2 before Linux 6.11, count in the group of the process that called fork. `nearest` is
  *   the nearest group that has a counter: the run's group or a group above it.
- * The counts may include forks of processes outside the run. The version of a place is 0 if there
- * is no such group. The version of `nearest` is also 0 if `limited` is the same group. */
+ * The counts may include forks of processes outside the run. place.version is 0 if there is no such
+ * group. If both are the same group, `nearest` has version 0, so that no fork counts twice. */
 struct task_limit {
 	struct task_counter {
 		struct cgroup_place place;

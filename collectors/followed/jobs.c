@@ -13,8 +13,8 @@
 #include "collectors/process/tree.h"
 #include "collectors/followed/run_place.h"
 
-/* After the root of a run has ended, its exit status is known only when its parent has waited for
- * it. The run waits for the status at most this many seconds. */
+/* The exit status of a run's root is known only after its parent has waited for it. An ended run
+ * waits for the status at most this many seconds. */
 #define STATUS_SECONDS 2
 /* Maximum number of processes of all runs together. It limits the cost of a tick, because each tick
  * reads all processes. A process that belongs to several runs counts once for each run. */
@@ -301,8 +301,9 @@ int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *
 	struct followed_run *t = xcalloc(1, sizeof *t);
 	int code = root ? process_tree_begin(&t->tree, host, root, spec->start_ticks, reaper) : 0;
 
-	/* The child of a wrapper exists until the wrapper waits for it. If it is not in `proc`,
-	 * then `proc` is not mounted, or hidepid hides a child that runs as another user. */
+	/* The process exists: it is a child of the wrapper, which has not waited for it. If `proc`
+	 * lacks it, then `proc` is not mounted, or hidepid hides a child that runs as another
+	 * user. */
 	if (code < 0 && code != -EDQUOT && spec->awaits_conclusion)
 		code = root = 0;
 	t->not_shown = !root;
@@ -385,9 +386,9 @@ static void take_gpus(struct followed_run *t, struct gpus *gpus, const struct ho
 		*peak = NAN;
 }
 
-/* Returns true when the run is over. It must have had no process for grace_seconds. In addition,
- * the exit status of the root must be known or impossible to find out, or the run must have waited
- * for it for STATUS_SECONDS. */
+/* Returns true when the run is over: it has had no process for grace_seconds, and its exit status
+ * need not be waited for. The status is known, or can never be known, or STATUS_SECONDS have
+ * passed. */
 static bool is_over(const struct followed_run *t, const struct host *h)
 {
 	double empty = mono_seconds_between(t->empty_since, h->now.mono);
@@ -409,8 +410,7 @@ static double duration_of(struct followed_run *t, const struct host *h)
 		t->empty_since.ns ? t->empty_since : h->now.mono);
 }
 
-/* Reads the tree of a run. Returns false when the run is found without processes for the first
- * time. */
+/* Reads the processes of a run. Returns false when the run has no process for the first time. */
 static bool walk(struct followed_run *t, const struct host *h, uint64_t births)
 {
 	if (t->ended)
@@ -627,8 +627,9 @@ static void add_points(struct followed_job *job, struct block *out)
 	for (const struct followed_run *t = job->runs; t; t = t->next_of_job)
 		active += !t->ended;
 	for (const struct followed_run *t = job->runs; t; t = t->next_of_job) {
-		/* Limits and times are those of active runs or, if there is none, those of the
-		 * newest run. The sum of the limits of earlier runs holds for no run. */
+		/* Limits and times come from the active runs only. If no run is active, they come
+		 * from the newest run. A sum that includes the limits of earlier runs would be true
+		 * of no run. */
 		bool current = !t->ended || (active == 0 && !t->next_of_job);
 
 		for (size_t k = 0; k < RUN_N_METRICS; k++)

@@ -32,8 +32,8 @@ struct run_spec {
 	const char *run_id, *job_name;
 	pid_t pid;            /* root process, in the PID namespace of host->proc */
 	uint64_t start_ticks; /* start of the root; 0 = accept any process with that pid */
-	/* Process whose children belong to the run, although the process itself does not. 0 = there
-	 * is no such process. */
+	/* The wrapper that starts and waits for the run's processes: its children belong to the
+	 * run, but it does not. 0 = there is no such process. */
 	pid_t reaper_pid;
 	struct wall started_at;
 	struct mono started_mono; /* 0 = use the start time of the root, a multiple of 10 ms */
@@ -51,9 +51,9 @@ struct run_spec {
 	double forked_seconds; /* see struct account_spec */
 	bool own_group;        /* see struct account_spec */
 	/* True if `pid` and `reaper_pid` are numbers of our own PID namespace (see process_number).
-	 * If --path.procfs does not show the process `pid`, jobs_follow fails, except for a run
-	 * with awaits_conclusion. Such a run has only CPU time, which comes from its account and
-	 * from jobs_conclude. */
+	 * jobs_follow fails if --path.procfs does not show the process `pid`. The exception is a
+	 * run with awaits_conclusion: only its CPU time is then known, from its account and from
+	 * jobs_conclude. */
 	bool own_numbers;
 	/* The throttling counters of the CPU quota, read before the command started; NULL = not
 	 * read. jobs_follow keeps no pointer to them. */
@@ -65,12 +65,11 @@ struct run_spec {
 struct jobs *jobs_new(struct host *host);
 void jobs_free(struct jobs *j);
 
-/* Begins to follow a run. Returns 0 or a negative errno:
- * -ESRCH: there is no such process.
- * -EEXIST: the run id is already followed.
- * -ENOSPC: too many runs are followed. Ended runs do not count, because they are removed first.
- * -EDQUOT: too many processes are followed, or the root is in MEMBER_LIMIT_NESTED_MAX other runs.
- * -ENXIO: `own_numbers` is true, and host->proc does not show the process. */
+/* Begins to follow a run. Returns 0 or a negative errno: -ESRCH: there is no such process. -EEXIST:
+ * the run id is already followed. -ENOSPC: too many runs are followed. Ended runs do not count,
+ * because they are removed first. -EDQUOT: too many processes are followed, or the root already
+ * belongs to MEMBER_LIMIT_NESTED_MAX other runs. -ENXIO: `own_numbers` is true, and host->proc does
+ * not show the process. */
 int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *spec,
 	struct err *e);
 
@@ -92,8 +91,9 @@ void jobs_conclude(struct jobs *j, const char *run_id, const double final[RUN_N_
 bool jobs_note(const struct jobs *j, const struct host *host, const char *run_id,
 	struct account_note *ret);
 
-/* Returns a descriptor that is readable when the root of a run has ended. Roots of runs with
- * awaits_conclusion are not reported. Returns -1 if no descriptor can report this. */
+/* Returns a descriptor that is readable when the root of a run has ended. The root is the first
+ * process of the run. Runs with awaits_conclusion are left out, because jobs_conclude ends them.
+ * Returns -1 if the kernel refused the descriptor. */
 int jobs_ending_fd(const struct jobs *j);
 
 /* Sets the number of runs of a job that have ended with this outcome so far. The caller knows it
@@ -115,9 +115,9 @@ void jobs_read(struct jobs *j, const struct host *host, struct snapshot *s);
 /* Fills s->runs with the results of the last jobs_read, without sampling again. */
 void jobs_tell(const struct jobs *j, struct snapshot *s);
 
-/* Removes ended runs whose last reading has been delivered: those in a snapshot of generation
- * `seen` or earlier. Also removes ended runs whose last reading is older than `seconds`. The
- * counters of a removed run stay in the totals of its job. */
+/* Removes ended runs that need no further delivery: their last reading was in a snapshot of
+ * generation `seen` or earlier, or it is older than `seconds`. The counters of a removed run stay
+ * in the totals of its job. */
 void jobs_drop_ended(struct jobs *j, const struct host *host, uint64_t seen, double seconds);
 
 extern const struct collector collector_jobs;

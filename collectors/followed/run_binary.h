@@ -31,10 +31,9 @@ void run_binary_look(struct run_binary *b, const struct host *h, const struct pr
  * not ELF, or for an unknown architecture. */
 const char *run_binary_architecture(const unsigned char *head, size_t len);
 
-/* Returns the x86-64 psABI level that an executable states in its first bytes: "x86-64",
- * "x86-64-v2", "x86-64-v3" or "x86-64-v4". Returns NULL when the executable states no level. The
- * level is the lowest that the program needs. A program that chooses faster code at run time, as
- * numerical libraries do, may use more. */
+/* Returns the lowest x86-64 psABI level that an executable needs, according to its first bytes:
+ * "x86-64", "x86-64-v2", "x86-64-v3" or "x86-64-v4". Returns NULL when the executable states no
+ * level. Numerical libraries often choose faster code at run time, and may use a higher level. */
 const char *run_binary_cpu_level(const unsigned char *head, size_t len);
 
 /* Returns the architecture that an emulator emulates: "arm64" for "/usr/bin/qemu-aarch64-static".

@@ -203,8 +203,8 @@ static bool find_filesystems(struct run_disk *d, const struct host *h, pid_t pid
 	return true;
 }
 
-/* Returns true if `d` lists the current file systems. If the mount table may have changed, reads it
- * and makes a new list. */
+/* Returns true if `d` lists the current file systems of the run. If the mount table may have
+ * changed, reads it and makes a new list first. */
 static bool still_good(struct run_disk *d, const struct host *h, pid_t pid, pid_t outside)
 {
 	bool ours = d->found && d->through == 0;

@@ -6,8 +6,8 @@
 #include "collectors/machine/interfaces.h"
 #include "collectors/process/process.h"
 
-/* A process rarely changes its namespace. Check it at ticks 1, 2, 3, 5, 9, 17, 33 and 65, then at
- * every 64th tick, and whenever another process is read. */
+/* A process rarely changes its network namespace. Check the namespace when another process is read,
+ * at ticks 1, 2, 3, 5, 9, 17, 33 and 65, and then at every 64th tick. */
 #define LOOKS_MAX 64
 
 struct traffic {

@@ -119,8 +119,9 @@ void run_values_without_helpers(double final[RUN_N_METRICS], const struct proces
 		final[RUN_MEMORY_PEAK_BYTES] = final[RUN_MEMORY_PEAK_PROCESS_BYTES] = NAN;
 }
 
-/* Raises CPU times to the final figures. The total and its two parts may only grow, and the parts
- * must add up to the total. Parts that were unknown until now are those of the final figures. */
+/* Raises the CPU times to the final figures. No time may fall, and user and system time must add up
+ * to the total. If user and system time were unknown until now, those of the final figures are
+ * used. */
 static void take_final_cpu(double *v, const double *final)
 {
 	double total = fmax(final[RUN_CPU_SECONDS], v[RUN_CPU_SECONDS]);

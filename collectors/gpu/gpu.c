@@ -34,8 +34,8 @@ X(GPU_USED, .name = "rightsize_gpus_used", .fold = FOLD_VALUE, .column = "system
 X(GPU_UNATTRIBUTED, .name = "rightsize_gpu_unattributed_processes", \
   .help = "Processes that NVML lists under a pid that leads to no process here, so no run is given their GPU use")
 
-/* GPU_VALUES are the first metrics, one for each number of struct gpu_device. The other metrics
- * come after them. */
+/* The metrics of GPU_VALUES come first, so that their ids are also the indexes of the values in
+ * struct gpu_device. */
 enum { GPU_LAST_VALUE = GPU_N_VALUES - 1, GPU_MORE_METRICS(METRIC_ID) GPU_N_METRICS };
 static const struct metric gpu_metrics[] = { GPU_VALUES(METRIC_ROW) GPU_MORE_METRICS(METRIC_ROW) };
 /* clang-format on */
@@ -275,8 +275,8 @@ static void add_member(struct gpus *g, const struct host *h, const struct member
 		return;
 	bool opened = gpu_users_look(g->users, g->drm, h, m, first_drm, &g->sum);
 
-	/* NVML lists the processes of all users. If the descriptors were read only because the
-	 * process is new, an unreadable descriptor does not make the use unknown. */
+	/* If the descriptors were read only because the process is new, an unreadable descriptor
+	 * does not make the use unknown: NVML lists the processes of all users. */
 	if (!g->drm && !check)
 		g->sum.unknown = unknown;
 	g->sum.unknown = g->sum.unknown || (doubtful && opened);

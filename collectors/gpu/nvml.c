@@ -218,8 +218,8 @@ static size_t record_size(const struct nvml_processes *p, size_t n)
 	bool past_long = is_written(p, n * RECORD_535, p->buffer_size);
 	size_t size = past_short ? RECORD_535 : RECORD;
 
-	/* `past_long` means that the driver has cleared the whole buffer. The pattern then says
-	 * nothing about the size of a record. */
+	/* If `past_long` is true, the driver has overwritten the whole buffer, so the written bytes
+	 * do not show the size of a record. */
 	return !past_long && all_are_pids(p, n, size) ? size : 0;
 }
 

@@ -1,13 +1,12 @@
 /* Maps pids that NVML reports to pids of host->proc. Older drivers report pids of the initial PID
  * namespace. Newer drivers report pids of the caller's namespace. There are three cases:
  *
- * 1. If this process is in the initial namespace and host->proc shows that namespace, the pids are
- *    equal.
- * 2. In any other case, this program searches for a process that has an NVIDIA device open and has
- *    the pid that NVML reports. The pids in host->proc are compared first. If no process matches,
- *    the pids in inner namespaces are compared (NSpid in /proc/PID/status).
- * 3. If no such process is found, the pid of NVML stays without a process (unattributed). Nothing
- *    is guessed.
+ * 1. This process is in the initial namespace, and host->proc shows it. The pids are equal.
+ * 2. In any other case, search for a process that has an NVIDIA device open and has the pid that
+ *    NVML reports. Compare the pids in host->proc first. If none is equal, compare the pids in inner
+ *    namespaces (NSpid in /proc/PID/status).
+ * 3. No such process is found. The pid of NVML stays without a process (unattributed), because a
+ *    guess could be wrong.
  *
  * Only the sampler thread uses this. */
 #ifndef COLLECTORS_GPU_NVML_PID_H

@@ -16,8 +16,8 @@
 #define PAUSE_SECONDS      1.0
 #define PAUSE_MOST_SECONDS 5.0
 #define PAUSE_LEAST        0.75
-/* A reading starts this many seconds, plus twice the duration of the last reading, before the tick
- * that uses it. */
+/* The time between the start of a reading and the tick that uses it, in seconds. Twice the duration
+ * of the last reading is added. */
 #define LEAD_SECONDS 0.05
 /* Seconds without an answer after which the library is restarted. Also the pause before another try
  * if the library could not be started. */
@@ -47,8 +47,8 @@ struct gpu_nvml {
 	/* `requested`: number of the last table that a caller requested. `served`: number of the
 	 * last table that was finished. */
 	uint64_t requested, served;
-	/* `tick`: time of the last tick; before the first tick, time of the start. `ticked`: there
-	 * was a tick. `period`: seconds between the last two ticks. */
+	/* `tick`: time of the last tick; before the first tick, the time when the thread started.
+	 * `ticked`: the first tick has come. `period`: seconds between the last two ticks. */
 	struct mono tick;
 	bool ticked;
 	double period;

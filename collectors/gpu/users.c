@@ -197,8 +197,8 @@ static void search_links(struct gpu_users *u, const struct gpu_drm *d, const str
 	p->computes = p->cuda = p->unknown = false;
 	int code = process_fds(h, p->shown_by, &u->links_left, look_at_fd, &s);
 
-	/* Earlier processes used a part of this tick's budget, and the rest was too small. Keep the
-	 * old clients, and search again in the next tick, which has a full budget. */
+	/* The rest of this tick's budget is too small, because earlier processes used a part of it.
+	 * Keep the old clients, and search again in the next tick, which has a full budget. */
 	if (code == -EAGAIN && !whole_budget) {
 		free(p->client);
 		*p = s.before;

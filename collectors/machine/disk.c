@@ -127,9 +127,9 @@ static bool named_like_virtual(const char *name)
 	return false;
 }
 
-/* Returns true for a disk that is neither a partition nor made of other disks or of memory. Disks
- * made of other disks or of memory are in /sys/devices/virtual/block. nbd is there, too, but its
- * storage is on another machine, so it counts as physical. A hidden device is only one path to a
+/* Returns true for a physical disk. False for a partition, and for a disk made of other disks or of
+ * memory, which is in /sys/devices/virtual/block. nbd is there, too, but its storage is on another
+ * machine, so it counts as physical. False for a hidden device, which is only one path to a
  * multipath disk. */
 static bool is_physical(const struct host *host, const struct devices *all, const char *name)
 {

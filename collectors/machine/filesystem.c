@@ -50,11 +50,11 @@ static const char *const skip_names[SKIPS] = {"network", "covered", "unreadable"
 #define FILESYSTEMS_MAX 256
 
 /* The space of each file system is read at every tick. The mount table is read again when the
- * kernel reports a change, but only after a pause: one second for every MOUNTS_PER_PAUSE_SECOND
- * mounts, because a long table is expensive to read.
+ * kernel reports a change. A long table is expensive to read, so the pause between two readings is
+ * at least one second for every MOUNTS_PER_PAUSE_SECOND mounts.
  *
- * The table is read again without a report if the kernel cannot report changes, or if a file system
- * could not be read. The pause is then LOOK_SECONDS longer. */
+ * Without a report, the table is read again in two cases: the kernel cannot report changes, or a
+ * file system could not be read. The pause is then LOOK_SECONDS longer. */
 #define LOOK_SECONDS            5
 #define MOUNTS_PER_PAUSE_SECOND 100
 

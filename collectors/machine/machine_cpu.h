@@ -1,6 +1,6 @@
-/* CPU time that the whole machine spent: an upper bound of the CPU time that a run may have used
- * unseen. The bound is needed for a process that starts and ends between two ticks. If its parent
- * does not wait for it, no other file of /proc includes its CPU time. */
+/* CPU time that the whole machine spent. It bounds the CPU time that a run may have used unseen: a
+ * process may start and end between two ticks, and no other file of /proc includes its CPU time if
+ * its parent does not wait for it. */
 #ifndef COLLECTORS_MACHINE_MACHINE_CPU_H
 #define COLLECTORS_MACHINE_MACHINE_CPU_H
 
@@ -31,10 +31,10 @@ double machine_cpu_spent(const struct machine_cpu *earlier, const struct machine
 
 /* Stolen time is time in which a CPU of a virtual machine wanted to run, but the host ran other
  * work. Only stolen time that delayed running processes is counted here.
- *
  * A CPU that is nearly idle has to wait for the host each time it wakes up. Nearly all of its busy
  * time is then stolen, but hardly any process notices. Therefore the stolen time of each CPU is
- * multiplied by a fraction: the part of its busy time in which the CPU really ran. */
+ * multiplied by the share of its busy time in which it really ran: 0.1 for a CPU that ran 1 s and
+ * was kept waiting for 9 s. */
 struct machine_steal {
 	size_t n, room;
 	struct cpu_reading *cpu; /* one for each CPU, from the last reading */

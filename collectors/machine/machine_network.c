@@ -37,8 +37,8 @@ static bool is_on(struct tree *t, uint64_t device)
 int machine_network_sys(const struct host *h, struct tree **ret)
 {
 	AUTO(mounts_done) struct mounts mounts = {0};
-	/* If no sysfs matches, the caller gets /proc. It has no class/net, so no interface is
-	 * found. */
+	/* If no sysfs matches, return /proc: it has no class/net, so the caller finds no
+	 * interface. */
 	struct tree *found = h->proc;
 	int code = mounts_read(&mounts, h->proc, "1/mountinfo", NULL);
 

@@ -103,9 +103,9 @@ bool recognise_is_worker(struct slice command_line);
 /* Returns true if the table of systems reads this variable. */
 bool recognise_is_variable(struct slice name);
 
-/* Returns true for a label or annotation that a workflow system or a user puts on a pod to name its
- * job. Returns false for the labels that any pod may have (app, app.kubernetes.io/name, job-name),
- * and for "pod.name" and the like, which are no labels. */
+/* Returns true for a label or annotation with which a workflow system or a user names the job of a
+ * pod. Returns false for labels that any pod may have (app, app.kubernetes.io/name, job-name), and
+ * for words such as "pod.name", which are not labels. */
 bool recognise_is_pod_word(struct slice key);
 
 /* Both functions append to `out` only the parts that recognise() reads: parts of a file, or parts

@@ -50,8 +50,8 @@ enum name_shape {
  * strlen(name) + 1 bytes, because the result is never longer than the name. */
 enum name_shape stable_name_shape(const char *name, char *ret);
 
-/* Labels of a pod. They show which part of the pod's name was added by its owner, such as a Job. A
- * label that the pod lacks has `data` NULL. */
+/* Labels of a pod. They show which part of the pod's name was added by its owner, such as a Job.
+ * `data` is NULL for a label that the pod does not have. */
 struct pod_owner {
 	/* Hash of the pod's ReplicaSet, and index of the pod in its Job. */
 	struct slice template_hash, index;

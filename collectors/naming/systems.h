@@ -138,8 +138,8 @@ enum from_kind {
 	FROM_SCRIPT,
 	/* The `index`-th word (from 0) after `text`. `text` is the start of a process title. */
 	FROM_TITLE,
-	/* Process title of a worker, without `text` at its start. A worker whose title continues
-	 * with `member` is idle, so there is no value. */
+	/* Process title of a worker, without `text` at its start. If `member` follows `text`, the
+	 * worker is idle and there is no value. */
 	FROM_WORKER,
 	/* Finds an argument that is a file called `text`NAME.NUMBER.sh. The value is NAME. */
 	FROM_MIDDLE,

@@ -1,10 +1,10 @@
-/* Detects the end of processes, which need not be our children. A pidfd becomes readable when its
- * process ends. One epoll descriptor covers all watched processes, and wakes the sampler as soon as
- * one of them ends. This is urgent, because the last counters of a process can be read only until
- * its parent waits for it.
+/* Detects the end of processes, even if they are not our children. A pidfd becomes readable when
+ * its process ends. One epoll descriptor covers all watched processes, and wakes the sampler as
+ * soon as one of them ends. The sampler must be fast: it can read the last counters of a process
+ * only until the parent waits for the process.
  *
  * A wait status other than 0 is read from the stat file of the zombie. On Linux 6.15 and later
- * (PIDFD_GET_INFO), each wait status is known after the parent has waited. */
+ * (PIDFD_GET_INFO), each wait status can be read after the parent has waited. */
 #ifndef COLLECTORS_PROCESS_EXIT_WATCH_H
 #define COLLECTORS_PROCESS_EXIT_WATCH_H
 
@@ -43,9 +43,9 @@ struct exit_watch {
 	pid_t pid; /* in host->proc */
 	uint64_t start_ticks;
 	int pidfd; /* descriptor of the process; -1 = the process is not watched */
-	/* `ended`: the process has ended. `waited_for`: no further news is expected, because the
-	 * status is known, the parent has waited for the process, or the kernel does not report the
-	 * status. Both are false if the process is not watched. */
+	/* `ended`: the process has ended. `waited_for`: nothing more can be learned. The status is
+	 * known, the parent has waited for the process, or the kernel does not report the status.
+	 * Both are false if the process is not watched. */
 	bool ended, waited_for;
 	enum exit_status known;
 	int status;               /* as in wait(2); set when known is EXIT_STATUS_KNOWN */

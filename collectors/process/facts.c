@@ -12,8 +12,8 @@
 
 /* Maximum number of bytes that are read from a file that may contain a job's name. */
 #define FILE_MAX 65536
-/* The kernel limits arguments and environment to 6 MiB together. A process may declare a larger
- * environment with PR_SET_MM. At most this many bytes of it are read. */
+/* Maximum number of bytes of an environment that are read. The kernel limits arguments and
+ * environment to 6 MiB together, but a process may declare a larger environment with PR_SET_MM. */
 #define ENVIRONMENT_MAX      (8u << 20)
 #define ENVIRONMENT_KEPT     (HOST_SCRATCH_SIZE / 2)
 #define PATH_ROOM            (PATH_MAX + 64)

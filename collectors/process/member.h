@@ -62,8 +62,8 @@ struct member {
 	 * to ended children (tree_dead.h). */
 	uint64_t credited_faults, credited_ns;
 	uint64_t rss_bytes, swap_bytes, peak_bytes;
-	/* VmHWM at the start of the run. A peak from before the run must not count. Until VmHWM is
-	 * higher than this value, the peak is the highest sampled RSS. */
+	/* VmHWM at the start of the run. VmHWM may still be the peak from before the run, which
+	 * must not count. Until VmHWM exceeds this value, the peak is the highest sampled RSS. */
 	uint64_t old_mark_bytes;
 	/* RSS at the previous tick. We assume that between two ticks RSS never was below the
 	 * smaller of last_rss_bytes and rss_bytes. */
@@ -90,19 +90,19 @@ struct member {
 	/* `living_switches`: context switches of the threads that lived at the last reading.
 	 * `ended_switches`: context switches of the threads that have ended. */
 	uint64_t living_switches[2], ended_switches[2];
-	/* For the waiting times: number of ticks between two readings, and number of ticks until
-	 * the next reading. */
+	/* The waiting times are not read at every tick. `wait_pause`: number of ticks between two
+	 * readings. `wait_looks`: number of ticks until the next reading. */
 	unsigned wait_pause, wait_looks;
 	bool waits_due; /* the process ran after the last reading of its waiting times */
 	/* Ticks since the last full reading; starts at pid % STALE_LOOKS. */
 	unsigned looks;
-	/* true: this process is the reaper, a wrapper that waits for the run's processes. It is not
-	 * part of the run, so its own usage does not count. Usage that it got from children by
-	 * waiting for them does count. */
+	/* true: this process is the reaper, a wrapper that waits for the run's processes. The
+	 * reaper is not part of the run, so its own usage does not count. Only the usage of
+	 * children counts, which the kernel adds to the reaper when it waits for them. */
 	bool reaper;
 	bool root; /* the first process of the run */
-	/* A helper is not part of the run. It is read nevertheless: a parent gets the usage of a
-	 * helper by waiting for it, and that usage must be subtracted. */
+	/* A helper is not part of the run. It is read nevertheless, because the kernel adds its
+	 * usage to the parent that waits for it, and this usage must be subtracted. */
 	enum helper_kind helper;
 	bool program_due; /* the process executed a program after `helper` was decided */
 	bool zombie, ran, peak_rose, status_due;
@@ -163,12 +163,11 @@ bool member_exists(const struct member *m, const struct host *h);
 /* Reads PSS and sets `*cost_ns` to the CPU time spent. Returns false when PSS is unreadable. */
 bool member_read_pss(struct member *m, const struct host *h, uint64_t *cost_ns);
 
-/* Returns how much of `rss` counts for this process, so that memory shared within the run counts
- * once. `rss` is the RSS now, or the RSS at the peak.
- * - PSS was read, and `rss` is not larger than the RSS at that reading: `rss` times the quotient
- *   PSS / RSS of that reading.
- * - PSS was read, and `rss` is larger: PSS plus the growth of RSS since that reading.
- * - PSS was not read, and the process is a forked child, which shares its parent's memory: its
+/* Returns how much of `rss` counts for this process. Memory that processes of the run share must
+ * count once. `rss` is the RSS now, or the RSS at the peak.
+ * - If PSS was read at an RSS of at least `rss`: `rss` times PSS / RSS of that reading.
+ * - If PSS was read at a smaller RSS: PSS plus the growth of RSS since that reading.
+ * - If PSS was not read, and the process is a forked child, which shares its parent's memory: its
  *   growth and one page for each fault, at most `rss`.
  * - In all other cases, all of `rss` counts. */
 uint64_t member_memory(const struct member *m, const struct host *h, uint64_t rss);

@@ -180,8 +180,8 @@ static void enter_new(struct process_book *b, const struct host *h)
 			continue;
 		int code = read_entry(h, &p);
 
-		/* The file did not answer in time. List all processes at the next tick, so that
-		 * this process is tried again. */
+		/* The file did not answer in time. Forget the last pid, so that the next tick lists
+		 * all processes and tries this process again. */
 		if (process_unanswered(code))
 			b->last_pid = 0;
 		if (code)

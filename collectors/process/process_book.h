@@ -26,10 +26,12 @@ struct booked_process {
 	uint64_t start_ticks;
 	struct mono look_at; /* time of the next check; the caller may set an earlier one */
 	bool listed;         /* internal: the pid was in the current listing of /proc */
-	/* The caller owns the members below. The book uses them only in process_book_again, which
-	 * reads `note` and resets `program`. */
-	bool refused;     /* the environment may not be read, and the caller has counted this */
-	uint64_t program; /* hash of the command line, so it changes at exec; 0 = not checked yet */
+	/* The members below are the caller's. The book itself uses them only in process_book_again,
+	 * which reads `note` and resets `program`. */
+	bool refused;     /* true = the environment may not be read, and the caller has counted this
+			   * process */
+	uint64_t program; /* hash of the command line: shows whether the process has called exec; 0
+			   * = not checked yet */
 	void *note;
 };
 

@@ -27,8 +27,8 @@ struct task_record {
 	/* Waiting times. io_wait_ns and memory_wait_ns are 0 unless kernel.task_delayacct is
 	 * set. */
 	uint64_t cpu_wait_ns, io_wait_ns, memory_wait_ns;
-	/* Context switches. If `whole` is true, they are the sum over the living threads. Whether
-	 * this sum also includes ended threads depends on the kernel. */
+	/* Context switches. If `whole` is true: the sum over the living threads; on some kernels
+	 * also over ended threads. */
 	uint64_t voluntary, involuntary;
 };
 

@@ -31,8 +31,8 @@ static void set_helper(struct process_tree *t, struct member *m, enum helper_kin
 		raise_to(&t->helper_peak_bytes, m->peak_bytes);
 }
 
-/* Returns the kind of helper that a new process is. A forked process has the same environment as
- * its parent. Therefore its environment is not read. */
+/* Returns the kind of helper that a new process is. Reads the environment only if the process has
+ * executed a program: after a mere fork, it is the same as the parent's. */
 static enum helper_kind kind_of_new(const struct process_tree *t, const struct host *h,
 	const struct process_stat *s, size_t parent)
 {
@@ -65,7 +65,7 @@ static void pass_on_helper(struct process_tree *t)
 	}
 }
 
-/* Checks whether members that have executed a program are now helpers. A helper stays a helper. */
+/* Checks whether members became helpers when they executed a program. A helper stays a helper. */
 static void look_at_programs(struct process_tree *t, const struct host *h)
 {
 	bool any = false;
@@ -90,9 +90,8 @@ static void look_at_programs(struct process_tree *t, const struct host *h)
 		pass_on_helper(t);
 }
 
-/* Adds the process `pid` if its parent is `ppid`, or if its parent is a member of the tree. If
- * `ppid` is 0, any parent is accepted. Returns -ESRCH when the process is gone or outside the
- * run. */
+/* Adds the process `pid` to the tree. Its parent must be `ppid` or a member of the tree; `ppid` 0
+ * accepts any parent. Returns -ESRCH when the process is gone or outside the run. */
 static int take_in(struct process_tree *t, const struct host *h, pid_t pid, pid_t ppid)
 {
 	struct process_stat s;
@@ -242,7 +241,8 @@ static void look_at_known(struct process_tree *t, const struct host *h)
 	for (size_t i = 0; i < t->n; i++) {
 		struct member *m = &t->member[i];
 
-		/* Some vanished members stay in the list for one more tick. */
+		/* A member that vanished at the last tick may still be in the list. Do not read it
+		 * again. */
 		if (!m->vanished && !member_look(m, h)) {
 			m->vanished = true;
 			t->vanished++;
@@ -257,9 +257,8 @@ static void look_at_known(struct process_tree *t, const struct host *h)
 		process_tree_settle(t, h);
 }
 
-/* Finds new members. A new member may have waited for a known member that has just ended, and may
- * thereby have got its counters. In this case, process_tree_settle decides again who got the
- * counters of the ended members. */
+/* Finds new members. If a known member has just ended, a new member may be the process that waited
+ * for it and got its counters. process_tree_settle then decides again who got them. */
 static void look_for_new(struct process_tree *t, const struct host *h)
 {
 	size_t before = t->n;
@@ -503,9 +502,9 @@ static uint64_t pss_cost(const struct member *m)
 }
 
 /* Returns true when PSS was never read or is stale. PSS is stale when RSS changed by more than 10 %
- * or the list of members changed. Both RSS values come from the stat file. The RSS in smaps_rollup
- * may differ by 10 % for a small process, because the stat file lacks the newest counts of each
- * CPU. */
+ * or the list of members changed. Both RSS values come from the stat file, not from smaps_rollup:
+ * for a small process they may differ by 10 %, because the stat file lacks the newest counts of
+ * each CPU. */
 static bool pss_is_due(const struct process_tree *t, const struct member *m)
 {
 	uint64_t moved = m->rss_bytes > m->pss_stat_bytes ? m->rss_bytes - m->pss_stat_bytes :
@@ -543,8 +542,8 @@ static bool read_pss(struct process_tree *t, const struct host *h, size_t *defer
 			m->pss_generation = t->generation;
 		t->pss_budget_ns -= cost < t->pss_budget_ns ? cost : t->pss_budget_ns;
 	}
-	/* A saved budget may be spent in a single tick. Limit it to the cost of one expensive
-	 * process. */
+	/* Unused budget is saved for later ticks, and one tick may spend all of it. Keep at most
+	 * what one expensive process costs. */
 	if (t->pss_budget_ns > most)
 		t->pss_budget_ns = most;
 	return any;

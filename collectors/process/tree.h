@@ -33,8 +33,8 @@ struct process_tree {
 	 * includes this part and all other usage of the helpers. */
 	uint64_t helpers_waited[TREE_COUNTERS], helpers_ended[TREE_COUNTERS];
 	/* Upper bound of the CPU time that helpers used between their last readings and their ends.
-	 * When a member has waited for ended processes that include helpers, the bound grows by the
-	 * CPU time that the member got, minus the last readings of the ended processes. */
+	 * A member that waits for ended processes gets their CPU time. If helpers are among them,
+	 * the bound grows by this CPU time minus the last readings of these processes. */
 	uint64_t helpers_unsure_ns;
 	uint64_t helper_peak_bytes; /* highest high-water mark of a helper */
 	bool any_helper;            /* the tree has had a helper */
@@ -57,8 +57,7 @@ struct process_tree {
 	bool from_now;        /* see process_tree_from_now */
 	/* true = only one process is live, so all its memory counts. */
 	bool alone;
-	/* A member vanished at the last tick. Its usage between the previous tick and its end may
-	 * be unknown. */
+	/* A member vanished at the last tick. Its usage since its last reading may be unknown. */
 	bool any_vanished;
 	uint64_t vanished; /* number of vanished members so far */
 	uint64_t births;   /* `births` of the last process_tree_look; 0 = unknown */
@@ -119,9 +118,9 @@ size_t process_tree_look(struct process_tree *t, const struct host *h, uint64_t 
  * not exist. */
 void process_tree_adopt(struct process_tree *t, const struct host *h, pid_t pid);
 
-/* Makes a process and its descendants helpers (helpers.h). Their usage until now no longer counts.
- * A total never falls, so it stays the same until the remaining members have used as much. Peaks
- * stay. Ignores the root, and a process that is not in the tree. */
+/* Makes a process and its descendants helpers (helpers.h). The usage that they already had is
+ * subtracted, but a total never falls: it stays constant until the other members have used as much.
+ * Peaks stay. Ignores the root, and a process that is not in the tree. */
 void process_tree_declare_helper(struct process_tree *t, pid_t pid);
 
 /* Returns true if the process that has this pid now is a helper below the root. */
@@ -151,11 +150,12 @@ uint64_t process_tree_cpu_ns(const struct process_tree *t);
 void process_tree_let_go(struct process_tree *t);
 void process_tree_done(struct process_tree *t);
 
-/* CPU time for reading PSS per tick, in nanoseconds. It is limited because smaps_rollup stalls big
- * processes. Unspent time is saved for expensive processes. */
+/* CPU time for reading PSS per tick, in nanoseconds. The limit exists because reading smaps_rollup
+ * stalls a big process. Time that is not spent is saved for expensive processes. */
 #define PSS_BUDGET_NS 200000
-/* Budget at the start of a run. It is higher, because PSS must soon show whether a second big
- * process shares the memory of the first one (after a fork). */
+/* CPU time for reading PSS at the start of a run, in nanoseconds. A second big process may be a
+ * fork that shares the memory of the first one. PSS must show this soon, so the budget is
+ * higher. */
 #define PSS_FIRST_BUDGET_NS 20000000
 /* Cost of reading smaps_rollup, in nanoseconds per MiB. Used until the first reading is measured.
  * Measurements gave 7.5 to 11 us. */

@@ -9,9 +9,10 @@
 
 /* ---- possible heirs: ancestors that may have got the counters of a vanished member ---- */
 
-/* Sums over a group of members (a pool, see below). `left_*`: minor faults and CPU time of the
- * members that vanished. `got_*`: minor faults and CPU time that members got by waiting for
- * children since process_tree_settle last ran (member_credit). */
+/* Compares what the vanished members of a pool left with what its other members got. (A pool is a
+ * set of possible heirs, see struct burial.) `left_*`: minor faults and CPU time of the members
+ * that vanished. `got_*`: minor faults and CPU time that members got by waiting for children since
+ * process_tree_settle last ran (member_credit). */
 struct balance {
 	uint64_t left_faults, left_ns, got_faults, got_ns;
 };
@@ -26,8 +27,8 @@ struct burial {
 	bool reads;             /* all members of the pool must be read again */
 	bool read;              /* the member was read in this pass */
 	bool ended;             /* the member became a zombie in this pass */
-	/* Whether the member still exists must be checked: an ancestor may have been read in this
-	 * pass, and may have waited for the member just before. */
+	/* The member may have vanished after it was read: an ancestor was read later, and may have
+	 * waited for the member just before. Its existence must be checked. */
 	bool doubted;
 	/* The member has vanished, and after that all its possible heirs were read. */
 	bool heirs_read;
@@ -41,13 +42,13 @@ static size_t parent_of(const struct process_tree *t, size_t i)
 	return process_tree_find(t, t->member[i].ppid);
 }
 
-/* Finds the heir of the vanished member `i`: its nearest ancestor that has not vanished. The parent
- * of each member is the one that was read last. All vanished members on the way get the same heir,
- * so that a long chain is followed only once.
+/* Finds the heir of the vanished member `i`, the process that got its counters: the nearest
+ * ancestor that has not vanished. The parent of each member is the one that was read last. All
+ * vanished members on the way get the same heir, so that a long chain is followed only once.
  *
  * If all ancestors in the tree have vanished, the heir is the topmost of them. If the parents form
- * a circle, the heir is one member of the circle. A vanished heir is its own heir: no other member
- * can have got its counters, but its counters may include those of the members below it. */
+ * a circle, the heir is one member of the circle. A vanished heir is its own heir: no living member
+ * can have got its counters. Its counters may include those of the members below it. */
 static void find_heir(const struct process_tree *t, struct burial *b, size_t i)
 {
 	size_t heir = i;
@@ -64,8 +65,8 @@ static void find_heir(const struct process_tree *t, struct burial *b, size_t i)
 		b[i].heir = heir;
 }
 
-/* Returns the representative of the pool of `i`. Shortens the chain of links, so that the next call
- * is faster. */
+/* Returns the representative of the pool that contains the member `i`. Shortens the chain of links
+ * on the way, so that the next call is faster. */
 static size_t pool_of(struct burial *b, size_t i)
 {
 	while (b[i].pool != i)
@@ -78,10 +79,10 @@ static void pool_with(struct burial *b, size_t i, size_t j)
 	b[pool_of(b, i)].pool = pool_of(b, j);
 }
 
-/* Joins all possible heirs of member `i` into one pool, which has one balance, if the parent of `i`
- * has ended too. `i` may then have been an orphan, for which a subreaper among its ancestors, or
- * the reaper (the wrapper), has waited. With separate pools, the counters of `i` could count twice:
- * in the heir that got them and in `retained`. */
+/* If the parent of member `i` has ended, joins all possible heirs of `i` into one pool, which has
+ * one balance. The reason: `i` was then an orphan, so a subreaper among its ancestors, or the
+ * wrapper (the reaper), may have waited for it. With separate pools, the counters of `i` could
+ * count twice: in the heir that got them and in `retained`. */
 static void join_ancestors(const struct process_tree *t, struct burial *b, size_t i)
 {
 	size_t heir = b[i].heir;
@@ -233,8 +234,9 @@ static bool passes_to(const struct member *heir, size_t counter)
 	return false;
 }
 
-/* Returns the share (0 to 1) of the vanished members' counter number `counter` that no heir got.
- * `x` is the balance of their pool. */
+/* Returns the share (0 to 1) of a counter of vanished members that no living process got by waiting
+ * for them. `counter` is the number of the counter. `x` compares all that vanished members left
+ * with all that their possible heirs got. */
 static double kept_part(const struct balance *x, size_t counter, uint64_t tick_ns)
 {
 	bool time = counter == TREE_CPU_NS || counter == TREE_SYSTEM_NS;
@@ -249,8 +251,9 @@ static double kept_part(const struct balance *x, size_t counter, uint64_t tick_n
 	return got_at_most >= x->left_ns ? 0 : 1 - (double)got_at_most / (double)x->left_ns;
 }
 
-/* Returns true if no later reading can change who got the counters of the vanished member `i`.
- * Either all its possible heirs were read, or its heir has vanished and is never read again. */
+/* Returns true if the heir of the vanished member `i` is certain. (The heir is the process that got
+ * the member's counters by waiting for it.) The heir is certain after all possible heirs were read,
+ * or if it has vanished, because a vanished process is never read again. */
 static bool is_decided(const struct process_tree *t, const struct burial *b, size_t i)
 {
 	return b[i].heirs_read || t->member[b[i].heir].vanished;
@@ -265,8 +268,8 @@ static void sum_balances(const struct process_tree *t, struct burial *b)
 		size_t of = m->vanished ? b[i].heir : i;
 		struct balance *x = &b[pool_of(b, of)].balance;
 
-		/* The counters in `left_*` include what a vanished member got from its own
-		 * children, so add that to `got_*` too. */
+		/* A vanished member may have got counters from its own children. `left_*` includes
+		 * them, so `got_*` must include them, too. */
 		x->got_faults += m->waited_faults - m->credited_faults;
 		x->got_ns += m->waited_ns - m->credited_ns;
 		if (of != i && is_decided(t, b, i)) {
@@ -306,8 +309,8 @@ static void bury_helper(struct process_tree *t, const struct burial *b, size_t i
 }
 
 /* Adds to helpers_unsure_ns an upper bound of the CPU time that a vanished helper used after its
- * last reading: the CPU time that the heirs of the helper got by waiting, minus the last readings
- * of all processes that ended. Times that a parent got by waiting are rounded to ticks. */
+ * last reading. The bound is the CPU time that the possible heirs got by waiting, plus the rounding
+ * of these times to ticks, minus the last readings of all processes that ended. */
 static void note_unsure(struct process_tree *t, struct burial *b, size_t i, uint64_t tick_ns)
 {
 	const struct member *m = &t->member[i];
@@ -326,8 +329,8 @@ static void note_unsure(struct process_tree *t, struct burial *b, size_t i, uint
 	x->left_ns = got > x->left_ns ? got : x->left_ns;
 }
 
-/* For each vanished member, adds to `retained` the part of its counters that no heir got. That of a
- * vanished helper goes to helpers_ended and helpers_waited (bury_helper). */
+/* Keeps the part of each vanished member's counters that no heir got. This part is added to
+ * `retained` or, if the member was a helper, to helpers_ended and helpers_waited (bury_helper). */
 static void bury_vanished(struct process_tree *t, const struct host *h, struct burial *b)
 {
 	uint64_t tick_ns = (uint64_t)NS_PER_S / (uint64_t)h->ticks_per_second;
