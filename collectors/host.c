@@ -73,8 +73,8 @@ static void find_namespace(struct host *h, const char *proc)
 				   strcmp(link, INITIAL_NAMESPACE) == 0;
 }
 
-/* Divides the descriptor limit. Files of processes are kept open only if three descriptors for each
- * of PROCESSES_KEPT_MAX processes fit into the share for processes. */
+/* Divides the descriptor limit. Files of processes are kept open for PROCESSES_KEPT_MAX processes
+ * or, if the limit is too low for three descriptors each, for none. */
 static void share_descriptors(struct host *h)
 {
 	struct rlimit l;

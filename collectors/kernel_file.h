@@ -78,8 +78,8 @@ struct counter {
  * UINT64_MAX. */
 double counter_follow(struct counter *c, uint64_t raw);
 
-/* Limits how often work is done. ration_due returns true at the first call. After that, it returns
- * true when `seconds` have passed since it last returned true. */
+/* Limits how often work is done. ration_due returns true at the first call, and then once every
+ * `seconds`. */
 struct ration {
 	struct mono next;
 };

@@ -20,9 +20,9 @@
 #include "collectors/machine/machine_memory.h"
 #include "collectors/process/pids.h"
 
-/* A source is named as the source of the run's CPU time if it counted nearly all of it. This is the
- * case if its CPU seconds * WORTH_NAMING + WORTH_NAMING_SECONDS are at least the total. The second
- * constant is one tick, because /proc counts time in 1/100 s. */
+/* A source is named as the source of the run's CPU time if it counted nearly all of it: its CPU
+ * seconds * WORTH_NAMING + WORTH_NAMING_SECONDS must be at least the total. WORTH_NAMING_SECONDS is
+ * one tick, because /proc counts time in 1/100 s. */
 #define WORTH_NAMING         1.001
 #define WORTH_NAMING_SECONDS 0.01
 #define CLOCK_TRIES          3 /* maximum number of attempts to attach the clock */
@@ -142,9 +142,9 @@ void accounts_free(struct accounts *a)
 	free(a);
 }
 
-/* Returns the number of processes and threads that our PID namespace has created since the first
- * call; 0 = unknown. If /proc/loadavg cannot be read, returns the previous result. Used outside the
- * initial PID namespace, where the count in /proc/stat is for the whole machine. */
+/* Counts the processes and threads that our PID namespace has created since the first call; 0 =
+ * unknown. If /proc/loadavg cannot be read, returns the previous result. Used outside the initial
+ * PID namespace, because /proc/stat counts those of the whole machine. */
 static uint64_t births_here(struct accounts *a, const struct host *h)
 {
 	uint64_t last = process_last_pid(h);
@@ -235,9 +235,9 @@ static bool counts_cpu(const struct cgroup *c)
 /* Finds the CPU time that the run's own group had counted before the run began. An earlier step
  * (ExecStartPre of a unit) or an earlier job in the same group may have used it.
  *
- * `unknown` is CPU time of the group that the tree does not explain. The run can have used at most
- * `most`: the time of all CPUs since the root began. If `unknown` exceeds `most` by more than
- * OLDER_SECONDS, all of `unknown` is subtracted. */
+ * `unknown` is CPU time of the group that no process of the run has used, as far as is known. The
+ * run itself can have used at most `most` of it: the time of all CPUs since the root began. If
+ * `unknown` exceeds `most` by more than OLDER_SECONDS, all of `unknown` is subtracted. */
 static void find_older(struct account *a, const struct host *h, const struct process_tree *tree)
 {
 	double used = cgroup_cpu_seconds(&a->own, h);

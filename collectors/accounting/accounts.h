@@ -25,8 +25,8 @@ struct accounts;
 struct accounts *accounts_new(void);
 void accounts_free(struct accounts *a); /* close every account first */
 /* Reads the machine's CPU counters. Call once per tick before the runs are sampled. If a sample
- * finds that a run has no process left, call this function again and then sample the run again. The
- * counters then include the last process of the run. */
+ * finds a run without processes, call this function again, and then sample the run again. The
+ * counters then include the run's last process. */
 void accounts_tick(struct accounts *a, const struct host *h);
 /* Returns the number of processes and threads created so far, as of the last tick; 0 = unknown. The
  * count begins at boot or, outside the initial PID namespace, at the first tick. */

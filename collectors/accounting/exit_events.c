@@ -61,9 +61,8 @@ static void hold_record(void *context, const struct task_record *r)
 	x->health.records++;
 }
 
-/* Enters the waiting record of `pid` before a fork event of `pid` is entered. The fork event shows
- * that `pid` belongs to a new process now. The waiting record is the record of the earlier process
- * with this pid. */
+/* Call this before a fork event of `pid` is entered: the kernel has reused the pid. Enters the
+ * waiting record of `pid`, which belongs to the earlier process with this pid. */
 static void enter_record_of(struct exit_events *x, pid_t pid)
 {
 	for (size_t i = 0; i < x->n_held; i++)
@@ -116,8 +115,8 @@ static void read_records(struct exit_events *x)
 	}
 }
 
-/* Enters each fork event before the exit record of the same process. The kernel sends them in this
- * order, but to two sockets. Three steps keep the order:
+/* Enters all waiting events and records. The kernel sends a process's fork event before its exit
+ * record, but to another socket. Three steps enter them in the same order:
  * - Read all waiting records. The fork events of their processes are then in the event socket.
  * - Read and enter all events.
  * - Enter the records. */

@@ -234,9 +234,9 @@ static bool hides_none(const struct cgroup *c, const struct cgroup_place *p,
 		       (double)lines_of(pids, host, "tasks");
 }
 
-/* State of a search for the processes of a group. The search reads /proc/PID/cgroup of every
- * process. It is used if /proc shows another PID namespace, because pids in cgroup.procs are then
- * different. */
+/* State of a search for the processes of a group if /proc shows another PID namespace. The pids in
+ * cgroup.procs are then not those in /proc, so the search reads /proc/PID/cgroup of every
+ * process. */
 struct membership_search {
 	const struct host *host;
 	const struct process_membership *own;

@@ -34,7 +34,7 @@ struct run_book {
 	bool in_use;
 	pid_t root; /* 0 = no root, or the root's pid now belongs to another process */
 	/* Number of the set of foreign processes in the run's group (lineage_begin_others). If this
-	 * entry is itself such a set, `others` is its own number. */
+	 * struct is itself such a set, `others` is its own number. */
 	unsigned others;
 	uint64_t base_ns;
 	unsigned outer; /* the outer run, whose tally includes this run; or LINEAGE_NO_RUN */
@@ -84,7 +84,7 @@ void lineage_free(struct lineage *l)
 
 /* ---- entries by pid ---- */
 
-/* Returns LINEAGE_NONE if the pid is not in the book. */
+/* Returns LINEAGE_NONE if the pid is not in the table. */
 static size_t find_entry(const struct lineage *l, pid_t pid)
 {
 	const uint32_t *i = pid_map_find(&l->index, pid);
@@ -242,8 +242,8 @@ unsigned lineage_begin(struct lineage *l, pid_t root, uint64_t base_ns)
 	return run;
 }
 
-/* If `pid` is the root of `inner`, puts `inner` inside `run`. If `inner` is already inside another
- * run, does so only if `run` is itself inside that other run. */
+/* Puts the run `inner` inside `run` if `pid` is the root of `inner`. A run that is already inside
+ * another run moves only deeper: `run` must itself be inside that other run. */
 static void find_outer(struct lineage *l, unsigned run, unsigned inner, pid_t pid)
 {
 	unsigned outer = l->run[inner].outer;
@@ -330,8 +330,8 @@ void lineage_lost(struct lineage *l)
 /* Usual cost of a process end, measured: 60 us, plus 0.45 us for each page. */
 #define END_NS      60000
 #define END_PAGE_NS 450
-/* If a process end takes more than USUAL_MAX times the usual time, it was probably interrupted by
- * another task. The usual cost is then assumed. */
+/* An end that takes more than USUAL_MAX times the usual time was probably interrupted by another
+ * task. It then counts as a usual end. */
 #define USUAL_MAX  3
 #define USUAL_STEP (1.0 / 32)
 /* Assumed upper bound of the time from the exit event until the process is gone. */
@@ -669,7 +669,7 @@ static bool take_in(struct lineage *l, unsigned others, const struct lineage_lis
 	return any;
 }
 
-/* Returns true if a run in this group has an inner run, and that inner run is in another group. */
+/* Returns true if a run in this group contains a run that is in another group. */
 static bool reaches_out(const struct lineage *l, unsigned others)
 {
 	for (unsigned i = 0; i < l->n_runs; i++) {

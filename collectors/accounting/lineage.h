@@ -1,11 +1,9 @@
-/* A table of processes, called the book. The book records which processes descend from the root of
- * a run, and what ended processes used. The caller enters process events and exit records. No
- * function here reads a file. A callback reads the clocks of living processes.
- *
+/* A table of processes. It records which processes descend from the root of a run, and how much
+ * ended processes used. The caller enters process events and exit records. No function here reads a
+ * file. A callback reads the clocks of living processes.
  * The CPU time of a run is the sum of two parts: the clocks of its living processes, and the
  * kernel's records of its ended processes. The sum is complete even if no parent waited for its
  * children.
- *
  * A record lacks the CPU time of the process's end, in which the kernel frees the memory of the
  * process. The CPU time of the end is estimated as the delay between the record and the exit event.
  * If the delay is far longer than usual, another task had the CPU or the machine stood still. The
@@ -24,8 +22,8 @@
 
 struct lineage;
 
-/* Maximum number of processes in the book. If a process of a run does not fit, the tally of the run
- * is not `whole`. */
+/* Maximum number of processes in the table. If a process of a run does not fit, the tally of the
+ * run is not `whole`. */
 #define LINEAGE_MAX 200000
 
 #define LINEAGE_END_NS      1000000
@@ -48,8 +46,7 @@ unsigned lineage_begin(struct lineage *l, pid_t root, uint64_t base_ns);
 /* Adds to `run` a process that was found in another way than through events, for example in a
  * control group.
  * - A process of another run moves to `run` only if `run` is inside that other run.
- * - A process that belongs to no run but is in the book for a control group (lineage_begin_others)
- *   moves to `run`.
+ * - A foreign process of a control group (lineage_begin_others) moves to `run`.
  * - If `pid` is the root of another run, that other run is put inside `run`. */
 void lineage_add(struct lineage *l, unsigned run, pid_t pid);
 void lineage_forget(struct lineage *l, unsigned run);
@@ -58,15 +55,15 @@ void lineage_forget(struct lineage *l, unsigned run);
  * before the process was added are ignored. */
 void lineage_has_one_thread(struct lineage *l, pid_t pid);
 
-/* Enters an event into the book. Enter events in the order in which they happened. */
+/* Enters an event into the table. Enter events in the order in which they happened. */
 void lineage_event(struct lineage *l, const struct process_event *event);
 /* Enters an exit record. Before this call, enter all events that happened before the process
  * ended. */
 void lineage_record(struct lineage *l, const struct task_record *record);
-/* Returns true if the process is in the book and has no exit record yet. */
+/* Returns true if the process is in the table and has no exit record yet. */
 bool lineage_awaits(const struct lineage *l, pid_t pid);
-/* Marks the tally of every run in the book as not `whole`. Call this function when events or
- * records were lost. */
+/* Marks the tally of every run as not `whole`. Call this function when events or records were
+ * lost. */
 void lineage_lost(struct lineage *l);
 
 /* Reads the CPU time of a living process or zombie in ns. Returns false if the process is gone. */
@@ -114,24 +111,22 @@ void lineage_living(const struct lineage *l, unsigned run, void (*each)(void *co
  * values of that time. */
 void lineage_tally(const struct lineage *l, unsigned run, struct lineage_tally *ret);
 
-/* Returns the number of processes in the book. */
+/* Returns the number of processes in the table. */
 size_t lineage_size(const struct lineage *l);
 
-/* Returns the number of processes in the book that have an exit record. If the number is high, call
- * lineage_settle, to remove those that are gone. */
+/* Returns the number of processes in the table that have an exit record. If the number is high,
+ * call lineage_settle, which removes the processes that are gone. */
 size_t lineage_ended(const struct lineage *l);
 
 /* ---- control groups that runs share ----
- *
- * Makes a set for the foreign processes of a control group, which belong to no run. Returns the
- * number of the set, which other functions call `others`. The book treats the set like a run
- * without a root. lineage_add moves a process from the set to a run.
- *
- * The set and the runs in the group together have all processes of the group. The cost of process
- * ends is the group's usage minus the CPU time of all these processes. */
+ * Makes a set for the foreign processes of a control group: those that belong to no run. Returns
+ * the number of the set, which other functions call `others`. The set is like a run without a root.
+ * lineage_add moves a process from the set to a run. Purpose: the set and the runs of the group
+ * together contain all its processes. The group's usage minus the CPU time of all these processes
+ * is the cost of process ends. */
 unsigned lineage_begin_others(struct lineage *l);
-/* Puts the run into the control group whose set of foreign processes has the number `others`. The
- * run stays there until lineage_forget. Forget all runs of a group before the set `others`. */
+/* Notes that the run is in the control group with the set `others`. The run stays there until
+ * lineage_forget. Forget all runs of a group before its set. */
 void lineage_share(struct lineage *l, unsigned run, unsigned others);
 
 /* The processes of a group as the kernel listed them at time `at_ns` (CLOCK_MONOTONIC). */
@@ -146,8 +141,8 @@ enum lineage_change {
 	LINEAGE_RUN_ELSEWHERE,  /* a process of a run is outside the group */
 };
 
-/* Compares the book with a listing. Make the listing first, then call lineage_settle, and then call
- * this function. */
+/* Compares the processes in the table with those that the kernel listed in a control group. Make
+ * the listing first, then call lineage_settle, and then call this function. */
 enum lineage_change lineage_compare(struct lineage *l, unsigned others,
 	struct lineage_listing *listing, lineage_clock *clock, void *context);
 

@@ -1,10 +1,11 @@
-/* Upper bound of the CPU time that a run used but no source counted.
- * - The bound grows if, between two samples, the machine and the run's group used more CPU time
- *   than was counted for the run, and a process was created or ended. If orphans of the run may be
- *   hidden (orphans_hidden), a process that was created or ended at any time since the run began is
- *   enough.
- * - The bound falls when missed CPU time later appears in the times of a parent. It is never below
- *   0. */
+/* Upper bound of the CPU time that a run used but no source counted. At each sample, the bound
+ * grows if two conditions are true:
+ * - Since the last sample, the machine and the run's group used more CPU time than was counted for
+ *   the run.
+ * - A process was created or ended: since the last sample or, if orphans of the run may be hidden
+ *   (orphans_hidden), at any time since the run began.
+ *
+ * The bound falls, at most to 0, when missed CPU time later appears in the times of a parent. */
 #ifndef COLLECTORS_ACCOUNTING_MISSED_CPU_H
 #define COLLECTORS_ACCOUNTING_MISSED_CPU_H
 
@@ -12,8 +13,8 @@
 
 struct missed_cpu {
 	double seconds;
-	/* Sums since the run began: CPU time of the machine, and the part of it that the run may
-	 * have used. */
+	/* Sums since the run began. `spent_seconds`: CPU time of the machine. `possible_seconds`:
+	 * the part of it that the run may have used. */
 	double spent_seconds, possible_seconds;
 	double group_before; /* CPU seconds of the run's group at its begin; NaN = unknown */
 	bool any_changes;

@@ -89,8 +89,7 @@ bool own_group_allowed(const char *directory, size_t mount, bool under_systemd)
 		return false;
 	if (!under_systemd)
 		return true;
-	/* Check this group first, and then each group above it. The first of them that is a unit of
-	 * systemd decides. */
+	/* The nearest unit of systemd decides: this group, or else the first unit above it. */
 	for (text_copy(directory, path, sizeof path); len > mount; path[len] = '\0') {
 		size_t start = len;
 
@@ -121,8 +120,8 @@ static bool is_of_dead_maker(const char *name)
 	       pid <= INT32_MAX && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
 }
 
-/* Returns false for a group of a living exporter. That group may be empty because its job has not
- * started yet. */
+/* Returns false for a group that a living exporter made, because its job may start later. Returns
+ * true for all other groups. */
 static bool is_not_of_living_maker(const char *name)
 {
 	return strncmp(name, PREFIX, strlen(PREFIX)) != 0 || is_of_dead_maker(name);

@@ -38,8 +38,8 @@ struct own_group {
 #define OWN_GROUP_NONE ((struct own_group){-1, -1, -1, -1, 0, ""})
 
 /* Returns true if a process in this group may make groups below it. `directory` is the path of the
- * group. Its first `mount` bytes are the path of the mount point. `under_systemd`: systemd is the
- * init process. */
+ * group. `mount` is the length of the mount point's path, with which `directory` begins.
+ * `under_systemd`: systemd is the init process. */
 bool own_group_allowed(const char *directory, size_t mount, bool under_systemd);
 
 /* Makes the group "rightsize-PID-RANDOM" in `directory` and removes leftover groups of ended

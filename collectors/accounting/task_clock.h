@@ -30,8 +30,8 @@
 struct task_clock {
 	size_t n; /* 0 = no clock */
 	int *fd;  /* one counter for each thread that the clock was opened for */
-	/* One buffer for each of these threads and each CPU. If n_buffers is 0, ends of threads
-	 * are not counted. */
+	/* One buffer for each of these threads on each CPU, to count the threads that end. If
+	 * n_buffers is 0, they are not counted. */
 	size_t n_buffers, n_cpus;
 	void *buffer[TASK_CLOCK_BUFFERS];
 };
@@ -67,9 +67,9 @@ struct task_clock_total {
 	double stolen_seconds;
 };
 
-/* Updates `total`. `stolen` is the share (0 to 1) of the machine's CPU time that the host took
- * since the last sample. The run's own share is unknown, so the machine's share is used. If the
- * clock cannot be read, `total` stays unchanged. */
+/* Updates `total`. `stolen` is the share (0 to 1) of CPU time that the host took from the whole
+ * machine since the last sample. The same share is assumed for the run. If the clock cannot be
+ * read, `total` stays unchanged. */
 void task_clock_look(const struct task_clock *c, double stolen, struct task_clock_total *total);
 
 #endif

@@ -44,9 +44,9 @@ static bool is_of_a_process(const char *path)
 }
 
 /* Opens a file below the root of a process only if it is a file of a control group, which the
- * kernel makes. Any other file may be a device or a link to one, and opening a device can have
- * effects, such as starting a watchdog. Therefore the file is first checked through O_PATH, which
- * does not open the file itself. */
+ * kernel makes. Any other file may be a device, and opening a device can have effects, such as
+ * starting a watchdog. Therefore the file is first checked through O_PATH, which does not open the
+ * file itself. */
 static int open_checked(struct tree *t, const char *path, int flags)
 {
 	AUTO(closep) int found = open_below(t, path, O_PATH);

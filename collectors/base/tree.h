@@ -74,7 +74,8 @@ struct tree_request {
 struct tree_ops {
 	int64_t (*get)(struct tree *, const struct tree_request *r);
 	bool (*answers)(struct tree *, const char *path); /* NULL = always true */
-	/* NULL = the tree waits for every read. `ret` is zeroed before the call. */
+	/* Counts the reads that were given up or skipped. NULL = this tree waits for every read.
+	 * `ret` is zeroed before the call. */
 	void (*waits)(struct tree *, struct tree_waits *ret);
 	void (*free)(struct tree *);
 };
@@ -87,8 +88,8 @@ struct tree {
 int tree_open(struct tree **ret, const char *directory, struct err *e);
 void tree_free(struct tree *t); /* NULL does nothing */
 
-/* The reading functions below call tree_get. A tree that wraps another tree also calls it, to pass
- * a request on. */
+/* Passes a request to the tree. The reading functions below call it, and so does a tree that wraps
+ * another tree. */
 static inline int64_t tree_get(struct tree *t, const struct tree_request *r)
 {
 	return t->ops->get(t, r);

@@ -30,8 +30,8 @@ struct asks {
 	uint64_t worked_ns;
 };
 
-/* One read. At first this struct belongs to the caller. A caller that gives up sets `left`, and the
- * struct then belongs to the thread. */
+/* One read by a thread. The struct belongs to the caller until the caller gives up and sets `left`.
+ * After that, it belongs to the thread. */
 struct guard_question {
 	struct asks *asks;
 	pid_t *waits_for;

@@ -21,11 +21,11 @@ double cgroup_number(const struct cgroup_place *p, const struct host *h, const c
 struct cpu_quota cpu_quota_find(const struct cgroup *c, const struct host *h);
 /* Reads the throttling counters of one control group, with or without a quota. */
 struct cpu_quota cpu_quota_read(const struct cgroup_place *p, const struct host *h);
-/* Sets the counters in `q` to their values when the run began. The caller subtracts them from later
- * readings, to get the throttling of the run. `earlier` was read before the run began, or is NULL.
- * - If the quota is set on `own`, the run's own group, the counters become 0.
- * - If `earlier` is of the same group as `q`, its counters are used.
- * - In all other cases, the counters stay as cpu_quota_find read them. */
+/* Sets the counters in `q` to their values at the start of the run. The caller subtracts them from
+ * later readings. `earlier` was read before the run began, or is NULL.
+ * - If the quota is set on `own`, the run's own group: 0.
+ * - If `earlier` is of the same group as `q`: the counters of `earlier`.
+ * - In all other cases: the counters that cpu_quota_find read. */
 void cpu_quota_count_from(struct cpu_quota *q, const struct cpu_quota *earlier,
 	const struct cgroup_place *own);
 

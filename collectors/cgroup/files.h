@@ -56,8 +56,8 @@ struct cgroup_files {
  * unknown. Skips every place with version 0. Opened files stay readable after the processes have
  * ended. */
 void cgroup_files_open(struct cgroup_files *ret, const struct cgroup *group, uint32_t wanted);
-/* Closes all files, to save descriptors. Each reading then opens and closes the files itself. Call
- * right after cgroup_files_open. */
+/* Closes the files that cgroup_files_open has just opened, to save descriptors. Each reading then
+ * opens and closes them itself. */
 void cgroup_files_by_path(struct cgroup_files *f);
 void cgroup_files_close(struct cgroup_files *f); /* does nothing if `f` is zeroed */
 

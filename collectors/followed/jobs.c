@@ -420,9 +420,9 @@ static bool walk(struct followed_run *t, const struct host *h, uint64_t births)
 	return t->alive > 0 || t->empty_since.ns != 0;
 }
 
-/* Reads the shared sources, then all trees. On a busy machine, the last process of a run may end
- * between these two steps. The shared sources are then read again, so that they include this
- * process, too. The trees of empty runs are also read again, to find orphans. */
+/* Reads the machine's counters, then the processes of all runs. If a run's last process ended
+ * between the two steps, the counters lack its usage, so they are read again. Runs without
+ * processes are also read again, to find orphans. */
 static void walk_all(struct jobs *j, const struct host *h)
 {
 	bool any_empty = false;

@@ -13,8 +13,8 @@
 
 #define PATH_SIZE 4096
 
-/* Architecture of this program. The kernel runs programs of this architecture without an emulator.
- * NULL = an architecture that is not listed here. */
+/* Architecture of this program; NULL = not in this list. The kernel runs programs of this
+ * architecture without an emulator. */
 #if defined(__x86_64__)
 static const char *const native = "x86_64";
 #elif defined(__aarch64__)
@@ -143,7 +143,7 @@ const char *run_binary_cpu_level(const unsigned char *head, size_t len)
 
 /* ---- reading the file ---- */
 
-/* Returns true when the file is on a file system that may never answer. Decides by the mount table,
+/* Returns true when the file is on a file system that may never answer. The mount table decides,
  * because even statfs(2) could block. Returns false when the table is unreadable. */
 static bool may_hang(const struct host *h, pid_t pid, const char *path)
 {

@@ -108,8 +108,8 @@ int nvml_read_memory(const struct nvml *n, void *device, uint64_t *ret_used, uin
 #define RECORD     24
 #define RECORD_535 32
 
-/* The buffer is filled with this byte before a call. It is unlikely that the driver itself writes a
- * whole record of this byte. */
+/* Before a call, the buffer is filled with this byte. After the call, other bytes show how far the
+ * driver wrote. A driver is unlikely to write a whole record of this byte. */
 #define PATTERN 0xA5
 /* The buffer has room for this many records more than the count that is passed to the library. If
  * the library writes more than this count, the excess stays in the buffer and can be detected. */

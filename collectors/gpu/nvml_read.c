@@ -17,7 +17,8 @@ struct nvml_reading {
 	struct nvml_progress *progress;
 	struct nvml_table *table;
 	struct nvml_processes processes;
-	/* `lost`: the GPU that is read now fell off the bus. `answered`: it answered a call. */
+	/* About the GPU that is read now. `lost`: it fell off the bus. `answered`: it answered a
+	 * call. */
 	bool lost, answered;
 };
 
@@ -42,9 +43,9 @@ static int note_answer(struct nvml_reading *r, int code)
 	((r)->nvml->field ? STEP((r), #field, (r)->nvml->field(__VA_ARGS__)) :                     \
 			    (int)NVML_NO_FUNCTION)
 
-/* Converts *value to another unit. Returns NaN if `code` shows that the NVML call failed. The call
- * that gives `code` also sets *value. Both are arguments of this function, and the compiler may
- * evaluate arguments in any order. Therefore `value` is a pointer. */
+/* Converts *value to another unit. Returns NaN if `code` shows that the NVML call failed. `value`
+ * is a pointer, because the call that gives `code` sets *value: the compiler may evaluate a plain
+ * argument before this call. */
 static double scaled(int code, const unsigned *value, double unit)
 {
 	return code == NVML_OK ? (double)*value * unit : NAN;

@@ -38,10 +38,10 @@ struct gpu_nvml;
 /* Loads the library and starts the thread. Returns -ENOENT when there is no such library. */
 int gpu_nvml_start(struct gpu_nvml **ret, const char *library, struct err *e);
 
-/* Gets the latest table. The caller releases it with gpu_nvml_table_drop. Returns -ENOENT if there
- * is no driver or no GPU, and -EINPROGRESS if the thread started at most NVML_STALE_SECONDS ago and
- * has no table yet. Any other error code comes with a message: NVML does not answer, or answers
- * with an error. */
+/* Gets the latest table. The caller releases it with gpu_nvml_table_drop. Errors:
+ * - -ENOENT: there is no driver or no GPU.
+ * - -EINPROGRESS: there is no table yet, and the thread started at most NVML_STALE_SECONDS ago.
+ * - Any other code comes with a message: NVML does not answer, or answers with an error. */
 int gpu_nvml_table(struct gpu_nvml *w, struct mono now, const struct nvml_table **ret,
 	struct err *e);
 void gpu_nvml_table_drop(const struct nvml_table *t); /* NULL does nothing */

@@ -29,8 +29,8 @@
  * descriptors are searched at each tick in which it ran, if the last search is at least
  * READ_AGAIN_SECONDS ago. */
 #define NEW_SECONDS 5.0
-/* A client for which no engine worked at the last reading is read only once in this many seconds
- * while its process sleeps. */
+/* A client that used no engine at the last reading is read only once in this many seconds while its
+ * process sleeps. */
 #define READ_IDLE_SECONDS 5
 /* Shortest interval over which utilization is computed, because two scrapes may come close
  * together. */
@@ -265,7 +265,7 @@ static void add_client(const struct client *c, size_t first, struct gpu_sum *sum
 
 	if (!in_use)
 		return;
-	/* If the driver gives no client id, each descriptor of each process counts as a separate
+	/* Without a client id from the driver, each descriptor of each process counts as a separate
 	 * client. */
 	if (c->last.has_client_id && !gpu_sum_first(sum, first + c->device, c->last.client_id))
 		return;

@@ -86,8 +86,8 @@ static bool poor_name(const char *point)
 	return strncmp(point, "/etc/", 5) == 0 || strncmp(point, "/dev/", 5) == 0;
 }
 
-/* Orders the mounts of a device so that the best name comes first: not a poor name, then the
- * shortest path. */
+/* Orders the mounts of a device, the best name first: poor names come last, and a shorter path
+ * comes before a longer one. */
 static int compare_candidates(const void *left, const void *right)
 {
 	const char *a = ((const struct filesystem *)left)->mount->point;
@@ -207,9 +207,9 @@ static bool shows_root(const struct mounts *m, const struct host *host)
 	return false;
 }
 
-/* Opens the watch first and reads the table second, so that no change between the two is missed.
- * The watch keeps the mount namespace alive. This has no effect, because process 1 or the exporter
- * itself also keeps it alive. */
+/* Opens the watch first and reads the table second, so that no change between the two is missed. An
+ * open watch keeps the mount namespace alive. This does no harm: process 1 or the exporter keeps it
+ * alive anyway. */
 static int read_from(struct filesystem_state *s, const struct host *host, const char *table,
 	struct err *e)
 {

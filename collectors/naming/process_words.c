@@ -226,8 +226,8 @@ static struct slice script(const struct process_words *w, const struct from *f)
 	return nothing;
 }
 
-/* Returns word number `index` after `begin` in the process title. A title is one string with blanks
- * in it. Therefore the whole title is the first argument. NULs may follow the title. */
+/* Returns word number `index` after `begin` in the process title. The first argument is the whole
+ * title, because a title is one string with blanks in it. NULs may follow the title. */
 static struct slice title(const struct process_words *w, const char *begin, int index)
 {
 	struct slice line = w->n_arguments ? w->argument[0] : nothing;

@@ -108,10 +108,10 @@ bool recognise_is_variable(struct slice name);
  * for words such as "pod.name", which are not labels. */
 bool recognise_is_pod_word(struct slice key);
 
-/* Both functions append to `out` only the parts that recognise() reads: parts of a file, or parts
- * of a variable's value. recognise() can read the copy like the original. Use them to write the
- * texts of processes to a file, because all other text may be secret. If there are no such parts,
- * nothing is added. */
+/* Both functions copy to `out` only the parts of a file or of a variable's value that recognise()
+ * reads. All other text may be secret, so use these functions to write the texts of processes to a
+ * file. recognise() can read the copy like the original. If there are no such parts, nothing is
+ * added. */
 void recognise_file_part(struct slice file, struct buf *out);
 void recognise_value_part(struct slice name, struct slice value, struct buf *out);
 

@@ -227,8 +227,9 @@ static struct slice without_owner(struct slice name, const struct pod_owner *own
 	return rest;
 }
 
-/* Removes the suffix that Kubernetes generated for a pod. In a name of the greatest length the "-"
- * before the suffix may be cut off, and with it the last digits that a CronJob added. */
+/* Removes the suffix that Kubernetes generated for a pod. Kubernetes cuts a long name before it
+ * adds the suffix. The cut may remove the "-" before the suffix and the last digits that a CronJob
+ * added. */
 static struct slice without_pod_suffix(struct slice name)
 {
 	struct slice rest =

@@ -143,12 +143,12 @@ enum from_kind {
 	FROM_WORKER,
 	/* Finds an argument that is a file called `text`NAME.NUMBER.sh. The value is NAME. */
 	FROM_MIDDLE,
-	/* Rest of a line that begins with `text`. If `text` ends in a quote, the value ends before
-	 * the closing quote. */
+	/* Rest of the line of the file that begins with `text`. If `text` ends in a quote, the
+	 * value ends before the closing quote. */
 	FROM_FILE,
 	FROM_FILE_JSON, /* `member` of the JSON object in the file */
-	/* Name of a Python class that the file declares, and calls without arguments in a line of
-	 * its own. The last such line counts. */
+	/* Name of a Python class: the file declares the class, and a line consists only of its
+	 * call, "NAME()". If there are several such lines, the last one counts. */
 	FROM_FILE_CLASS,
 	FROM_POD,      /* value of the pod's annotation or label `text` */
 	FROM_POD_NAME, /* name of the pod, without the part that a Job or another owner added */

@@ -27,9 +27,8 @@ void delay_reader_free(struct delay_reader *r);
 /* Returns true when the kernel counts waits for storage and memory and we can read them. */
 bool delay_reader_counts_all(const struct delay_reader *r);
 
-/* Returns true when the kernel reports the context switches of a process. In this case, do not also
- * use the counts in the status file of a process with one thread: the two counts are not
- * comparable. */
+/* Returns true when the kernel reports the context switches of a process. In this case, do not use
+ * the counts in the status file: the two counts are not comparable. */
 bool delay_reader_has_switches(const struct delay_reader *r);
 
 struct delays {

@@ -46,9 +46,9 @@ static uint64_t ticks_ns(const struct host *h, uint64_t ticks)
 	return ticks > UINT64_MAX / ns_per_tick ? 0 : ticks * ns_per_tick;
 }
 
-/* Takes the CPU time from the CPU clock, or from USER_HZ ticks if the clock is unreadable. The
- * clock does not split user time and system time, so the share of system time always comes from
- * ticks. */
+/* Takes the CPU time from the CPU clock. If the clock is unreadable, takes it from USER_HZ ticks.
+ * The share of system time always comes from ticks, because the clock does not separate user time
+ * from system time. */
 static void take_cpu(struct member *m, const struct host *h, const struct process_stat *s)
 {
 	uint64_t user = ticks_ns(h, s->user_ticks), system = ticks_ns(h, s->system_ticks);
@@ -73,8 +73,8 @@ static void take_stat(struct member *m, const struct host *h, const struct proce
 	m->threads = s->threads;
 	m->ignored_children = m->ignored_children || s->ignores_children;
 	m->zombie = s->state == 'Z' || s->state == 'X';
-	/* Read the status file only if VmHWM in it may have risen. VmHWM cannot rise without a page
-	 * fault or a change of RSS. */
+	/* VmHWM cannot rise without a page fault or a change of RSS. Read the status file only
+	 * after one of them. */
 	if (s->minor_faults + s->waited_minor_faults != m->counter[TREE_MINOR_FAULTS] ||
 		s->major_faults + s->waited_major_faults != m->counter[TREE_MAJOR_FAULTS] ||
 		rss != m->rss_bytes)

@@ -14,8 +14,8 @@
 struct file_query {
 	const struct host *host;
 	pid_t pid;
-	/* Path, below host->proc, of the mount table whose paths match the targets of the process's
-	 * links cwd and root (see find_table). */
+	/* Path of the mount table, below host->proc. The paths in this table must match the targets
+	 * of the process's links cwd and root (see find_table). */
 	char table[32];
 	struct mounts mounts;
 };

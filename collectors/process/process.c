@@ -86,8 +86,8 @@ bool process_stat_parse(struct scan s, struct process_stat *ret)
 	p.start_ticks = fields[22 - 9];
 	p.rss_pages = fields[24 - 9];
 	p.stack_start = fields[28 - 9];
-	/* Fields 26 and 27 are the start and the end of the code. The kernel shows 1 for both to a
-	 * reader without the permission to read them. */
+	/* Fields 26 and 27 are the addresses of the start and the end of the code. A reader without
+	 * permission gets 1 for both. */
 	p.code_bytes = fields[27 - 9] > fields[26 - 9] ? fields[27 - 9] - fields[26 - 9] : 0;
 	p.ignores_children = fields[33 - 9] >> (SIGCHLD - 1) & 1;
 	*ret = p;
@@ -242,8 +242,7 @@ static int read_file(const struct host *h, pid_t pid, const char *file, struct k
 
 /* ---- processes whose first thread has ended ---- */
 
-/* Maximum number of threads to try. The search skips exiting threads, because they no longer have
- * memory. */
+/* Maximum number of threads to try. An exiting thread has no memory left, and is skipped. */
 #define THREADS_TRIED 16
 
 struct process_threads {
@@ -459,8 +458,8 @@ static void look_at_number(void *context, pid_t pid)
 	if (numbers.n != s->depth || numbers.last != s->pid)
 		return;
 	/* Another container may use the same number, so the process must be in our namespace. If
-	 * its namespace cannot be read, accept only our own child. A child is in our namespace
-	 * unless it called unshare(2). */
+	 * its namespace cannot be read, accept only our own child, which is in our namespace unless
+	 * it called unshare(2). */
 	if (!process_shares(s->host, pid, "pid") &&
 		(process_read_stat(s->host, pid, &stat) < 0 || stat.ppid != s->host->self))
 		return;

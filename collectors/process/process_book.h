@@ -1,13 +1,13 @@
 /* A list of all processes of the machine, by pid and start time. The caller checks each process, to
- * recognise its job. The book decides when a process is checked: when it appears, and again
- * whenever its age has doubled, but not within 0.1 s of the last check. One check is not enough,
- * because a shell may set variables and then execute the job.
+ * recognise its job. The list decides when: first when a process appears, and again at each
+ * doubling of its age, at least 0.1 s apart. One check is not enough, because a shell may set
+ * variables and then execute the job.
  *
  * Between two checks a process costs almost nothing. Most ticks try only the pids that the kernel
  * has assigned since the previous tick. All of /proc is listed at every 60th tick, after more than
  * 16 new pids, and when the newest pid is unknown.
  *
- * Only one thread may use a book. Reads through host->proc. */
+ * Only one thread may use a list. Reads through host->proc. */
 #ifndef COLLECTORS_PROCESS_PROCESS_BOOK_H
 #define COLLECTORS_PROCESS_PROCESS_BOOK_H
 
@@ -17,7 +17,7 @@
 
 #include "collectors/host.h"
 
-/* Maximum number of processes in the book. Further processes are ignored. */
+/* Maximum number of processes in the list. Further processes are ignored. */
 #define PROCESS_BOOK_MAX 100000
 
 struct booked_process {
@@ -26,8 +26,8 @@ struct booked_process {
 	uint64_t start_ticks;
 	struct mono look_at; /* time of the next check; the caller may set an earlier one */
 	bool listed;         /* internal: the pid was in the current listing of /proc */
-	/* The members below are the caller's. The book itself uses them only in process_book_again,
-	 * which reads `note` and resets `program`. */
+	/* The members below are the caller's. Only process_book_again uses them: it reads `note`
+	 * and resets `program`. */
 	bool refused;     /* true = the environment may not be read, and the caller has counted this
 			   * process */
 	uint64_t program; /* hash of the command line: shows whether the process has called exec; 0

@@ -236,8 +236,8 @@ static void look_at_known(struct process_tree *t, const struct host *h)
 	bool waited = false;
 
 	t->any_vanished = false;
-	/* Read each parent before its children. In the other order, a child that is read and then
-	 * ends would count twice, in itself and in its parent. */
+	/* Read each parent before its children. If a child were read first and then ended, its
+	 * usage would count twice: in the child, and in the parent that is read next. */
 	for (size_t i = 0; i < t->n; i++) {
 		struct member *m = &t->member[i];
 
@@ -315,8 +315,8 @@ int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid,
 	}
 	process_tree_add(t, &root);
 	find_new(t, h);
-	/* For the time before the first tick, the kernel knows only the high-water mark of each
-	 * process. Use the highest of them as the peak. */
+	/* The peak before the first tick is at least the highest high-water mark of one process. A
+	 * peak of the sum is not known for that time. */
 	for (size_t i = 0; i < t->n; i++) {
 		const struct member *m = &t->member[i];
 
@@ -408,8 +408,8 @@ static void sum_counters(const struct process_tree *t, uint64_t sum[TREE_COUNTER
 		for (size_t c = 0; c < TREE_COUNTERS && !m->helper && !m->perhaps_waited; c++)
 			sum[c] += m->counter[c];
 	}
-	/* The sum may be slightly negative, because the units differ: a parent gets its child's CPU
-	 * time in ticks, but `retained` and `helpers_waited` are in nanoseconds. */
+	/* The sum may be slightly negative: a parent gets its child's CPU time in ticks, but
+	 * `retained` and `helpers_waited` are in nanoseconds. */
 	for (size_t c = 0; c < TREE_COUNTERS; c++)
 		if (sum[c] > UINT64_MAX / 2)
 			sum[c] = 0;

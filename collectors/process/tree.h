@@ -45,8 +45,8 @@ struct process_tree {
 	bool root_declares;
 	uint64_t total[TREE_COUNTERS]; /* counters of the whole run; they never fall */
 	uint64_t peak_bytes;           /* highest known memory of the tree */
-	/* true: peak_bytes is the sum over all processes at one tick. false: it includes a kernel
-	 * high-water mark. */
+	/* true: peak_bytes is the sum over all processes at one tick. false: peak_bytes contains
+	 * the kernel's high-water mark of a process, so its time is unknown. */
 	bool peak_is_seen;
 	uint64_t peak_process_bytes; /* highest high-water mark of one process */
 	uint64_t pss_budget_ns;      /* CPU time left for reading PSS */
@@ -69,9 +69,9 @@ struct process_tree {
 	bool children_ignored; /* at least one member ignored SIGCHLD at some time */
 	bool no_children_file; /* the kernel lacks CONFIG_PROC_CHILDREN: scan /proc instead */
 	/* Maximum number of passes in one tick. A pass reads the ancestors of vanished members
-	 * again. If more members vanish during a pass, another pass follows. The counters of
-	 * members that vanish in the last pass are dropped. At the next tick, these counters appear
-	 * in the parents that waited for the members. */
+	 * again. If more members vanish during a pass, another pass follows. If members vanish in
+	 * the last pass, their counters are dropped. They appear at the next tick, in the parents
+	 * that waited for these members. */
 	unsigned passes_max;
 };
 
@@ -105,9 +105,8 @@ int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid,
 void process_tree_from_now(struct process_tree *t);
 
 /* Reads every process of the tree, finds new processes, and updates the totals, the peaks and
- * `now`. Returns the number of live processes; 0 = the run is over. Processes beyond the limit
- * host->members are left out.
- *
+ * `now`. Returns the number of live processes of the run. Processes beyond the limit host->members
+ * are left out.
  * `births` is the number of processes and threads that were ever created on the machine; 0 =
  * unknown. Read this number before the call. If it is the same as at the last tick, new processes
  * are searched only at every SEARCH_LOOKS-th tick. */
@@ -142,8 +141,8 @@ static inline pid_t process_tree_reaper(const struct process_tree *t)
 	return t->n && t->member[0].reaper ? t->member[0].pid : 0;
 }
 
-/* Returns the CPU time of the run that is known now, in nanoseconds. In contrast, `total` has the
- * value of the last tick. */
+/* Returns the CPU time of the run from the latest readings, in nanoseconds. `total` has the value
+ * of the last tick. */
 uint64_t process_tree_cpu_ns(const struct process_tree *t);
 
 /* Frees the members after the last tick. Totals and peaks stay. */

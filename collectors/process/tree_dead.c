@@ -429,9 +429,9 @@ static void hold_credits(struct process_tree *t)
 
 		if (!m->zombie || m->was_zombie)
 			continue;
-		/* If the parent is a zombie too, its own parent may already have got the times of
-		 * both. Therefore do not call member_credit for any ancestor up to and including
-		 * the first one that is not a zombie. */
+		/* If the parent is a zombie too, the grandparent may already have got the times of
+		 * both. Therefore hold the credit of every ancestor up to the first that is not a
+		 * zombie. */
 		for (size_t steps = 0; steps <= t->n && t->member[heir].zombie; steps++) {
 			heir = parent_of(t, heir);
 			if (heir == PROCESS_TREE_NONE)

@@ -14,9 +14,9 @@ void process_tree_reindex(struct process_tree *t);
 /* Frees the resources of a member and reduces the count of members. The caller removes it from the
  * list. */
 void process_tree_drop(struct process_tree *t, size_t i);
-/* Makes the next search read the children of all ancestors of a member that has ended; `of` is its
- * index. The reason: the kernel gave the orphaned children of the member to an ancestor (prctl(2),
- * PR_SET_CHILD_SUBREAPER), and the children of a sleeping ancestor are usually not read. */
+/* Call this function when the member with the index `of` has ended. Makes the next search read the
+ * children of all its ancestors, because the kernel gave its orphaned children to one of them
+ * (prctl(2), PR_SET_CHILD_SUBREAPER). Usually, the children of a sleeping ancestor are not read. */
 void process_tree_expect_orphans(struct process_tree *t, size_t of);
 
 /* Counts a process. Call it before process_tree_add. The reaper (struct member) is not counted.
