@@ -20,8 +20,8 @@ static const struct {
 	{"btrfs", MOUNT_LOCAL}, {"zfs", MOUNT_LOCAL}, {"bcachefs", MOUNT_LOCAL},
 	{"ubifs", MOUNT_LOCAL}, {"jffs2", MOUNT_LOCAL}, {"overlay", MOUNT_LAYERED},
 	{"aufs", MOUNT_LAYERED}, {"ecryptfs", MOUNT_LAYERED}, {"shiftfs", MOUNT_LAYERED},
-	/* These types are on a block device, but a call may wait for other machines or for a
-	 * program. */
+	/* These types look local, because they use a block device. But a call may wait for other
+	 * machines or for a program. */
 	{"fuseblk", MOUNT_REMOTE}, {"gfs2", MOUNT_REMOTE}, {"ocfs2", MOUNT_REMOTE},
 	/* Read-only images. */
 	{"squashfs", MOUNT_PSEUDO}, {"iso9660", MOUNT_PSEUDO}, {"erofs", MOUNT_PSEUDO},

@@ -270,7 +270,7 @@ static void find_own(struct account *a, const struct host *h, const struct proce
 	if (!counts_cpu(&a->own))
 		return;
 	find_older(a, h, tree);
-	/* CPU time of the root before it entered the group is not part of the run. */
+	/* The run does not include the CPU time that the root used before it entered the group. */
 	a->forked_seconds = fmax(a->forked_seconds,
 		(double)process_tree_cpu_ns(tree) / 1e9 - cgroup_cpu_seconds(&a->own, h));
 }
@@ -310,9 +310,9 @@ static void add_members(struct account *a, const struct process_tree *tree)
 				tree->member[i].pid);
 }
 
-/* Begins to follow the run through process events. `recorded` = true: does so only if exit records
- * arrive, too. false: does so only if no records arrive. Without records, the events only lower the
- * upper bound of the CPU time that was missed. */
+/* Begins to follow the run through process events. `recorded` true: only if the kernel also sends
+ * exit records. false: only if it sends none; the events then only lower the upper bound of the CPU
+ * time that was missed. */
 static void begin_events(struct account *a, const struct host *h, const struct account_spec *spec,
 	const struct process_tree *tree, bool recorded)
 {
@@ -340,8 +340,8 @@ static void begin_events(struct account *a, const struct host *h, const struct a
 	a->events_run = lineage_begin(exit_events_book(shared->events), spec->root,
 		clock_ns > living_ns ? clock_ns - living_ns : 0);
 	a->has_events = true;
-	/* Add the members now. If the run is inside an outer run, a member that ends before the
-	 * next sample would count only for the outer run. */
+	/* Add the members now, not at the next sample. If the run is inside an outer run, members
+	 * that end before the next sample would count only for the outer run. */
 	add_members(a, tree);
 	exit_cost_begin(&a->ends, &shared->ends_groups, shared->events, a->events_run,
 		recorded && a->has_group && !counts_cpu(&a->own) ? &a->group : NULL, h);
@@ -389,8 +389,8 @@ static double births_of(const struct account *a)
 }
 
 /* Opens a task clock for a run that this exporter did not start. A process created during the
- * opening may get no clock. If the number of processes or threads changes during the opening, all
- * clocks are closed and opened again. After CLOCK_TRIES such attempts, the run gets no clock. */
+ * opening may get no clock, so the clocks are opened again if the number of processes or threads
+ * changed meanwhile. After CLOCK_TRIES such attempts, the run gets no clock. */
 static void attach_clock(struct account *a, const struct host *h, struct process_tree *tree)
 {
 	struct tree_now before, now;
@@ -722,8 +722,8 @@ static void bound_missed(struct account *a, const struct host *h, const struct p
 	a->exporter_seconds = s->own_seconds;
 }
 
-/* Divides the total, which just grew by `grown`, into system time and user time. Neither falls, and
- * neither grows by more than the total. Both are unknown while no source tells the system time. */
+/* Divides the total, which just grew by `grown`, into system time and user time. Neither of them
+ * falls or grows by more than the total. Both are unknown if the system time is unknown. */
 static void take_parts(struct account *a, double system, double grown, double value[RUN_N_METRICS])
 {
 	value[RUN_CPU_SYSTEM_SECONDS] = value[RUN_CPU_USER_SECONDS] = NAN;

@@ -72,17 +72,17 @@ void account_look(struct account *a, const struct host *h, const struct process_
 void account_end(struct account *a, const struct host *h, const struct process_tree *tree,
 	double value[RUN_N_METRICS]);
 
-/* Raises the run's total CPU time and the memory peak of its largest process to the values that the
- * parent got from wait4(2), if these are larger. `total_seconds` is the CPU time of the whole run.
- * `peak_process_bytes`: NaN = unknown. */
+/* Raises two values to those that the parent got from wait4(2), if these are larger: the run's
+ * total CPU time (`total_seconds`), and the memory peak of its largest process
+ * (`peak_process_bytes`; NaN = unknown). */
 void account_waited(struct account *a, double total_seconds, double peak_process_bytes);
 
 struct account_note {
 	const char *cpu_source; /* see the list at the top of this file */
 	/* Upper bound of the CPU time that cpu_seconds lacks; NaN = unknown. In a wrapper, the
 	 * bound may be too low, because the kernel drops the CPU time of a child in two cases: its
-	 * parent set SA_NOCLDWAIT (sigaction(2)), or its parent ignored SIGCHLD and no sample saw
-	 * this. */
+	 * parent set SA_NOCLDWAIT (sigaction(2)), or its parent ignored SIGCHLD only between two
+	 * samples. */
 	double cpu_missed_seconds;
 	/* Upper bound of the part of cpu_seconds that processes outside the run used. NaN =
 	 * unknown; 0 = certainly none. */

@@ -256,9 +256,10 @@ static void look_at_membership(void *context, pid_t pid)
 		pids_add(s->found, pid);
 }
 
-/* Returns true if /proc shows all processes of the machine. Process 2 is a kernel thread (kthreadd)
- * only in the initial PID namespace. If the stat files of processes 1 and 2 are readable, the mount
- * option hidepid hides no process from us. */
+/* Returns true if /proc shows all processes of the machine. Two conditions are checked:
+ * - It shows the initial PID namespace: only there, process 2 is a kernel thread (kthreadd).
+ * - The mount option hidepid hides no process from us: the stat files of processes 1 and 2, which
+ *   belong to root, are readable. */
 static bool shows_every_process(const struct host *host)
 {
 	struct process_stat s;

@@ -9,10 +9,10 @@
 
 #include "collectors/cgroup/find.h"
 
-/* Finds the control group of a process. Inside a cgroup namespace, the path of another container's
- * group begins with "/../" and cannot be used. Such a group is found through /proc/PID/root, which
- * needs the same user or CAP_SYS_PTRACE. Returns -ENOENT without a message if the group is not
- * visible. */
+/* Finds the control group of a process. If this program is in a cgroup namespace, the path of
+ * another container's group begins with "/../" and cannot be used. The group is then found through
+ * /proc/PID/root, which needs the same user or CAP_SYS_PTRACE. Returns -ENOENT without a message if
+ * the group is not visible. */
 int cgroup_of_process(struct cgroup *ret, const struct host *host, pid_t pid, struct err *e);
 
 /* Returns the CPU seconds that a group has used since it was made; NaN = not counted. */

@@ -354,8 +354,9 @@ static uint64_t usual_end(const struct lineage_entry *e)
 
 /* Sets the CPU time that a process end cost. The kernel first makes the exit record, then frees the
  * memory of the process, and then sends the exit event. The cost is the time between the record and
- * the event, unless another task had the CPU in between. Therefore a time far above the usual time
- * is replaced by the usual time. `usual` is a median, so long interruptions do not distort it. */
+ * the event. A time far above the usual time is replaced by the usual time, because another task
+ * had the CPU in between. `usual` follows the median of the times, so a long interruption hardly
+ * changes it. */
 static void price_end(struct lineage *l, struct lineage_entry *e)
 {
 	uint64_t record_at = e->born_ns + e->record.elapsed_ns;
@@ -629,10 +630,9 @@ static bool is_of_group(const struct lineage *l, const struct lineage_entry *e, 
 	return l->run[e->run].others == others;
 }
 
-/* A process of a group may be missing from the group's listing if it was younger than this (ns) at
- * the time of the listing. The kernel sends the fork event before it adds the process to the group
+/* If a process was younger than this (ns) when the group was listed, the list may lack it although
+ * it belongs to the group. The kernel sends the fork event before it adds the process to the group
  * (kernel/fork.c, copy_process). On a busy machine, much time can pass between these two steps.
- *
  * An older process that is missing and has no exit record is in another group, because a process
  * leaves its group only after its exit record is made. */
 #define NEWBORN_NS 1000000000

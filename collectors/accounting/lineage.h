@@ -147,8 +147,8 @@ enum lineage_change lineage_compare(struct lineage *l, unsigned others,
 	struct lineage_listing *listing, lineage_clock *clock, void *context);
 
 struct lineage_group {
-	/* CPU time of the group. The values of two calls are comparable only if both calls report
-	 * the same `breaks`. */
+	/* CPU time of the group. Compare it only with a value that has the same `breaks`: the
+	 * processes of the group are then the same, apart from starts and ends. */
 	uint64_t cpu_ns;
 	uint64_t breaks;
 	uint64_t ends_weight_ns, ends_most_ns;

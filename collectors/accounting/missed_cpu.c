@@ -17,10 +17,10 @@ void missed_cpu_found(struct missed_cpu *m, double seconds)
 	m->seconds = fmax(m->seconds - seconds, 0);
 }
 
-/* Returns the most CPU time that the run may have used since it began: the smaller of the machine's
- * usage and the group's usage. Machine and group are not read at the same instant. Therefore the
- * sums over the whole run are compared. The smaller usage of each short interval would give too
- * small a sum. */
+/* Returns the most CPU time that the run may have used since it began: the usage of the machine or
+ * that of the group, whichever is smaller. The two are not read at the same instant, so their sums
+ * over the whole run are compared. If the smaller usage of each short interval were added up, the
+ * sum would be too small. */
 static double possible_seconds(const struct missed_cpu *m, double spent, double group_seconds)
 {
 	double group = group_seconds - m->group_before;

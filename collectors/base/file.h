@@ -9,9 +9,9 @@
 
 #define FILE_PIPE_SECONDS 5
 
-/* Opens `path` for reading. Returns a descriptor, which the caller closes. If the file is a pipe,
- * first waits until it has data or its last writer has closed it. Returns -ETIMEDOUT if neither
- * happens within FILE_PIPE_SECONDS. A later read(2) of the pipe has no time limit. */
+/* Opens `path` for reading. Returns a descriptor, which the caller closes. For a pipe, first waits
+ * until it has data or its last writer has closed it; -ETIMEDOUT: neither happened within
+ * FILE_PIPE_SECONDS. A later read(2) of the pipe has no time limit. */
 int file_open(const char *path, struct err *e);
 
 /* Appends the whole file to `ret`. Returns -EFBIG if the file does not fit. For a pipe, returns

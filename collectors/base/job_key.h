@@ -1,11 +1,9 @@
 /* Identifies the job of a run by its name, its namespace and its cluster. Two teams may each have a
  * job `load`.
- *
- * One text, the key, has all three parts: NAME, NAME|NAMESPACE or NAME|NAMESPACE|CLUSTER. The
- * namespace may be empty if there is a cluster. "|" stands for the control character U+001F, which
- * no part may have. The key of a job without a namespace and a cluster is its name. Keys sort by
- * name. A key is compared and stored like any other text. People and other programs get the parts,
- * never the key. */
+ * One text, the key, has all three parts: NAME, NAME|NAMESPACE or NAME|NAMESPACE|CLUSTER. If there
+ * is a cluster, the namespace may be empty: NAME||CLUSTER. "|" stands for the control character
+ * U+001F, which no part may have. Keys sort by name. A key is compared and stored like any other
+ * text. People and other programs get the parts, never the key. */
 #ifndef COLLECTORS_BASE_JOB_KEY_H
 #define COLLECTORS_BASE_JOB_KEY_H
 

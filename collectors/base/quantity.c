@@ -26,9 +26,9 @@ struct power {
 		2, (exponent_)                                                                     \
 	}
 
-/* Suffixes may be written in upper or lower case, with one exception. If the writer is
- * QUANTITY_OF_PEOPLE, a suffix of one lower-case letter must be "k", "g", "t" or "p". For a single
- * "m" see milli_bytes. */
+/* Suffixes may be written in upper or lower case. One exception: for the writer QUANTITY_OF_PEOPLE,
+ * the only lower-case suffixes of one letter are "k", "g", "t" and "p", because "m" means
+ * thousandths (milli_bytes). */
 static const struct {
 	const char *suffix;
 	struct power of[QUANTITY_WRITERS];

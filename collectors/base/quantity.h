@@ -42,14 +42,15 @@ extern const struct quantity_bounds {
 
 /* Converts the whole text, such as "4Gi", "8 GB" or "4096", to a whole number of bytes. `unit` is
  * the unit of a number without a suffix, in bytes; 0 = the usual unit of the writer. Returns false
- * for any other text, including negative numbers, and then leaves `*ret` unchanged. */
+ * for any other text, including negative numbers; `*ret` then stays unchanged. */
 bool quantity_bytes(struct slice text, enum quantity_writer writer, double unit, double *ret);
 
 /* Converts the whole text, such as "2", "1.5" or "500m", to a number of CPUs. */
 bool quantity_cores(struct slice text, double *ret);
 
-/* Converts the whole text to a quantity of a run, in cores or bytes. `writer` is of sizes. Returns
- * false for any other text and for a quantity out of bounds, and then leaves `*ret` unchanged. */
+/* Converts the whole text to a quantity of a run, in cores or bytes. `writer` matters only for
+ * sizes. Returns false for any other text and for a quantity out of bounds; `*ret` then stays
+ * unchanged. */
 bool quantity_of_run(enum quantity_of_run what, struct slice text, enum quantity_writer writer,
 	double *ret);
 

@@ -118,8 +118,8 @@ ssize_t tree_head(struct tree *t, const char *path, char *buf, size_t size);
 ssize_t tree_part(struct tree *t, const char *path, uint64_t from, char *buf, size_t size);
 
 /* Like tree_head, but for a file whose path a process chose. Reads only a regular file on an
- * allowed mount. The user of the process must own the file, or everybody may read it. Rights that
- * come from a group or an access control list do not count. Returns -ENOENT for any other file. */
+ * allowed mount. The file must belong to the user of the process or be readable by everybody;
+ * groups and access control lists are not checked. Returns -ENOENT for any other file. */
 ssize_t tree_foreign(struct tree *t, const struct foreign *f, char *buf, size_t size);
 
 /* Calls `each` for every name in a directory, except "." and "..". The names have no particular

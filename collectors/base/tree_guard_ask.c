@@ -15,8 +15,8 @@
 /* Maximum number of bytes of all names in one list. A hostile file system below the root of a
  * process may list names without end. */
 #define NAMES_MAX (1u << 20)
-/* A thread that used at least this much CPU time (ns) within TREE_GUARD_SECONDS is slow, but does
- * not hang. For example, smaps_rollup of a large process is slow to read. */
+/* If a thread used at least this much CPU time (ns) within TREE_GUARD_SECONDS, its read is slow,
+ * but does not hang. For example, smaps_rollup of a large process is slow to read. */
 #define WORKS_NS 5000000
 
 #define PLACES (TREE_GUARD_THREADS + TREE_GUARD_CALM)
@@ -133,8 +133,8 @@ static void question_drop(struct guard_question *q)
 
 /* ---- the threads ---- */
 
-/* Drops one user of `a`. The last user frees `a`. The caller holds a->lock, and this function
- * unlocks it. */
+/* Reduces the number of users of `a`. The last user frees `a`. The caller holds a->lock; this
+ * function unlocks it. */
 static void leave_asks(struct asks *a)
 {
 	bool last = --a->users == 0;
@@ -227,9 +227,9 @@ static uint64_t worked_by(const struct guard_question *q)
 	return pthread_getcpuclockid(q->thread, &clock) == 0 && clock_read(clock, &ns) ? ns : 0;
 }
 
-/* Waits for the answer. Returns 0 after an answer. `q` then belongs to the caller. Returns
- * -ETIMEDOUT if the thread makes no progress. `q` then belongs to the thread. The caller holds
- * a->lock. */
+/* Waits for the answer. The caller holds a->lock. Returns:
+ * - 0: `q` has the answer, and belongs to the caller.
+ * - -ETIMEDOUT: the thread made no progress. `q` belongs to the thread. */
 static int await_answer(struct asks *a, struct guard_question *q, const struct tree_request *r)
 {
 	uint64_t worked = 0, before;

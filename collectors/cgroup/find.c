@@ -72,9 +72,9 @@ static const char *path_below(const char *path, const char *root)
 	return path[len] ? path + len : "/";
 }
 
-/* Sets `place` if this mount shows the group and the group's directory exists. The first mount
- * below /sys wins over all other mounts. Mounts elsewhere usually belong to another machine or are
- * folders passed into a container. */
+/* Sets `place` if this mount shows the group and the group's directory exists. A mount below /sys
+ * replaces a mount elsewhere, which often belongs to another machine or is a folder passed into a
+ * container. Otherwise the first mount stays. */
 static void try_mount(struct cgroup_place *place, const struct host *host, const struct mount *m,
 	int version, const char *path)
 {

@@ -365,8 +365,8 @@ void jobs_conclude(struct jobs *j, const char *run_id, const double final[RUN_N_
 	t->concluded = true;
 	t->final_kind = kind;
 	memcpy(t->final, final, sizeof t->final);
-	/* The final figures contain only the peak of the largest process. The run's own peak comes
-	 * from the tree, so it is unknown if there is no tree. */
+	/* The peak in the final figures is that of the largest process. The peak of the whole run
+	 * comes from the tree, so it is unknown if there is no tree. */
 	if (t->not_shown)
 		t->final[RUN_MEMORY_PEAK_BYTES] = NAN;
 }
@@ -464,8 +464,8 @@ static void look_at_run(struct jobs *j, struct followed_run *t, const struct hos
 	run_place_look(&t->place, h, &t->tree, t->value);
 	t->ended = t->concluded || (!t->awaits_conclusion && is_over(t, h));
 	if (t->concluded) {
-		/* A client may tell more than the machine has. Such a run would lose all figures,
-		 * because they could not be true. */
+		/* A client may report a peak above the machine's memory. Ignore such a peak here:
+		 * the history would drop all figures of the run, because one is impossible. */
 		if (t->final_kind == FINAL_AT_LEAST &&
 			t->final[RUN_MEMORY_PEAK_PROCESS_BYTES] > machine_memory_bytes(h))
 			t->final[RUN_MEMORY_PEAK_BYTES] = t->final[RUN_MEMORY_PEAK_PROCESS_BYTES] =

@@ -65,16 +65,17 @@ struct run_spec {
 struct jobs *jobs_new(struct host *host);
 void jobs_free(struct jobs *j);
 
-/* Begins to follow a run. Returns 0 or a negative errno: -ESRCH: there is no such process. -EEXIST:
- * the run id is already followed. -ENOSPC: too many runs are followed. Ended runs do not count,
- * because they are removed first. -EDQUOT: too many processes are followed, or the root already
- * belongs to MEMBER_LIMIT_NESTED_MAX other runs. -ENXIO: `own_numbers` is true, and host->proc does
- * not show the process. */
+/* Begins to follow a run. Returns 0 or a negative errno:
+ * -ESRCH: there is no such process.
+ * -EEXIST: the run id is already followed.
+ * -ENOSPC: too many runs are followed. Ended runs do not count, because they are removed first.
+ * -EDQUOT: too many processes are followed, or the root is already in MEMBER_LIMIT_NESTED_MAX runs.
+ * -ENXIO: `own_numbers` is true, and host->proc does not show the process. */
 int jobs_follow(struct jobs *j, const struct host *host, const struct run_spec *spec,
 	struct err *e);
 
-/* Adds a process that no parent link connects to the run, and its descendants. Does nothing when
- * the run is not followed. */
+/* Adds a process to a run, with its descendants. Needed for a process that is not a descendant of
+ * the root. Does nothing when the run is not followed. */
 void jobs_adopt(struct jobs *j, const struct host *host, const char *run_id, pid_t pid);
 
 /* Declares a process as a helper (process/helpers.h), in all runs that are followed now or later.

@@ -2,8 +2,8 @@
 
 #include "collectors/process/process.h"
 
-/* Maximum number of programs whose limits are read. It bounds the cost of a run that starts many
- * short programs. */
+/* Maximum number of programs of a run whose limits are read, because a run may start many short
+ * programs. */
 #define LOOKS_MAX 64
 
 static const struct member *largest_of(const struct process_tree *tree)

@@ -249,8 +249,8 @@ static bool all_own(const struct run_disk *d)
 }
 
 /* Adds the writes since the last call. `most_written` assumes that all these writes came before all
- * deletions. The run may also delete bytes that other processes wrote. It certainly did so if it
- * deleted more bytes than it wrote. */
+ * deletions. If more bytes were deleted than the run wrote, it must have deleted bytes that other
+ * processes had written. They go to `of_others`. */
 static void take_writes(struct run_disk *d, struct run_disk_writes writes)
 {
 	d->incomplete = d->incomplete || isnan(writes.written);

@@ -66,9 +66,9 @@ static const struct {
 	{0x80, "power_brake"},
 };
 
-/* A process that uses a GPU may be missing in the NVML table if it is new. A process is new if it
- * started after the table was made, or at most this many seconds before. NVML lists a process only
- * after CUDA has started in it and has made the first context. */
+/* A process counts as new if it started after the NVML table was made, or at most this many seconds
+ * before. NVML lists a process only after CUDA has started in it and has made the first context. A
+ * new process may therefore use a GPU and be missing in the table. */
 #define CUDA_START_SECONDS 2.0
 
 /* A process of the latest NVML table, with its pid in host->proc. */

@@ -53,8 +53,8 @@ pid_t gpu_pid_of(const struct gpu_pids *m, uint32_t driver_pid)
 	return p ? p->pid : 0;
 }
 
-/* Replaces the map by a map with one entry for each pid in `driver_pid`. If the old map knows the
- * process of such a pid, the entry is copied. */
+/* Makes a new map with one entry for each pid in `driver_pid`. Entries that the old map already has
+ * are copied. */
 static void renew_map(struct gpu_pids *m, const uint32_t *driver_pid, size_t n)
 {
 	struct gpu_pid *map = xcalloc(n + 1, sizeof *map);

@@ -104,8 +104,8 @@ static void connection_close(struct gpu_nvml *w, struct nvml_connection *s)
 	s->open = false;
 }
 
-/* Starts the library and lists the GPUs. Returns false when there is no driver or no GPU. The
- * thread may then end. */
+/* Starts the library and lists the GPUs. Returns false when there is no driver or no GPU, so that
+ * the thread can end. */
 static bool connection_open(struct gpu_nvml *w, struct nvml_connection *s)
 {
 	atomic_store(&w->progress.call, "init");

@@ -19,9 +19,10 @@
  * the machine. */
 #define IDLE_VRAM_BYTES (16.0 * 1024 * 1024)
 
-/* Pauses between two searches of the descriptors of a process. CHANGED: if the number of
- * descriptors has changed since the last search. RAN: if the process ran at this tick. SLEPT: in
- * all other cases. */
+/* Pauses between two searches of the descriptors of a process:
+ * - CHANGED: the number of descriptors has changed since the last search.
+ * - RAN: the process ran at this tick.
+ * - SLEPT: all other cases. */
 #define SEARCH_CHANGED_SECONDS 1
 #define SEARCH_RAN_SECONDS     5
 #define SEARCH_SLEPT_SECONDS   60
@@ -172,7 +173,8 @@ static int look_at_fd(void *context, int fd, const char *target)
 		.last = f,
 		.read_at = s->h->now.mono,
 		.utilization = NAN};
-	/* Keep the last reading of a known client, to compare the next reading with it. */
+	/* If this client was known before the search, keep its last reading: the next reading is
+	 * compared with it. */
 	for (size_t i = 0; i < s->before.n; i++) {
 		const struct client *b = &s->before.client[i];
 

@@ -108,8 +108,8 @@ static const char *below_root(const struct mount *m)
 
 static int read_space(struct filesystem *f, const struct host *host)
 {
-	/* The root directory is held open, so nothing can be mounted over it and its device cannot
-	 * change. */
+	/* The root directory is held open. Nothing can be mounted over it, so its device number is
+	 * read only once. */
 	bool known = f->readable && !*below_root(f->mount);
 	int code = known ? 0 : tree_device(host->root, below_root(f->mount), &f->device);
 

@@ -18,11 +18,11 @@
  * - -ETIMEDOUT: the caller should try again. */
 int machine_network_space(const struct host *h, char ret[NAMESPACE_NAME_MAX]);
 
-/* Finds the tree that shows the machine's interfaces, for an exporter that is not in the machine's
- * network namespace. A mounted sysfs shows only the namespace in which it was mounted. If no open
- * tree shows the machine's interfaces, `*ret` becomes a tree without interfaces, because a tree of
- * another namespace may have network cards with the same names. Do not free the tree. Returns 0, or
- * a negative errno without setting `*ret` if the mount table of process 1 cannot be read. */
+/* For an exporter outside the machine's network namespace: finds the tree that shows the machine's
+ * interfaces. A mounted sysfs shows only the namespace in which it was mounted. If no open tree
+ * shows the machine's interfaces, `*ret` is a tree without interfaces: a tree of another namespace
+ * may have network cards with the same names. Do not free the tree. If the mount table of process 1
+ * cannot be read, returns a negative errno and does not set `*ret`. */
 int machine_network_sys(const struct host *h, struct tree **ret);
 
 #endif

@@ -177,8 +177,8 @@ static void parse_net_dev(struct devices *all, struct scan text)
 	devices_sweep(all);
 }
 
-/* Opens the machine's /proc/net/dev, only at the first call, because process 1 never moves to
- * another network namespace. */
+/* Opens the machine's /proc/net/dev at the first call. Later calls do nothing, because process 1
+ * never moves to another network namespace. */
 static int find_machine(struct network_state *n, const struct host *host, struct err *e)
 {
 	char space[NAMESPACE_NAME_MAX];

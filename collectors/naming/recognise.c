@@ -175,8 +175,8 @@ static void take_word(const struct word *word, enum trim trim, struct slice valu
 	}
 }
 
-/* Stores the requested number of cores, or the requested memory. If the word is the memory for each
- * core, the number of cores must already be stored. */
+/* Stores the requested number of cores or the requested memory. A system may state the memory for
+ * each core: store the number of cores before it. */
 static void take_request(const struct word *word, enum quantity_writer writer, struct slice value,
 	struct recognised *r)
 {

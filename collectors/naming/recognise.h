@@ -65,9 +65,9 @@ struct recognised {
  * unchanged. */
 bool recognise(const struct process_text *text, struct recognised *ret);
 
-/* Does the same as recognise(), but for the command of a wrapper, which is recorded even if no
- * system is recognised. If the texts name no job, returns false with an empty job_name, but sets
- * the numbers in `ret` that are known, such as the requests. */
+/* Recognises the job of a wrapper's command, which is recorded even if no system is recognised. If
+ * the texts name no job, returns false and an empty job_name, but sets all known numbers in `ret`,
+ * such as the requests. */
 bool recognise_wrapped(const struct process_text *text, struct recognised *ret);
 
 /* Finds the file that has the job's name, because some systems write the name only into a file.

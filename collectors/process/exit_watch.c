@@ -114,14 +114,15 @@ void exit_watch_look(struct exit_watch *x, const struct exit_watches *e, const s
 		return;
 	if (!x->ended && exit_watch_ended(x->pidfd)) {
 		x->ended = true;
-		/* The pidfd stays readable. Wait only for POLLHUP, which shows that the parent has
-		 * waited. */
+		/* The pidfd stays readable and would wake the sampler again and again. From now on,
+		 * wait only for POLLHUP, which shows that the parent has waited. */
 		epoll_ctl(e->epoll, EPOLL_CTL_MOD, x->pidfd, &only_hangup);
 	}
 	if (!x->ended)
 		return;
 	x->known = exit_watch_status(x->pidfd, &x->status);
-	/* The parent may wait only after minutes. */
+	/* The parent may not wait for minutes. Until then, the stat file of the zombie may show the
+	 * status. */
 	if (x->known != EXIT_STATUS_KNOWN &&
 		process_zombie_status(host, x->pid, x->start_ticks, &x->status))
 		x->known = EXIT_STATUS_KNOWN;

@@ -15,8 +15,8 @@
 #include "collectors/host.h"
 
 /* Opens a close-on-exec pidfd of a process in our own PID namespace. Returns the pidfd or a
- * negative errno. The pid may have been reused: compare the start time of the process after this
- * call. */
+ * negative errno. Compare the start time of the process after this call, because the kernel may
+ * have reused the pid. */
 int exit_watch_open(pid_t pid);
 
 /* Returns true when the process has ended, even while it is a zombie. */

@@ -125,7 +125,8 @@ static void read_status(struct member *m, const struct host *h)
 	m->swap_bytes = s.swap_bytes;
 	m->kinds_known = s.kinds_known;
 	memcpy(m->kind_bytes, s.kind_bytes, sizeof m->kind_bytes);
-	/* The status file has the context switches of only one thread. */
+	/* The status file has the context switches of one thread only, so use them only for a
+	 * process with one thread. */
 	if (m->threads == 1 && !m->thread && !(h->delays && delay_reader_has_switches(h->delays)))
 		take_switches(m, s.voluntary_switches, s.involuntary_switches);
 	uint64_t peak = m->old_mark_bytes && s.peak_bytes <= m->old_mark_bytes ? m->rss_bytes :
@@ -184,8 +185,8 @@ static void read_fds(struct member *m, const struct host *h)
 }
 
 /* Reads the waiting times and context switches at ticks 1, 2, 4, 8, and then at every 8th tick. The
- * kernel's counters only rise, so a later reading includes the skipped ticks. The counts after the
- * last reading of a process are lost, unless an exit record has them. */
+ * kernel's counters only rise, so a later reading includes the ticks between. The growth after a
+ * process's last reading is lost if there is no exit record. */
 static void read_waits(struct member *m, const struct host *h)
 {
 	struct delays d;
@@ -238,8 +239,8 @@ bool member_read(struct member *m, const struct host *h, bool full)
 	return true;
 }
 
-/* Reads a process that has not run since the last tick. Reads only what other processes can change:
- * its memory and its parent. */
+/* Reads a process that has not run since the last tick. Only its memory and its parent are read,
+ * because other processes can change them. */
 static bool read_sleeper(struct member *m, const struct host *h)
 {
 	int code = read_stat(m, h);

@@ -25,8 +25,9 @@ struct process_stat {
 	 * for, including the times of their own children. */
 	uint64_t user_ticks, system_ticks, waited_user_ticks, waited_system_ticks;
 	uint64_t threads, start_ticks, rss_pages;
-	/* Address of the beginning of the stack. 0 = we may not read it. A forked child has the
-	 * address of its parent. A process that executes a program gets a new stack. */
+	/* Address of the beginning of the stack; 0 = we may not read it. It shows whether a process
+	 * has executed a program since its fork: a forked child has the address of its parent, and
+	 * exec gives it a new one. */
 	uint64_t stack_start;
 	uint64_t code_bytes; /* size of the program's code; 0 = we may not read it */
 	bool kernel_thread;
@@ -93,8 +94,8 @@ bool process_unanswered(int code);
  * thread, and the state, the RSS and the stack in `ret` are those of that thread. */
 int process_read_stat(const struct host *h, pid_t pid, struct process_stat *ret);
 /* Sets `*ret` to the wait status of a zombie (exit_code, field 52 of its stat file), as in wait(2).
- * Returns false if there is no such zombie, or if the field is 0. The kernel also shows 0 if the
- * reader may not know the status. */
+ * Returns false if there is no such zombie, or if the field is 0. A reader without permission
+ * always gets 0. */
 bool process_zombie_status(const struct host *h, pid_t pid, uint64_t start_ticks, int *ret);
 int process_read_stat_kept(const struct host *h, pid_t pid, struct kept *k,
 	struct process_stat *ret);
@@ -111,9 +112,9 @@ bool process_shares(const struct host *h, pid_t pid, const char *namespace);
  * `start`. Returns false when there is no such line. */
 bool process_status_line(const struct host *h, pid_t pid, const char *start, struct scan *ret);
 
-/* Returns the process to which the thread `pid` belongs. If `pid` is a process, returns `pid`. 0 =
- * unknown. Threads and processes share one number range, and /proc has files for threads but does
- * not list them. */
+/* Returns the process to which the thread `pid` belongs; 0 = unknown. If `pid` is a process,
+ * returns `pid`. Threads and processes have numbers from the same range. /proc/PID also exists for
+ * a thread, but a listing of /proc has only processes. */
 pid_t process_of(const struct host *h, pid_t pid);
 
 /* Returns the CPU time of all threads of a live process or a zombie, in nanoseconds. Reads the CPU

@@ -109,8 +109,8 @@ static void remove_unlisted(struct process_book *b,
 	b->n = n;
 }
 
-/* Fills `b->new` with pids that may be new. When the kernel's pid counter has started again, every
- * known pid may belong to another process, so all entries become due. */
+/* Fills `b->new` with pids that may be new. If the kernel's pid counter has started again from low
+ * numbers, any pid may have been reused, so every process is checked again. */
 static void find_new(struct process_book *b, const struct host *h,
 	void (*forget)(void *context, struct booked_process *p), void *context)
 {

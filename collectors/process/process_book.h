@@ -40,15 +40,15 @@ struct process_book;
 struct process_book *process_book_new(void);
 void process_book_free(struct process_book *b);
 
-/* Updates the book. Calls `look` for each process that must be checked now, from the oldest to the
- * newest, so parents come before children. Calls `forget` for each process that is gone, before its
- * entry is removed. Both callbacks may use process_book_find. Entries are valid until the next
- * call. Returns the number of processes in the book. */
+/* Updates the list. Calls `look` for each process that must be checked now, oldest first, so that
+ * parents come before children. Calls `forget` for each process that is gone, before its entry is
+ * removed. Both callbacks may use process_book_find. Entries are valid until the next call. Returns
+ * the number of processes in the list. */
 size_t process_book_look(struct process_book *b, const struct host *h,
 	void (*look)(void *context, struct booked_process *p),
 	void (*forget)(void *context, struct booked_process *p), void *context);
 
-/* Returns NULL when the book has no such process. */
+/* Returns NULL when the list has no such process. */
 struct booked_process *process_book_find(const struct process_book *b, pid_t pid);
 
 /* Makes the next process_book_look check every process whose `note` is NULL, as if it were new.

@@ -213,7 +213,8 @@ static void find_new(struct process_tree *t, const struct host *h)
 		bool children_sought = m->children_due || m->reaper;
 
 		m->children_due = false;
-		/* A zombie with several threads may still have children of threads that run. */
+		/* A zombie with several threads may still have children, because some of its
+		 * threads run. */
 		if (children_sought && (!m->zombie || m->threads > 1) &&
 			!find_children_of(t, h, i, &f)) {
 			t->member[i].children_due = true;
@@ -457,9 +458,9 @@ static uint64_t counted(const struct process_tree *t, const struct member *m, co
 }
 
 /* Raises the peak of the tree to the current sum of memory. If the high-water mark of a process
- * rose, also tries the mark plus the memory that all other members had at both this tick and the
- * previous tick. High-water marks of different processes are never added, because they may be from
- * different times. */
+ * rose, the peak may lie between two ticks. Then also tries this mark plus the memory that all
+ * other members had at both ticks. Marks of different processes are never added, because they may
+ * be from different times. */
 static void raise_peak(struct process_tree *t, const struct host *h, uint64_t memory_now)
 {
 	uint64_t held = 0;

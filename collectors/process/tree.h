@@ -1,10 +1,7 @@
 /* The processes of one run and the resources that they used, including dead processes.
- *
  * When a parent waits for its child, the kernel adds the child's CPU time, faults and I/O to the
- * parent (wait4(2), wait_task_zombie() in kernel/exit.c). The counters of a process include those
- * that it got from children. As long as every parent waits, the sum over the live processes is
- * therefore complete.
- *
+ * parent (wait4(2), wait_task_zombie() in kernel/exit.c). As long as every parent waits, the sum
+ * over the live processes is therefore complete.
  * If no parent waits for a child, the kernel drops the counters of the child. The tree then keeps
  * the last values that it read. The tree detects this case from the page faults that parents got
  * from children. Page faults are exact, but times are rounded to ticks. */
@@ -28,9 +25,9 @@ struct process_tree {
 	/* Counters of vanished members for which no parent waited. The counters that the reaper had
 	 * at the start are subtracted. */
 	uint64_t retained[TREE_COUNTERS];
-	/* Counters of helpers that ended. `helpers_waited` is the part that members or the reaper
-	 * got by waiting for helpers. This part is subtracted from the total. `helpers_ended`
-	 * includes this part and all other usage of the helpers. */
+	/* Counters of helpers that ended. `helpers_ended`: all their usage. `helpers_waited`: the
+	 * part of it that members or the reaper got by waiting for helpers, and that is subtracted
+	 * from the total. */
 	uint64_t helpers_waited[TREE_COUNTERS], helpers_ended[TREE_COUNTERS];
 	/* Upper bound of the CPU time that helpers used between their last readings and their ends.
 	 * A member that waits for ended processes gets their CPU time. If helpers are among them,
@@ -159,7 +156,7 @@ void process_tree_done(struct process_tree *t);
 /* Cost of reading smaps_rollup, in nanoseconds per MiB. Used until the first reading is measured.
  * Measurements gave 7.5 to 11 us. */
 #define PSS_NS_PER_MIB 10000
-/* If the machine has no new processes, children are searched only once in this number of ticks. */
+/* While the machine creates no process, children are searched only once in this number of ticks. */
 #define SEARCH_LOOKS 60
 
 #endif

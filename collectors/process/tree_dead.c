@@ -17,8 +17,9 @@ struct balance {
 	uint64_t left_faults, left_ns, got_faults, got_ns;
 };
 
-/* State of one member during process_tree_settle. The array has the order of the members. A pool is
- * a set of possible heirs that share one balance. */
+/* State of one member during process_tree_settle, at the same index as the member. A pool is a set
+ * of possible heirs: processes that may have got the counters of the same vanished members. They
+ * share one balance. */
 struct burial {
 	size_t heir;            /* if the member has vanished: see find_heir */
 	size_t pool;            /* union-find link; the representative of a pool links to itself */
@@ -150,17 +151,17 @@ static void read_heirs(struct process_tree *t, const struct host *h, struct buri
 			set_vanished(t, m);
 		b[i].ended = b[i].ended && m->zombie;
 	}
-	/* If the heir of a vanished member ended in this pass, other processes may have inherited
-	 * the heir's children before the heir ended. These processes are possible heirs, too, so
+	/* The heir of a vanished member may have ended in this pass. Other processes may then have
+	 * inherited the heir's children just before. These processes are possible heirs, too, so
 	 * read them. */
 	for (size_t i = 0; i < t->n; i++)
 		if (t->member[i].vanished && b[i].heir < t->n && b[b[i].heir].ended)
 			b[i].heirs_read = false;
 }
 
-/* Checks whether the members below each member that was just read still exist. The member may have
- * waited for its children, or for others below it, before it was read. Parents mostly come before
- * their children in the list. A child that comes before its parent is always checked. */
+/* After a member was read, checks whether the members below it still exist: it may have waited for
+ * its children, or for others below it, just before. Parents mostly come before their children in
+ * the list. A child that comes before its parent is always checked. */
 static void find_vanished_below(struct process_tree *t, const struct host *h, struct burial *b)
 {
 	for (size_t i = 0; i < t->n; i++) {
@@ -182,9 +183,9 @@ static bool all_heirs_read(const struct process_tree *t, const struct burial *b)
 	return true;
 }
 
-/* Postpones the decision about some vanished members to the next tick. These are the members whose
- * parent has vanished, too, if the decision about the parent is postponed or the parent comes later
- * in the list. */
+/* Postpones the decision about a vanished member whose parent has vanished, too. It is made at the
+ * next tick if the decision about the parent is also postponed, or if the parent comes later in the
+ * list. */
 static void postpone_below(const struct process_tree *t, struct burial *b)
 {
 	for (size_t i = 0; i < t->n; i++) {
@@ -206,9 +207,9 @@ static void find_vanished(struct process_tree *t, const struct host *h)
 
 /* ---- counters that stay with the tree ---- */
 
-/* Returns true if `heir` gets this counter of a child when it waits for the child. The kernel never
- * adds context switches and waiting times to a parent. The I/O of a reaper (the wrapper) never
- * counts, because it includes an unknown amount of the wrapper's own work. */
+/* Returns true if `heir` gets this counter of a child when it waits for the child. Context switches
+ * and waiting times are never added to a parent by the kernel. I/O does not count if the heir is
+ * the reaper (the wrapper): its I/O includes an unknown amount of its own work. */
 static bool passes_to(const struct member *heir, size_t counter)
 {
 	switch ((enum tree_counter)counter) {
@@ -288,8 +289,8 @@ static double part_of(const struct process_tree *t, struct burial *b, size_t i, 
 
 	if (heir == i || !passes_to(&t->member[heir], counter))
 		return 1;
-	/* An exporter starts no processes and waits for none. It had its children before it
-	 * executed the exporter's program. */
+	/* This heir is an exporter, which starts no processes and waits for none. It had its
+	 * children before it executed the exporter's program. */
 	if (t->member[heir].helper && !t->member[i].helper)
 		return 1;
 	return is_decided(t, b, i) ? kept_part(&b[pool_of(b, heir)].balance, counter, tick_ns) : 0;
@@ -416,9 +417,9 @@ static bool any_to_settle(const struct process_tree *t)
 
 /* Prevents the times of a zombie from counting twice, in the zombie and in its parent. When a
  * parent waits for a zombie, the kernel first adds the zombie's times to the parent and then
- * removes the zombie (wait_task_zombie() in kernel/exit.c). If zombie and parent may have been read
- * between these two steps, a zombie that is new at this tick does not count. member_credit is not
- * called for its parent until the next tick, when the zombie has vanished. */
+ * removes the zombie (wait_task_zombie() in kernel/exit.c). The two may have been read between
+ * these steps. A zombie that is new at this tick then does not count (perhaps_waited), and its
+ * parent's times are compared only at the next tick, when the zombie has vanished (credit_held). */
 static void hold_credits(struct process_tree *t)
 {
 	for (size_t i = 0; i < t->n; i++)
