@@ -1,4 +1,4 @@
-/* The machine as collectors see it: its files, the time of the current tick, and facts about it. A
+/* The machine as collectors see it: its files, facts about it, and the time of the current tick. A
  * tick is one round in which all collectors read. Facts never change during a tick. Each sampler
  * thread has one host, and collectors borrow it. */
 #ifndef COLLECTORS_HOST_H
@@ -63,9 +63,9 @@ struct host {
 	 * finds the same process as /proc/PID. False for fixtures, and for a host's /proc that is
 	 * mounted elsewhere. */
 	bool own_pid_namespace;
-	/* True if `proc` is a real procfs of another PID namespace. A pid in `proc` then differs
-	 * from the pid of the same process in system calls and in cgroup.procs. False for fixtures,
-	 * because all files of a fixture use the same pids. */
+	/* True if `proc` is a real procfs of another PID namespace. A pid in `proc` is then not the
+	 * pid of the same process in system calls and in cgroup.procs. False for fixtures, because
+	 * all files of a fixture use the same pids. */
 	bool other_pid_namespace;
 	/* True if `proc` shows the initial PID namespace of the machine, and this process is in it.
 	 * That namespace has every process. */

@@ -48,8 +48,8 @@ struct kernel_file_text {
 };
 void kernel_file_text_free(struct kernel_file_text *t);
 
-/* Like kernel_file_read, but opens the file and closes it again. kernel_file_read_once and
- * kernel_file_read use tree_read_records, so its limit on the length of records applies. */
+/* Like kernel_file_read, but opens the file and closes it again. Both functions call
+ * tree_read_records, and have its limit on the length of records. */
 int kernel_file_read_once(const struct host *host, struct tree *tree, const char *path,
 	struct scan *ret, struct err *e);
 

@@ -43,7 +43,7 @@ struct block {
 	size_t n_points, dropped;
 	bool success;   /* false = the collector failed, so there are no points */
 	bool absent;    /* the machine lacks the measured thing: no points, but no error */
-	bool kept_only; /* true = skip FOLD_NONE metrics, which the history lacks */
+	bool kept_only; /* true = skip FOLD_NONE metrics, which are not stored in the history */
 	double duration_seconds;
 };
 

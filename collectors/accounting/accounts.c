@@ -358,9 +358,9 @@ static double as_command(const struct account *a, double seconds)
 	return seconds < a->forked_seconds ? 0 : seconds - a->forked_seconds;
 }
 
-/* Returns true if the run needs a task clock: no other source counts children that nobody waits
- * for. A clock costs the run 0.5 us at each context switch and 10 us at each fork. If the other
- * source later loses data, such as an exit record, `cpu_missed_seconds` includes the loss. */
+/* Returns true if the run needs a task clock: no other source counts children that no parent waits
+ * for. A clock costs the run 0.5 us at each context switch and 10 us at each fork.
+ * `cpu_missed_seconds` shows if another source later loses data, such as an exit record. */
 static bool needs_clock(const struct account *a)
 {
 	return !counts_cpu(&a->own) && !a->has_events;
@@ -420,9 +420,9 @@ static void attach_clock(struct account *a, const struct host *h, struct process
 			detach_clock(a);
 		before = now;
 	}
-	/* Read the clock only after the tree. CPU time between the two readings then never counts
-	 * twice. Add the stolen time of the earlier clock: known[SOURCE_CLOCK] does not contain it
-	 * any more, and look_at_clock will subtract it again. */
+	/* Read the clock only after the tree, so that no CPU time counts twice. Add the stolen time
+	 * of the earlier clock: look_at_clock will subtract it, but known[SOURCE_CLOCK] is already
+	 * without it. */
 	if (a->clock && task_clock_read(a->clock, &ns) == 0)
 		a->before_clock = fmax(as_command(a, (double)process_tree_cpu_ns(tree) / 1e9),
 					  fmax(a->known[SOURCE_CLOCK], 0)) +
@@ -841,8 +841,8 @@ static double missed_of(const struct account *a, enum cpu_source source)
 	return isnan(a->most_seconds) ? missed : fmin(missed, most);
 }
 
-/* Returns an upper bound of the CPU time in the total that other processes used. A source that adds
- * up the times of single processes of the run contains no such CPU time. */
+/* Returns an upper bound of the CPU time in the total that processes outside the run used. It is 0
+ * for a source that adds up the times of the run's processes. */
 static double foreign_of(const struct account *a, enum cpu_source source)
 {
 	double recorded = as_command(a, (double)a->tally.cpu_ns / 1e9 - a->helpers.seconds);

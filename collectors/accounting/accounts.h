@@ -57,8 +57,9 @@ void account_close(struct account *a); /* NULL does nothing */
 /* Closes the files of an ended run, but keeps the account. account_note still works afterwards. */
 void account_let_go(struct account *a);
 
-/* Adds to `tree` the processes of the run that parent links do not lead to: processes in the run's
- * own control group, and orphans known from process events. Call before each sample of the tree. */
+/* Adds processes of the run to `tree` that are not found as children of its members: processes in
+ * the run's own control group, and orphans known from process events. Call before each sample of
+ * the tree. */
 void account_find_members(struct account *a, const struct host *h, struct process_tree *tree);
 
 /* Updates the account. Call after each sample of the tree. Raises the CPU times in `value` to the

@@ -1,12 +1,9 @@
 /* CPU time that a run's processes spend on ending. Exit accounting does not include this time (see
- * lineage.h).
- *
- * If the kernel counts the CPU time of the run's control group, the cost of all ends in the group
- * is measured: the group's usage minus the recorded CPU time of all its processes. Each run in the
- * group gets a share, in proportion to its estimated cost.
- *
- * The run gets its estimated cost if nothing can be measured, or while a process may have entered
- * or left the group unseen. */
+ * lineage.h). If the kernel counts the CPU time of the run's control group, the cost of all ends in
+ * the group is measured: it is the group's usage minus the recorded CPU time of all its processes.
+ * This cost is divided among the runs in the group, in proportion to their estimated costs. A run
+ * gets its estimated cost instead if nothing can be measured, or if a process may have entered or
+ * left the group unseen. */
 #ifndef COLLECTORS_ACCOUNTING_EXIT_COST_H
 #define COLLECTORS_ACCOUNTING_EXIT_COST_H
 
@@ -31,8 +28,9 @@ struct exit_cost {
 	/* CPU time spent on ends, as of the last tick; may fall */
 	double seconds;
 	double missed_seconds; /* upper bound of the CPU time that `seconds` lacks */
-	/* `seconds_before`, `missed_before` and `before`: `seconds`, `missed_seconds` and the tally
-	 * of the run when the current measurement began. `last`: the tally at the last tick. */
+	/* State of the run when the current measurement began: `seconds_before` and `missed_before`
+	 * are the values of `seconds` and `missed_seconds`, and `before` is the tally. `last`: the
+	 * tally at the last tick. */
 	double seconds_before, missed_before;
 	struct lineage_tally before, last;
 };

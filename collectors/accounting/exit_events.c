@@ -15,10 +15,10 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/thread.h"
 
-/* Size of the receive buffer of each socket; the kernel doubles it. 14,000 records fit: a waiting
- * record takes 2.3 KiB (about 600 bytes of data and the kernel's overhead). This is enough for a
- * burst of short processes while this thread does not run for 1 or 2 s. The buffer uses memory only
- * while messages wait. */
+/* Size of the receive buffer of each socket; the kernel doubles it. This is enough for the short
+ * processes that end while this thread does not run for 1 or 2 s: 14,000 records of 2.3 KiB each
+ * (about 600 bytes of data and the kernel's overhead). The buffer uses memory only while messages
+ * wait. */
 #define QUEUE_BYTES (16 << 20)
 #define READ_SIZE   16384 /* bytes of one datagram; a record has about 600 */
 #define PAUSE_MS    10    /* pause of the thread after each wake-up */

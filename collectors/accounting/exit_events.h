@@ -38,8 +38,8 @@ void exit_events_lock(struct exit_events *x);
 void exit_events_unlock(struct exit_events *x);
 
 struct lineage *exit_events_book(struct exit_events *x);
-/* Enters all events that have happened so far. Call before adding a process to the table. Otherwise
- * an old event of an earlier process with the same pid could later be entered for the new
+/* Enters all events that have happened so far. Call it before a process is added to the lineage.
+ * Otherwise, an old event of an earlier process with the same pid could be entered for the new
  * process. */
 void exit_events_update(struct exit_events *x);
 /* Enters all events and updates the totals of all runs. Call once per tick before lineage_tally. */

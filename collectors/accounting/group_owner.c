@@ -323,8 +323,8 @@ bool cgroup_keep_own(struct cgroup *c, const struct host *host, pid_t root,
 	return any;
 }
 
-/* Opens the file at each call, and keeps it open for no second reading: in v1, a file that stays
- * open shows the list of its first reading until 1 s after its last one (kernel/cgroup/cgroup-v1.c,
+/* Opens the file at each call. In v1, a file that stays open would repeat the list of its first
+ * reading until no read has come for 1 s (kernel/cgroup/cgroup-v1.c,
  * CGROUP_PIDLIST_DESTROY_DELAY). */
 int cgroup_processes(const struct cgroup *c, const struct host *host,
 	void (*each)(void *context, pid_t pid), void *context)

@@ -9,8 +9,8 @@
 #include "collectors/runs.h"
 
 /* Maximum number of helpers that are remembered when a task clock is attached. The clock does not
- * count helpers that run at that time, so their CPU time must not be subtracted from it. If there
- * are more helpers, the CPU time of the rest is wrongly subtracted, and the result is too low. */
+ * count helpers that already run, so their CPU time must not be subtracted from it. If there are
+ * more helpers, the CPU time of the others is wrongly subtracted, and the result is too low. */
 #define UNCLOCKED_MAX 16
 
 struct helper_use {

@@ -188,9 +188,9 @@ static bool is_within(const struct lineage *l, unsigned run, unsigned outer)
 	return run == outer;
 }
 
-/* Puts `run` inside `outer`. If `run` was inside another run before, that earlier outer run keeps
- * the growth of `run` up to now. If both are in the same group, the group's sums then count this
- * growth twice. Therefore break_group marks the sums as not comparable with earlier sums. */
+/* Puts `run` inside `outer`. If `run` was inside another run before, its growth until now is added
+ * to the sums of that earlier run. In the sums of a common group, this growth then counts twice.
+ * Therefore break_group marks these sums as not comparable with earlier sums. */
 static void put_into(struct lineage *l, unsigned run, unsigned outer)
 {
 	struct run_book *r = &l->run[run];
@@ -417,7 +417,7 @@ static void add_tail(struct lineage *l, const struct lineage_entry *e)
 		l->run[e->run].past.unseen_ns += (until - from) * (e->one_thread ? 1 : l->cpus);
 }
 
-/* Adds a gone process to `past` of its run. The caller removes the entry. */
+/* Adds the usage of a process that is gone to `past` of its run. The caller removes the entry. */
 static void bury_entry(struct lineage *l, struct lineage_entry *e)
 {
 	struct lineage_tally *past = &l->run[e->run].past;
@@ -425,8 +425,8 @@ static void bury_entry(struct lineage *l, struct lineage_entry *e)
 	price_end(l, e);
 	tally_entry(past, e);
 	past->ended++;
-	/* If `seen` is false, the process had already ended when it was added. The kernel then
-	 * sends no exit record, so the missing record does not mean a loss. */
+	/* A missing exit record usually means that a message was lost. But if `seen` is false, the
+	 * process had already ended when it was added, and no record can come. */
 	if (!e->recorded && l->cpus)
 		add_tail(l, e);
 	else if (!e->recorded && e->seen)
@@ -446,7 +446,7 @@ static void forked(struct lineage *l, const struct process_event *event)
 		l->entry[old].born_ns = event->at_ns;
 		return;
 	}
-	/* The pid is reused, so the process that had it before is gone. */
+	/* The pid was reused: its earlier process is gone. */
 	if (old != LINEAGE_NONE) {
 		l->now_ns = event->at_ns;
 		bury_entry(l, &l->entry[old]);
@@ -515,8 +515,8 @@ void lineage_record(struct lineage *l, const struct task_record *record)
 	size_t i = find_entry(l, record->id);
 	struct lineage_entry *e = i == LINEAGE_NONE ? NULL : &l->entry[i];
 
-	/* A `whole` record already has the sum of all threads. Ignore records of single threads
-	 * after it. */
+	/* A `whole` record has the sums of all threads, so a later record of a single thread adds
+	 * nothing. */
 	if (!e || (e->recorded && e->record.whole))
 		return;
 	l->n_recorded += !e->recorded;

@@ -32,10 +32,10 @@ struct lineage;
 struct lineage *lineage_new(void);
 void lineage_free(struct lineage *l);
 
-/* Call this function before the first run if no exit records will arrive. The CPU time that a
- * process uses after the last reading of its clock is then unknown. The tally's `unseen_ns`
- * includes an upper bound of this CPU time: the time from the reading to the end of the process,
- * times `cpus` if the process may have had several threads. */
+/* Call this function before the first run if no exit records will arrive. It is then unknown how
+ * much CPU time a process uses after the last reading of its clock. `unseen_ns` of the tally
+ * includes an upper bound: the time from this reading to the end of the process, times `cpus` if
+ * the process may have had several threads. */
 void lineage_without_records(struct lineage *l, unsigned cpus);
 
 /* Begins a run and returns its number, which is valid until lineage_forget. If `root` belongs to
@@ -93,9 +93,10 @@ struct lineage_tally {
 	/* Numbers of processes since the run began. `born`: processes seen in a fork event.
 	 * `ended`: processes found gone. */
 	uint64_t born, ended;
-	/* For exit_cost.c. `ends_weight_ns`: estimated CPU time of the process ends. An end whose
-	 * delay is unknown counts with the usual delay. `ends_most_ns`: upper bound of this CPU
-	 * time, the sum of the times from each exit record until the process is gone. */
+	/* For exit_cost.c. `ends_weight_ns`: estimated CPU time of the process ends. An end counts
+	 * with the usual time if it was not timed. `ends_most_ns`: upper bound of the CPU time of
+	 * the process ends, which is the elapsed time from each exit record until the process is
+	 * gone. */
 	uint64_t ends_weight_ns, ends_most_ns;
 	bool whole; /* true = as far as is known, no event or record was lost */
 	/* Exit status of the ended root, in the format of wait(2). */

@@ -44,12 +44,12 @@ void memory_kills_read_limit(struct memory_kills *k, const struct host *h);
  * kills. If there is no such group, counts them on the whole machine. NaN = unknown. */
 double memory_kills_around(const struct memory_kills *k, const struct host *h);
 
-/* Returns a lower bound of the run's memory when the group's limit caused a kill: the limit minus
- * the memory of foreign processes. Returns NaN in three cases: no process was killed, the kill had
- * another cause, or the foreign processes have changed.
+/* If the group's limit caused a kill, returns a lower bound of the run's memory at that time: the
+ * limit minus the memory of foreign processes. Returns NaN in three cases: no process was killed,
+ * the kill had another cause, or the foreign processes have changed.
  *
  * `kills` is the number of kills in the run's own group, and `mark_bytes` the group's memory peak.
- * The caller passes them because the group may be gone. A number that is NaN is read from the
+ * The caller passes both, because the group may be gone. If one is NaN, it is read from the
  * group. */
 double memory_kills_held(const struct memory_kills *k, double kills, double mark_bytes,
 	const struct group_members *members, const struct host *h);

@@ -32,8 +32,8 @@ struct missed_cpu_look {
 	double known_seconds; /* CPU time counted for the run since the last sample */
 	double group_seconds; /* see missed_cpu_begin */
 	bool changes; /* since the last sample, a process was created or ended on the machine */
-	/* True if orphans of the run become children of another process than this exporter. Such
-	 * orphans may continue to run unseen. */
+	/* True if orphans of the run become children of a process other than this exporter. They
+	 * may then continue to run unseen. */
 	bool orphans_hidden;
 };
 

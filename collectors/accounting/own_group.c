@@ -159,8 +159,9 @@ static size_t remove_empty(int parent, bool (*may_go)(const char *name), unsigne
 
 /* ---- making a group ---- */
 
-/* Makes the name of a new group. The pid in it shows later whether the exporter that made the group
- * has ended. The random part separates exporters with equal pids in different PID namespaces. */
+/* Makes the name of a new group from our pid and a random number. The pid shows later whether the
+ * exporter that made the group has ended. The random number keeps exporters in different PID
+ * namespaces apart, because their pids may be equal. */
 static void make_name(char out[OWN_GROUP_NAME_MAX])
 {
 	uint32_t random = 0;

@@ -58,9 +58,9 @@ static void drop_buffers(struct task_clock *c)
 }
 
 /* Opens a buffer in which the kernel writes a record for each thread that is created or ends on
- * `cpu`. The buffer is mapped without the right to write, so the kernel overwrites old records. No
- * count is lost, because the position of the newest record gives the number of records. The mapping
- * keeps the event, so no descriptor stays open. */
+ * `cpu`. The buffer is mapped without the right to write, so the kernel overwrites old records. The
+ * number of records is still known from the position of the newest record. The mapping keeps the
+ * event alive, so its descriptor is closed. */
 static int add_buffer(struct task_clock *c, pid_t thread, int cpu, bool on_exec)
 {
 	int fd = open_event((struct perf_event_attr){.config = PERF_COUNT_SW_DUMMY, .task = 1},
@@ -77,9 +77,9 @@ static int add_buffer(struct task_clock *c, pid_t thread, int cpu, bool on_exec)
 	return code;
 }
 
-/* Opens one buffer for each of `n` threads and each CPU. Opens none if this would be too many
- * buffers or if the kernel refuses one. An inherited event with a buffer must belong to one CPU
- * (perf_mmap() in kernel/events/core.c). */
+/* Opens one buffer for each of `n` threads on each CPU, because an inherited event with a buffer
+ * must belong to one CPU (perf_mmap() in kernel/events/core.c). Opens none if there would be too
+ * many, or if the kernel refuses one. */
 static void add_buffers(struct task_clock *c, const pid_t *thread, size_t n, bool on_exec)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);

@@ -61,8 +61,8 @@ uint32_t *pid_map_add(struct pid_map *m, pid_t pid)
 	return &s->value;
 }
 
-/* Fills the gap that the removed entry leaves with later entries of the probe sequence. An entry
- * never moves to a place before its home slot, because a search would not find it there. */
+/* Closes the gap that the removed entry leaves: moves later entries of the probe sequence into it,
+ * one after another. An entry never moves before its home slot, where a search begins. */
 void pid_map_remove(struct pid_map *m, pid_t pid)
 {
 	size_t mask = m->n_slots - 1, gap = (size_t)(place_of(m, pid) - m->slot);

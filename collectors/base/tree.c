@@ -73,13 +73,13 @@ static int open_file(struct tree *t, const char *path)
 	return is_of_a_process(path) ? open_checked(t, path, flags) : open_below(t, path, flags);
 }
 
-/* The smallest page size of any machine. A read(2) that returns only a part of the file has filled
- * a page of at least this size, except for a rest that is too small for the next record. */
+/* The smallest page size of any machine. If a read(2) returns only a part of the file, it has
+ * filled a page of at least this size, up to a gap that is too small for the next record. */
 #define PAGE_MIN 4096
 
 /* Reads the whole file from its start. `record` is the length of the longest record (see
- * tree_read_records); 0 = unknown. The reading ends after the first read if the page and `buf`
- * still have room for one more record. Otherwise the reading ends when a read returns 0 bytes. */
+ * tree_read_records); 0 = unknown. Stops after the first read if the page and `buf` had room for
+ * one more record, because there is none then. Otherwise stops when a read returns 0 bytes. */
 static ssize_t read_all(int fd, char *buf, size_t size, size_t record)
 {
 	size_t n = 0;

@@ -161,10 +161,10 @@ struct kept {
 struct kept tree_keep(struct tree *t, const char *path);
 /* Like tree_read_records, but uses the kept descriptor if there is one. */
 ssize_t kept_read(struct kept *k, struct tree *t, const char *path, char *buf, size_t size);
-/* Checks a mount table (PID/mountinfo) for changes. Returns 1 if the kernel reports a change since
- * the table was opened or last polled, and 0 if it reports no change. Returns -EOPNOTSUPP if
- * changes cannot be seen: no descriptor is kept, or the table is not a file of the kernel. The
- * kernel does not report the renaming of a folder that contains mounts. */
+/* Checks a mount table (PID/mountinfo) for changes since it was opened or last checked. Returns 1
+ * if the kernel reports a change, and 0 if not. Returns -EOPNOTSUPP if changes cannot be seen: no
+ * descriptor is kept, or the table is not a file of the kernel. If a folder that contains mounts is
+ * renamed, the kernel reports no change. */
 int kept_changed(const struct kept *k);
 void kept_done(struct kept *k);
 

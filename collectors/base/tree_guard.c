@@ -12,7 +12,7 @@
 #include "collectors/base/tree_guard_ask.h"
 
 #define PATH_SIZE 64
-/* If a process is in exec, the caller waits for the end of the exec: at most NAPS naps of NAP_NS
+/* If a process is in exec, the caller waits for the end of the exec: at most NAPS pauses of NAP_NS
  * nanoseconds each. An exec that is not blocked ends within this time. */
 #define NAPS   3
 #define NAP_NS 300000
@@ -340,8 +340,8 @@ static int64_t guard_get(struct tree *t, const struct tree_request *r)
 	return n;
 }
 
-/* Returns true if a kept descriptor of `path` may be read now. The caller itself reads it, without
- * a thread. This is safe only if the file may be read DIRECTLY. */
+/* Returns true if a kept descriptor of `path` may be read now. The caller reads it without a
+ * thread, so the file must be one that may be read DIRECTLY. */
 static bool guard_answers(struct tree *t, const char *path)
 {
 	const char *file;

@@ -131,8 +131,8 @@ static bool same_group(const struct cgroup *a, const struct cgroup *b)
 	return true;
 }
 
-/* Finds the exporter's control group, which may be another group than before. Counters then
- * continue from their last value, because a Prometheus counter must not fall. */
+/* Finds the exporter's control group. If it is another group than before, counters continue from
+ * their last value, because a Prometheus counter must not fall. */
 static int find_group(struct cgroup_state *s, const struct host *host, struct err *e)
 {
 	struct cgroup found = {0};

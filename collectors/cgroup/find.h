@@ -70,9 +70,9 @@ bool cgroup_same_place(const struct cgroup_place *a, const struct cgroup_place *
 /* Writes the path of a file in the group to `out`, relative to place->tree. Returns `out`. */
 char *cgroup_file(const struct cgroup_place *p, const char *name, char out[CGROUP_FILE_MAX]);
 
-/* Smallest limit of the group and all visible groups above it. In v1, the memory limit also
- * includes invisible groups above, because the kernel reports it for the whole hierarchy. NaN = no
- * limit. */
+/* Smallest limit of the group and all visible groups above it; NaN = no limit. In v1, the kernel
+ * reports the memory limit of the whole hierarchy, so this limit also includes invisible groups
+ * above. */
 struct cgroup_limits {
 	double cpu_cores, memory_bytes, tasks;
 };

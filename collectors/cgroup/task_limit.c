@@ -15,7 +15,8 @@ static double refused(const struct cgroup_place *p, const struct host *h)
 	return cgroup_number(p, h, "pids.events", "max");
 }
 
-/* Finds the nearest group, at or above `p`, for which the function `number` does not return NaN. */
+/* Returns `p`, or the nearest group above it, for which the function `number` does not return NaN.
+ * `version` of the result is 0 if there is none. */
 static struct cgroup_place nearest_with(struct cgroup_place p, const struct host *h,
 	double (*number)(const struct cgroup_place *, const struct host *))
 {

@@ -253,8 +253,8 @@ static void begin_account(struct jobs *j, const struct host *host, const struct 
 		exit_watch_begin(&t->exit_watch, &j->exit_watches, host, root, t->tree.start_ticks);
 }
 
-/* Returns the time at which the run started. A start time in the future was measured with another
- * clock. It is replaced by the current time. */
+/* Returns the time at which the run started. A start time in the future comes from another clock,
+ * and is replaced by the current time. */
 static struct mono start_of(const struct host *h, struct mono reported, uint64_t ticks)
 {
 	uint64_t ns_per_tick = (uint64_t)NS_PER_S / (uint64_t)h->ticks_per_second;
@@ -478,7 +478,7 @@ static void look_at_run(struct jobs *j, struct followed_run *t, const struct hos
 				t->final[RUN_MEMORY_PEAK_PROCESS_BYTES]);
 	}
 	if (t->ended) {
-		/* If the run ended with FINAL_EXACT figures, its peak is already exact. */
+		/* FINAL_EXACT figures already contain the exact peak. */
 		if (!t->concluded || t->final_kind != FINAL_EXACT)
 			account_end(t->account, h, &t->tree, t->value);
 		let_go(t);

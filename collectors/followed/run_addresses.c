@@ -65,8 +65,8 @@ static bool limited_lives(const struct run_addresses *a, const struct process_tr
 	return false;
 }
 
-/* Raises peak_bytes to the memory that counts against the limit. RLIMIT_AS limits VmSize, and the
- * kernel keeps its peak (VmPeak). RLIMIT_DATA limits VmData, for which the kernel keeps no peak. */
+/* Raises peak_bytes to the memory that counts against the limit: VmPeak for RLIMIT_AS, which is the
+ * kernel's peak of VmSize. VmData for RLIMIT_DATA, of which the kernel keeps no peak. */
 static void read_peak(struct run_addresses *a, const struct host *h)
 {
 	const char *name = a->limits_data ? "VmData:" : "VmPeak:";

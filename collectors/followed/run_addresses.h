@@ -16,13 +16,11 @@ struct run_addresses {        /* zeroed memory = nothing read yet */
 	pid_t pid;            /* the process that was read last */
 	uint64_t stack_start; /* changes when that process executes a program */
 	unsigned looks;       /* number of programs whose limits were read */
-	/* `limited_pid` is the last process that was read and has a limit. `limit_bytes` is the
-	 * smaller of its two limits, and `peak_bytes` the largest use that counts against this
-	 * limit. 0 = no limit, or unknown. A limit that the process sets after the reading is not
-	 * seen. */
+	/* For the last process that was read and has a limit (`limited_pid`). `limit_bytes`: the
+	 * smaller of its two limits. `peak_bytes`: the largest use that counts against this limit.
+	 * 0 = no limit, or unknown. A limit that the process sets after the reading is not seen. */
 	uint64_t limit_bytes, peak_bytes;
 	bool limits_data; /* true: limit_bytes is RLIMIT_DATA; false: RLIMIT_AS */
-	/* the process that has limit_bytes */
 	pid_t limited_pid;
 	uint64_t limited_stack_start;
 };

@@ -86,7 +86,7 @@ enum {
 };
 #define X86_ISA_NEEDED 0xc0008002U
 
-/* Bit i of the property means that the program needs the level levels[i]. */
+/* If bit i of the ELF property X86_ISA_NEEDED is set, the program needs the level levels[i]. */
 static const char *const levels[] = {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
 
 static const char *level_of(uint32_t needed)

@@ -75,7 +75,8 @@ static void put_off(struct run_disk *d, const struct mount *m, const char *path,
 			add_filesystem(d, before->filesystem[i], path);
 }
 
-/* Mount tables of the exporter (`ours`) and of process 1 (`of_init`), which are outside the run. */
+/* Mount tables outside the run: that of the exporter (`ours`) and that of process 1 (`of_init`). A
+ * disk that is mounted in neither belongs to the run alone. */
 struct outsiders {
 	bool known;
 	struct mounts ours, of_init;

@@ -12,7 +12,7 @@
 
 /* The pause between two tables is 9 times as long as it took to read the last table, but at least
  * PAUSE_SECONDS and at most PAUSE_MOST_SECONDS. It is then adjusted so that the next reading ends
- * shortly before a tick. This may make it longer, or shorter by at most a quarter (PAUSE_LEAST). */
+ * shortly before a tick: made longer, or shorter by at most a quarter (PAUSE_LEAST). */
 #define PAUSE_SECONDS      1.0
 #define PAUSE_MOST_SECONDS 5.0
 #define PAUSE_LEAST        0.75
@@ -153,8 +153,8 @@ double nvml_pause(double spent, double since_tick, double period)
 	double pause = fmin(fmax(spent * 9, PAUSE_SECONDS), PAUSE_MOST_SECONDS);
 	double lead = LEAD_SECONDS + 2 * spent;
 
-	/* Do not adjust the pause to the ticks if the last tick was long ago, if ticks are rare, or
-	 * if their times are from another clock (since_tick < 0). */
+	/* Do not adjust the pause to the ticks in three cases: the last tick was long ago, ticks
+	 * are rare, or their times are from another clock (since_tick < 0). */
 	if (since_tick < 0 || since_tick > PAUSE_MOST_SECONDS || period > PAUSE_MOST_SECONDS)
 		return pause;
 	return ceil((since_tick + pause * PAUSE_LEAST + lead) / period) * period - lead -

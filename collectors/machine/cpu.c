@@ -64,8 +64,8 @@ struct stat_file {
 	bool has_value[KEYS];
 };
 
-/* Shortest window over which usage is computed. Ticks of 10 ms would make usage jump in a shorter
- * window. */
+/* Shortest time over which usage is computed. The kernel counts in ticks of 10 ms, so usage would
+ * jump over a shorter time. */
 #define USAGE_WINDOW_SECONDS 0.25
 
 struct cpu {

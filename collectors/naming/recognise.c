@@ -360,8 +360,8 @@ static bool read_all(const struct process_text *text, struct recognised *ret)
 	return found || ret->own_name;
 }
 
-/* Sets former_name, the name that recognise() finds without the file. For example, a Metaflow flow
- * is named after its script if the script cannot be read. */
+/* Sets former_name, the name that the job has while the file cannot be read. For example, a
+ * Metaflow flow is then named after its script. */
 static void take_former_name(const struct process_text *text, struct recognised *r)
 {
 	struct process_text without = *text;

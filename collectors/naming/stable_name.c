@@ -8,9 +8,9 @@
  * alike. */
 #define GENERATED_LETTERS "bcdfghjklmnpqrstvwxz2456789"
 #define GENERATED_LENGTH  5
-/* A ReplicaSet's hash is a 32-bit number in decimal, whose digits 0 to 9 are written as these
- * letters (SafeEncodeString in k8s.io/apimachinery, pkg/util/rand/rand.go). Few such numbers have
- * fewer than 8 digits. */
+/* A ReplicaSet's hash is a 32-bit number in decimal. Its digits 0 to 9 are written as these letters
+ * (SafeEncodeString in k8s.io/apimachinery, pkg/util/rand/rand.go). Few such numbers have fewer
+ * than 8 digits. */
 #define REPLICA_LETTERS "456789bcdf"
 #define REPLICA_LEAST   8
 #define REPLICA_MOST    10
@@ -177,9 +177,9 @@ struct slice stable_name_without_node(struct slice name)
 	return stable_name_without_generated(without_suffix(name, "0123456789", 6, 10));
 }
 
-/* Removes the minutes since 1970 that a CronJob adds, such as "-28868640". They have 8 digits,
- * of which the first is 2 or 3 from 2008 until 2046. `least`: accepted number of digits; less than 8
- * if Kubernetes may have cut off the last digits of a pod's name. */
+/* Removes the minutes since 1970 that a CronJob adds, such as "-28868640". They have 8 digits and
+ * begin with 2 or 3 from 2008 until 2046. `least`: accepted number of digits; below 8 if Kubernetes
+ * may have cut off the last digits of a pod's name. */
 static struct slice without_minutes(struct slice name, size_t least)
 {
 	struct slice rest = without_suffix(name, "0123456789", least, 8);
@@ -213,7 +213,8 @@ static struct slice without_pod_minutes(struct slice name)
 	return without_minutes(name, name.len == GENERATED_AFTER ? 5 : 8);
 }
 
-/* Removes the part that the owner added in front of the generated suffix. */
+/* Removes the part of a pod's name that the owner added before the generated suffix. The suffix
+ * itself is already removed. */
 static struct slice without_owner(struct slice name, const struct pod_owner *owner)
 {
 	struct slice rest = without_text(name, owner->template_hash);
@@ -370,8 +371,9 @@ void stable_name_drop_dates(char *name)
 
 /* ---- parts that change from run to run ---- */
 
-/* Git shows at least 7 digits of a hash. Few ordinary words of this length consist only of the
- * letters "a" to "f" and at least two digits. */
+/* A word is taken for a Git hash if it has at least 7 characters, all of them digits or letters
+ * from "a" to "f", and at least two digits. Git shows at least 7 characters, and few ordinary words
+ * have this form. */
 #define HASH_LEAST        7
 #define HASH_DIGITS_LEAST 2
 

@@ -1,8 +1,7 @@
 /* The table of systems: the texts that each system leaves in its processes. The comment above a row
  * names the source code or the documentation of that system, with the commit that was read.
- *
- * The first matching row is used. Systems that describe a step in most detail come first. CI
- * systems and batch queues come last. They describe only the build or the machine, and a step of
+ * The first matching row is used, so the systems that describe a step in most detail come first. CI
+ * systems and batch queues come last: they describe only the build or the machine, and a step of
  * another system may run inside them. */
 #include "collectors/naming/systems.h"
 

@@ -210,8 +210,8 @@ struct word {
 	enum trim trim;
 };
 
-/* Name of the last systems in the table. They name a job after the pod's owner or labels, and match
- * if no other system does. */
+/* Name of the systems at the end of the table. They are used if no other system matches, and name a
+ * job after the pod's owner or labels. */
 #define SYSTEM_KUBERNETES "kubernetes"
 
 struct job_system {

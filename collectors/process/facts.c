@@ -106,8 +106,8 @@ static bool is_wanted(const struct facts_reader *r, struct slice variable)
 	return recognise_is_variable(variable) || (r->wants && r->wants(r->context, variable));
 }
 
-/* The environment is read in pieces into one buffer. The first `kept` bytes of the buffer are
- * variables to keep. After them comes the newest piece, which ends at `end`. */
+/* An environment that is too large for the buffer is read in pieces. The first `kept` bytes of the
+ * buffer are the variables to keep. The newest piece follows, and ends at `end`. */
 struct sieve {
 	size_t kept, end;
 	bool skips; /* skip the rest of a variable that did not fit in the buffer */

@@ -41,9 +41,10 @@ struct facts_reader;
 struct facts_reader *facts_reader_new(void);
 void facts_reader_free(struct facts_reader *r);
 
-/* Selects the variables to keep when an environment is too large for the buffer. The reader then
- * keeps only the variables that job recognition uses, and the variables for which `wants` returns
- * true. A rule may need such a variable, for example the input of a job. `context` is borrowed. */
+/* For an environment that is too large for the buffer: selects additional variables to keep. The
+ * reader then keeps only the variables that job recognition uses, and those for which `wants`
+ * returns true. A rule may need such a variable, for example the input of a job. `context` is
+ * borrowed. */
 void facts_reader_wants(struct facts_reader *r,
 	bool (*wants)(const void *context, struct slice variable), const void *context);
 

@@ -149,8 +149,8 @@ static bool is_ending(const struct member *m, const struct host *h)
 	       s.rss_pages == 0;
 }
 
-/* Remembers that a read was refused, so that the file is not tried at every tick. The next full
- * reading tries again, because the process may have another user after exec. */
+/* Notes that a read was refused, so that the file is not tried at every tick. The next full reading
+ * tries it again: after exec, the process may have another user. */
 static void note_refusal(struct member *m, const struct host *h, int code, bool *refused)
 {
 	if (!*refused)

@@ -16,8 +16,8 @@
 #include "collectors/process/helpers.h"
 #include "collectors/process/process.h"
 
-/* A member that runs is read in full once in this number of ticks. For a sleeping member, only its
- * memory and its parent are read instead. */
+/* A running member is read in full once in this number of ticks. If it sleeps at that tick, only
+ * its memory and its parent are read. */
 #define STALE_LOOKS 64
 /* The waiting times of a running process are read at ticks 1, 2, 4, 8 and then at every 8th
  * tick. */
@@ -58,14 +58,14 @@ struct member {
 	uint64_t clock_ns;                 /* CPU clock at the last reading; 0 = unreadable */
 	uint64_t counter[TREE_COUNTERS];   /* includes children that this process waited for */
 	uint64_t waited_faults, waited_ns; /* part of `counter` that came from those children */
-	/* The part of waited_faults and waited_ns that process_tree_settle has already attributed
-	 * to ended children (tree_dead.h). */
+	/* The part of waited_faults and waited_ns for which process_tree_settle has found the ended
+	 * children that it came from (tree_dead.h). */
 	uint64_t credited_faults, credited_ns;
 	uint64_t rss_bytes, swap_bytes, peak_bytes;
 	/* VmHWM at the start of the run. VmHWM may still be the peak from before the run, which
 	 * must not count. Until VmHWM exceeds this value, the peak is the highest sampled RSS. */
 	uint64_t old_mark_bytes;
-	/* RSS at the previous tick. We assume that between two ticks RSS never was below the
+	/* RSS at the previous tick. Between the two ticks, RSS is assumed never to be below the
 	 * smaller of last_rss_bytes and rss_bytes. */
 	uint64_t last_rss_bytes;
 	uint64_t stack_start; /* see struct process_stat */
@@ -111,9 +111,9 @@ struct member {
 	/* This process was once seen to ignore SIGCHLD. The kernel then adds the times of its ended
 	 * children to no process. */
 	bool ignored_children;
-	/* The children must be read again. Reasons: the process ran, a process below it ended, or
-	 * its children were not read for STALE_LOOKS ticks. (The kernel may leave out children from
-	 * a listing when other children end at the same time, see fs/proc/array.c.) */
+	/* The children must be read again: the process ran, a process below it ended, or the
+	 * children were not read for STALE_LOOKS ticks. (A listing may lack children if others end
+	 * at the same time, see fs/proc/array.c.) */
 	bool children_due;
 	bool io_refused, fds_refused, pss_refused;
 	bool vanished; /* has ended; tree_dead.h decides who gets its counters */
@@ -131,8 +131,8 @@ static inline bool member_lives(const struct member *m)
 	return member_counts(m) && !m->zombie;
 }
 
-/* Returns the thread whose files in /proc have the state of the process. If the first thread has
- * ended, this is another thread. */
+/* Returns the thread whose files in /proc show the process: usually the first thread. If the first
+ * thread has ended, returns another thread. */
 static inline pid_t member_shown_by(const struct member *m)
 {
 	return m->thread ? m->thread : m->pid;

@@ -44,11 +44,11 @@ static bool allows(void *context, uint64_t mount)
 	return false;
 }
 
-/* Selects the mount table whose paths match the link targets in /proc. The kernel shows link
- * targets as seen from our root.
- * - For a process in our mount namespace, our mount table matches.
- * - For a process in another mount namespace, the mount table of that process matches, but only if
- *   the root of the process is the root of its namespace. */
+/* Selects the mount table whose paths match the link targets in /proc, which the kernel shows as
+ * seen from our root:
+ * - Our own table, for a process in our mount namespace.
+ * - The table of the process, for a process in another mount namespace. Its root must be the root
+ *   of that namespace. */
 static bool find_table(struct file_query *q)
 {
 	char path[32], root[4];

@@ -114,8 +114,9 @@ static const struct {
 	{"HugetlbPages", offsetof(struct process_status, kind_bytes[MEMORY_HUGETLB])},
 };
 
-/* Stores the value of one line of the status file. An exiting process has no lines about memory, so
- * its memory of each kind is known to be 0 bytes. */
+/* Stores the value of one line of the status file. VmHWM without RssAnon means a kernel that does
+ * not report the kinds of memory. A file without both is that of an exiting process: its memory of
+ * each kind is 0 bytes. */
 static void take_status_bytes(struct process_status *p, struct slice key, struct scan line)
 {
 	for (size_t i = 0; i < ARRAY_LEN(status_rows); i++)
@@ -422,9 +423,8 @@ bool process_exists(const struct host *h, pid_t pid)
 
 /* ---- numbers of another PID namespace ---- */
 
-/* The pids of one process. A process has a pid in each PID namespace, from the namespace of
- * host->proc down to its own namespace. `n` is the number of pids. `last` is the pid in its own
- * namespace. */
+/* The pids of one process: one in each PID namespace from that of host->proc down to its own. `n`
+ * is their number. `last` is the pid in the process's own namespace. */
 struct numbers {
 	size_t n;
 	uint64_t last;

@@ -18,7 +18,7 @@ struct process_stat {
 	char state;                  /* letter of proc(5): R, S, D, Z, ... */
 	/* Usually 0. If the first thread has ended before the other threads, the process's own
 	 * files show a zombie without memory, links and descriptors. `thread` is then a thread that
-	 * still runs, and its files show the real values. process_stat_parse always sets 0. */
+	 * still runs; its files show the real values. process_stat_parse always sets 0. */
 	pid_t thread;
 	uint64_t minor_faults, waited_minor_faults, major_faults, waited_major_faults;
 	/* Times in USER_HZ ticks. `waited_*` are the times of children that this process waited
@@ -132,8 +132,8 @@ pid_t process_number(const struct host *h, pid_t pid);
 pid_t process_number_here(const struct host *h, pid_t pid);
 
 /* Returns the pid that the kernel assigned last in our PID namespace (last number in
- * /proc/loadavg). 0 = unknown. The kernel counts pids up and then starts again, so an unchanged
- * value means that no process is new. */
+ * /proc/loadavg); 0 = unknown. If it is the same as before, there is no new process: the kernel
+ * counts pids up to a maximum, and then starts again. */
 uint64_t process_last_pid(const struct host *h);
 
 /* Returns true when a process with this pid exists, even if hidepid (proc(5)) hides it. Returns
@@ -145,8 +145,8 @@ uint64_t process_thread_clock(void);
 
 /* Calls `each` for each child of all threads of `pid`. `each` must not read other files through the
  * host, because host->scratch still holds the list of children. `threads` is the number of threads
- * of `pid`. `k` may be NULL. If `threads` is 1, `k` may be the open file with the children of the
- * only thread. Returns 0 or a negative errno. -ENOENT: the process is gone, or the kernel lacks
+ * of `pid`. `k` is NULL or, for a process with one thread, the open file with the children of this
+ * thread. Returns 0 or a negative errno. -ENOENT: the process is gone, or the kernel lacks
  * CONFIG_PROC_CHILDREN. */
 int process_children(const struct host *h, pid_t pid, uint64_t threads, struct kept *k,
 	void (*each)(void *context, pid_t child), void *context);

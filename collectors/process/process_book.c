@@ -11,10 +11,11 @@
 #include "collectors/process/process.h"
 
 /* Number of ticks between two regular listings of /proc. At other ticks, only the pids that the
- * kernel has assigned since the previous tick are tried. If there are more than TRIES_MAX of them,
- * /proc is listed instead. The regular listings find processes that the tries missed. */
+ * kernel has assigned since the previous tick are tried. These tries may miss a process, which the
+ * next listing then finds. */
 #define LIST_LOOKS 60
-/* Maximum number of new pids to try one by one. For more pids, listing /proc is cheaper. */
+/* Maximum number of new pids to try one by one. If there are more, /proc is listed, which is
+ * cheaper. */
 #define TRIES_MAX 16
 /* Shortest time between two checks of one process. */
 #define AGAIN_NS 100000000LL

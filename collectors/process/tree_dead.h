@@ -8,9 +8,9 @@
 /* Finds members that vanished during the last readings and removes them. Decides whether their
  * counters went to an ancestor that waited, or must be added to `retained`. Call this function
  * after members were read.
- *
  * The possible heirs of a member are the ancestors that may have waited for it. After the call,
- * each member in the list existed when its possible heirs were read, so no counter counts twice. */
+ * each member in the list still existed when its possible heirs were read. No counter then counts
+ * twice. */
 void process_tree_settle(struct process_tree *t, const struct host *h);
 
 #endif
