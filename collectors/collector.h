@@ -32,8 +32,8 @@ struct collector {
 
 	/* Reads the files and adds points to `out`. Returns 0 or a negative errno. After an error,
 	 * all points of this tick are dropped, the success metric is 0, and the error is logged
-	 * once. -ENOENT without a message is no error. It means that there is nothing to measure
-	 * now. The function must not block without a time limit. */
+	 * once. -ENOENT without a message is no error: there is nothing to measure at present. The
+	 * function must not block without a time limit. */
 	int (*collect)(void *state, const struct host *host, struct block *out, struct err *e);
 
 	void (*stop)(void *state); /* may be NULL if there is no state */

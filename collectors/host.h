@@ -75,14 +75,14 @@ struct host {
 	struct delay_reader *delays; /* reads the waiting times of runs; NULL = not read */
 	struct gpus *gpus;           /* which process uses which GPU; NULL = unknown */
 	struct host_cloud cloud;     /* written between ticks */
-	/* `*processes_kept` is the number of processes, in all runs, whose files are kept open.
-	 * `processes_kept_max` is the limit of this number. If `processes_kept` is NULL, no files
-	 * are kept open. Each process costs three descriptors, and each descriptor costs a page of
-	 * kernel memory. */
+	/* `*processes_kept` is the number of processes whose files are kept open, in all runs.
+	 * `processes_kept_max` is its limit. If `processes_kept` is NULL, no files are kept open.
+	 * Each process costs three descriptors, and each descriptor costs a page of kernel
+	 * memory. */
 	unsigned *processes_kept, processes_kept_max;
-	/* Limits of open descriptors. `group_files`: files of control groups. When this limit is
-	 * reached, a file is opened again for each read. `root_ends`: pidfds that report the end of
-	 * a run's first process. */
+	/* Limits of open descriptors. `group_files`: files of control groups; beyond this limit, a
+	 * file is opened and closed at each read. `root_ends`: pidfds, which report the end of a
+	 * run's first process. */
 	struct descriptors *group_files, *root_ends;
 	struct member_limit *members; /* limit of processes in all runs together; NULL = no limit */
 	struct helpers *helpers; /* declared helpers of all runs; NULL = no client declares any */

@@ -8,9 +8,10 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 
-/* Kinds of file systems by type. A type that is not in this table is MOUNT_LOCAL if it is on a
- * block device. Any other unknown type is MOUNT_REMOTE, because it may be a network file system
- * that hangs. FUSE ("fuse", "fuse.sshfs") is also MOUNT_REMOTE, because a program serves it. */
+/* Kinds of file systems by type. Types that are not in this table:
+ * - On a block device: MOUNT_LOCAL.
+ * - All others: MOUNT_REMOTE, because they may be network file systems that hang. FUSE ("fuse",
+ *   "fuse.sshfs") is one of them, because a program serves it. */
 /* clang-format off */
 static const struct {
 	const char *type;

@@ -67,8 +67,8 @@ struct mount_watch {
 struct mount_watch *mount_watch_new(struct tree *proc);
 void mount_watch_free(struct mount_watch *w); /* NULL does nothing */
 
-/* Returns a number that changes whenever the mount table may have changed. Returns 0 if changes
- * cannot be detected, or if `w` is NULL. */
+/* Returns a number that is different from the previous call if the mount table may have changed.
+ * Returns 0 if changes cannot be detected, or if `w` is NULL. */
 uint64_t mount_watch_changes(struct mount_watch *w);
 
 /* Returns true if the path m->point leads to `m`. Returns false if another mount covers the path,

@@ -547,8 +547,8 @@ void account_find_members(struct account *a, const struct host *h, struct proces
 	struct pids found = {0};
 
 	check_clock(a, h, tree);
-	/* The group of a container may become visible only after the container's first process has
-	 * started. */
+	/* The group of a container may not be visible until the container's first process has
+	 * started. Search again. */
 	if (!a->has_group && (a->looks < LIMIT_LOOKS || a->looks % LIMIT_LOOKS == 0))
 		find_group(a, h, tree, NULL);
 	if (a->has_own && !h->other_pid_namespace &&
@@ -626,9 +626,9 @@ static double look_at_group(struct account *a, const struct host *h,
 	return v[CGROUP_CPU_SYSTEM_SECONDS] - a->helpers.system_seconds;
 }
 
-/* Returns the larger of `before`, which is the last value, and `growth`, which is the growth since
- * the run began. A negative `growth` means that a new group counts from 0, and NaN means that the
- * group is gone. In both cases, returns `before`. */
+/* Returns the value of a counter that never falls: the larger of its last value `before` and the
+ * growth since the run began. If `growth` is negative (a new group that counts from 0) or NaN (the
+ * group is gone), returns `before`. */
 static double at_least(double before, double growth)
 {
 	return growth >= 0 ? fmax(before, growth) : before;
@@ -692,7 +692,8 @@ static bool clock_is_needed(const struct account *a)
 	return a->steal_known || !a->ours || a->children_ignored;
 }
 
-/* Returns the CPU seconds of the root's group. Reads no file if the run owns the group. */
+/* Returns the CPU seconds of the root's group. If the run owns the group, they are computed without
+ * reading a file. */
 static double group_seconds(const struct account *a, const struct host *h)
 {
 	double own = a->known[SOURCE_CGROUP];

@@ -28,8 +28,8 @@ void accounts_free(struct accounts *a); /* close every account first */
  * finds a run without processes, call this function again, and then sample the run again. The
  * counters then include the run's last process. */
 void accounts_tick(struct accounts *a, const struct host *h);
-/* Returns the number of processes and threads created so far, as of the last tick; 0 = unknown. The
- * count begins at boot or, outside the initial PID namespace, at the first tick. */
+/* Returns the number of processes and threads that were created until the last tick; 0 = unknown.
+ * The count begins at boot. Outside the initial PID namespace, it begins at the first tick. */
 uint64_t accounts_births(const struct accounts *a);
 
 struct account;
@@ -67,9 +67,9 @@ void account_find_members(struct account *a, const struct host *h, struct proces
 void account_look(struct account *a, const struct host *h, const struct process_tree *tree,
 	double value[RUN_N_METRICS]);
 
-/* Raises the memory peak in `value` if a process was killed at the group's memory limit. Such a
- * kill proves that the run used at least a known amount of memory (memory_kills.h). Call this
- * function after the last sample. */
+/* Raises the memory peak in `value` if a process was killed at the group's memory limit. The kill
+ * proves a lower bound of the run's memory (memory_kills.h). Call this function after the last
+ * sample. */
 void account_end(struct account *a, const struct host *h, const struct process_tree *tree,
 	double value[RUN_N_METRICS]);
 
@@ -100,7 +100,7 @@ struct account_note {
 	double cpu_seconds;
 	/* Source of the memory peak, filled in by jobs_note; NULL = no peak.
 	 * - "vmhwm": the kernel's peak of one process, plus the memory that the run's other
-	 *   processes had both in the sample before this peak and in the sample after it.
+	 *   processes had in both samples, before this peak and after it.
 	 * - "samples": the sum of all processes at one sample.
 	 * - "taskstats", "rusage": the kernel's peak of a process that ended before it was sampled.
 	 * - "limit": the memory limit at which a process of the run was killed, minus the memory of

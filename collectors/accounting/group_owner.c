@@ -123,9 +123,9 @@ static int look_through_root(struct cgroup *ret, const struct host *host, pid_t 
 	return 0;
 }
 
-/* Returns true if the v1 groups that were just read for the process may be wrong. The kernel shows
- * an exiting process in "/" of each v1 hierarchy, which is the group of the whole machine
- * (proc_cgroup_show() in kernel/cgroup/cgroup.c). */
+/* Returns true if the v1 groups that were just read for the process may be wrong, because it is
+ * exiting. The kernel shows an exiting process in the group "/" of each v1 hierarchy, which is the
+ * whole machine (proc_cgroup_show() in kernel/cgroup/cgroup.c). */
 static bool has_left_v1(const struct host *host, pid_t pid)
 {
 	struct process_stat s;
@@ -219,9 +219,10 @@ bool cgroup_lists_all(const struct cgroup_place *p, const struct host *host)
 	       (p->version == 2 || host->initial_pid_namespace || !host->own_pid_namespace);
 }
 
-/* Returns true if the group's list contains all processes of the group. If cgroup_lists_all cannot
- * confirm this, the number of listed threads is compared with pids.current of the v1 group with the
- * same path. pids.current includes threads that are hidden from us, and threads of groups below. */
+/* Returns true if the group's list certainly contains all its processes. If cgroup_lists_all cannot
+ * confirm this, compares the number of listed threads with pids.current of the v1 group with the
+ * same path. Only pids.current includes threads that are hidden from us, and threads of groups
+ * below. */
 static bool hides_none(const struct cgroup *c, const struct cgroup_place *p,
 	const struct host *host)
 {

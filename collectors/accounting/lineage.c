@@ -381,8 +381,8 @@ static void price_end(struct lineage *l, struct lineage_entry *e)
 static void tally_entry(struct lineage_tally *t, const struct lineage_entry *e)
 {
 	const struct task_record *r = &e->record;
-	/* If the first thread ended before the other threads, the record has only the time of the
-	 * first thread. In this case the clock has more time than the record. */
+	/* If the first thread ended before the other threads, the record may have only its time.
+	 * The clock then shows more. */
 	uint64_t counted = r->cpu_ns > e->clock_ns ? r->cpu_ns : e->clock_ns;
 	uint64_t with_end = r->cpu_ns + (e->final ? 0 : e->end_ns);
 
@@ -525,8 +525,8 @@ void lineage_record(struct lineage *l, const struct task_record *record)
 	uint64_t peak = e->record.peak_bytes;
 
 	e->record = *record;
-	/* An earlier record may have been the record of the first thread only. In that case `final`
-	 * was set too early, because other threads still ran when the clock was read. */
+	/* An earlier record may have been that of the first thread only. Other threads then still
+	 * ran when the clock was read, so `final` was set too early. */
 	e->priced = e->final = false;
 	e->end_ns = 0;
 	if (peak > e->record.peak_bytes)

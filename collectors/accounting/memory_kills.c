@@ -112,7 +112,8 @@ void memory_kills_group(struct memory_kills *k, const struct cgroup *group, bool
 {
 	const struct cgroup_place *of_run = &group->place[CGROUP_MEMORY];
 
-	/* A group without the memory controller counts no kills, so go up to the next group. */
+	/* Find the nearest group that counts kills: a group without the memory controller counts
+	 * none. */
 	k->place = *of_run;
 	while (isnan(k->group_before = group_kills(&k->place, h)))
 		if (!cgroup_parent(&k->place))

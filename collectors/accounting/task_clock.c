@@ -23,8 +23,8 @@ static int open_event(struct perf_event_attr a, pid_t thread, int cpu, bool on_e
 	 * does, so only the program that its child executes is counted. */
 	a.disabled = a.enable_on_exec = on_exec;
 	a.inherit = 1;
-	/* A counter without kernel time needs less privilege. The task clock includes kernel time
-	 * even with this flag. */
+	/* A counter that excludes kernel time needs less privilege. The task clock counts kernel
+	 * time in spite of this flag. */
 	a.exclude_kernel = a.exclude_hv = 1;
 	long fd = syscall(SYS_perf_event_open, &a, thread, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 

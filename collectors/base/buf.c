@@ -130,10 +130,10 @@ static size_t exponent_text(char *out, uint64_t digits, unsigned decimals)
 }
 
 /* Writes the shortest text that reads back as `v`, if `v` has few decimals (ticks, milliseconds,
- * percentages). Ten times faster than printf. Returns 0 if no number of decimals fits.
+ * percentages). This is ten times faster than printf. Returns 0 if 15 decimals are too few.
  *
- * k decimals fit if digits / 10^k equals `v`. `digits` and 10^k are exact as doubles. The quotient
- * is therefore rounded only once, in the same way as strtod rounds the text. */
+ * k decimals are enough if digits / 10^k equals `v`. `digits` and 10^k are exact as doubles, so
+ * only the quotient is rounded, in the same way as strtod rounds the text. */
 static size_t short_decimal(char out[DOUBLE_TEXT_MAX], double v)
 {
 	double magnitude = fabs(v), scale = 1;

@@ -30,8 +30,8 @@ struct now now_read(void);
 bool clock_read(clockid_t id, uint64_t *ret_ns);
 int64_t clock_read_ns(clockid_t id);
 
-/* Returns the id of the clock that measures the CPU time of a process. Unlike
- * clock_getcpuclockid(3), this function does not check the pid, which would cost a system call. */
+/* Returns the id of the clock that measures the CPU time of a process. Makes no system call: unlike
+ * clock_getcpuclockid(3), does not check the pid. */
 static inline clockid_t clock_of_process(pid_t pid)
 {
 	return (clockid_t)((~(unsigned)pid << 3) | 2);

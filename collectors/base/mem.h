@@ -1,8 +1,7 @@
 /* Memory and descriptors that are freed automatically.
- *
- * The functions whose names begin with x end the program when memory runs out, because an exporter
- * that continued without memory would lose data silently. Callers must limit every size that comes
- * from outside, by a named constant. A server has a memory budget for its clients
+ * A function whose name begins with x ends the program when memory runs out. An exporter that
+ * continued without memory would lose data silently. Callers must limit every size that comes from
+ * outside, by a named constant. A server has a memory budget for its clients
  * (exporter/core/memory_budget.h). */
 #ifndef COLLECTORS_BASE_MEM_H
 #define COLLECTORS_BASE_MEM_H
@@ -50,8 +49,8 @@ uint64_t hash_text(const char *s);
 	} while (0)
 
 /* An arena: many small pieces of memory that are freed together. arena_reset frees all pieces but
- * keeps the memory for later pieces. An arena that is reset regularly therefore soon allocates
- * nothing more. */
+ * keeps the memory for later pieces, so an arena that is reset regularly soon needs no new
+ * memory. */
 struct arena_chunk;
 struct arena {
 	struct arena_chunk *first, *current;

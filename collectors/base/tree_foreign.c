@@ -24,8 +24,8 @@ struct foreign_walk {
 	int at;
 	uint64_t mount;
 	struct stat st;
-	/* The process has the right to search all folders that the walk has passed, either by the
-	 * owner's bits or by the bits for others. */
+	/* The process may search all folders that the walk has passed: by the owner's permission
+	 * bits, or by the bits for others. */
 	bool searchable;
 	size_t depth;
 };
@@ -101,8 +101,9 @@ static int walk_path(struct foreign_walk *w, int top)
 	return code;
 }
 
-/* Returns true if the process can read the file. Either its user owns the file and may read it, or
- * everybody may read the file and the process may search all folders on the way. */
+/* Returns true if the process can read the file:
+ * - Its user owns the file and may read it.
+ * - Or everybody may read the file, and the process may search all folders on the way. */
 static bool is_known_to_process(const struct foreign_walk *w)
 {
 	return w->st.st_uid == w->f->uid ? may_enter(w, S_IRUSR, 0) :

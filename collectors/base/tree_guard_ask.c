@@ -202,8 +202,8 @@ static int find_place(struct asks *a, enum asks_kind kind, bool calm, pid_t pid,
 	return code;
 }
 
-/* Decides for the reading thread whether files on q->mount may be read. The caller holds a->lock,
- * which is released while the function `allows` runs. */
+/* Tells the reading thread whether files on q->mount may be read. The caller holds a->lock, which
+ * is released while the function `allows` runs. */
 static void answer_mount(struct asks *a, struct guard_question *q, const struct foreign *f)
 {
 	uint64_t mount = q->mount;

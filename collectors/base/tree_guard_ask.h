@@ -1,7 +1,7 @@
 /* Threads for reads that may never return. A caller gives up after TREE_GUARD_SECONDS without
- * progress. The thread stays in the read, perhaps even after asks_done, so the last user of struct
- * asks frees it. While a read of a process hangs, further reads of the same kind are refused for
- * that process. */
+ * progress, but the thread stays in the read. It may stay even after asks_done, so the last user of
+ * struct asks frees it. While a read of a process hangs, further reads of the same kind are refused
+ * for that process. */
 #ifndef COLLECTORS_BASE_TREE_GUARD_ASK_H
 #define COLLECTORS_BASE_TREE_GUARD_ASK_H
 

@@ -70,7 +70,7 @@ enum { CGROUP_METRICS(METRIC_ID) CGROUP_N_METRICS };
 static const struct metric cgroup_metrics[] = {CGROUP_METRICS(METRIC_ROW)};
 
 /* The kernel counts each value in multiples of `unit`, for example 1e-6 for microseconds. `unit` 0
- * means CPU time, which the kernel counts in ns (v1) or us (v2). */
+ * is for CPU time: ns in v1, us in v2. */
 static const struct cgroup_number {
 	unsigned id;
 	enum cgroup_value value;

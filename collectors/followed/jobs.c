@@ -34,8 +34,8 @@ struct followed_job {
 		double exit_code, exit_signal; /* of the newest of these runs; NaN = unknown */
 	} outcome[OUTCOMES_MAX];
 	double last_end;
-	/* Values of jobs.uses. `last_use`: when find_or_add_job last returned this job.
-	 * `active_at`: the last time that place_for_job found a run of this job. */
+	/* Times, as values of jobs.uses. `last_use`: find_or_add_job last returned this job.
+	 * `active_at`: place_for_job last found a run of this job. */
 	uint64_t last_use, active_at;
 	struct followed_run *runs; /* list of the job's runs, made by sort_by_job */
 };

@@ -177,13 +177,15 @@ static void list_anew(struct run_disk *d, const struct host *h, const struct mou
 }
 
 /* Lists the file systems of the current mount table. Returns false if the table cannot be read, or
- * if the pause between two readings has not passed. A table of another mount namespace is opened
- * for each reading, because an open descriptor would keep that namespace and its mounts alive. */
+ * if the pause after the last reading has not passed. The table of another mount namespace is
+ * opened for each reading, because an open descriptor would keep that namespace and its mounts
+ * alive. */
 static bool find_filesystems(struct run_disk *d, const struct host *h, pid_t pid, pid_t outside)
 {
 	AUTO(mounts_done) struct mounts all = {0};
 	uint64_t changes = mount_watch_changes(h->mounts);
-	/* Paths in our own mount namespace stay valid after the process has ended. */
+	/* If the process is in our mount namespace, use our own paths: they stay valid after it has
+	 * ended. */
 	bool ours = d->found ? d->through == 0 : process_shares(h, pid, "mnt");
 	pid_t through = ours ? 0 : pid;
 	char path[64];

@@ -71,8 +71,8 @@ static bool ours_is_a_containers(const struct host *h)
 	return tree_list(h->sys, "class/net", look_at_interface, &c) == 0 && c.outward;
 }
 
-/* Finds the namespace of the process. Bytes counted in an earlier namespace stay in the sum of the
- * run. */
+/* Finds the network namespace of the process, and the source. If the namespace has changed, the
+ * bytes that were counted in the earlier namespace stay in the sum of the run. */
 static void find_namespace(struct run_network *n, const struct host *h, pid_t pid)
 {
 	char path[PROCESS_PATH_MAX], theirs[NAMESPACE_NAME_MAX], ours[NAMESPACE_NAME_MAX];

@@ -206,8 +206,7 @@ static bool add_nvml(struct gpus *g, const struct host *h, const struct member *
 		return false;
 	end = g->attributed + g->n_attributed;
 	p = bsearch(&key, g->attributed, g->n_attributed, sizeof key, by_pid);
-	/* If the process started after the table was made, the table lists an earlier process with
-	 * the same pid. */
+	/* The table is older than the process, so it lists an earlier process with the same pid. */
 	if (!p || born_seconds(h, m) > table_seconds(g))
 		return false;
 	while (p > g->attributed && p[-1].pid == m->pid)

@@ -264,12 +264,12 @@ int nvml_list_processes(const struct nvml *n, void *device, enum nvml_kind kind,
 
 /* ---- utilization ---- */
 
-/* A sample may be in the future by at most this many microseconds. An H100 with driver 580 is 12 ms
- * ahead. */
+/* Samples up to this many microseconds in the future are accepted, because the driver's clock may
+ * be ahead. An H100 with driver 580 is 12 ms ahead. */
 #define AHEAD_US 1000000
 
-/* Sets the utilization of each process in `p` from the newest sample of the process. Some drivers
- * return only one sample for each process: its mean since `since_us`. */
+/* Sets the utilization of each process in `p` from the newest sample of that process. Some drivers
+ * return only one sample for each process: the mean since `since_us`. */
 static void take_samples(const struct nvml_sample *sample, size_t n, uint64_t since_us,
 	struct nvml_processes *p)
 {

@@ -26,9 +26,8 @@
 #define SEARCH_CHANGED_SECONDS 1
 #define SEARCH_RAN_SECONDS     5
 #define SEARCH_SLEPT_SECONDS   60
-/* A process opens its GPUs soon after its start. Until the process is this many seconds old, its
- * descriptors are searched at each tick in which it ran, if the last search is at least
- * READ_AGAIN_SECONDS ago. */
+/* A process opens its GPUs soon after its start. In its first NEW_SECONDS seconds, its descriptors
+ * are searched at each tick in which it ran, at least READ_AGAIN_SECONDS apart. */
 #define NEW_SECONDS 5.0
 /* A client that used no engine at the last reading is read only once in this many seconds while its
  * process sleeps. */

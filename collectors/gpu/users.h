@@ -18,12 +18,12 @@ void gpu_users_free(struct gpu_users *u); /* NULL does nothing */
  * tick. */
 void gpu_users_begin(struct gpu_users *u);
 
-/* Adds to `sum` how much the process `m` uses the GPUs in `d`. `d` is NULL if the machine has no
+/* Adds the use of the GPUs in `d` by the process `m` to `sum`. `d` is NULL if the machine has no
  * GPU with a DRM driver. `first` is the index in `sum` of the first GPU of `d`.
  *
- * All descriptors of the process are searched when the process is new or may have opened more
- * descriptors. They are also searched every 5 s while the process runs, and every 60 s while it
- * sleeps. At other times only the known descriptors are read.
+ * All descriptors of the process are searched when it is new or may have opened more. They are also
+ * searched every 5 s while the process runs, and every 60 s while it sleeps. At other times only
+ * the known descriptors are read.
  *
  * Returns true when the process has opened /dev/nvidia-uvm, which CUDA needs. Only NVML reports the
  * GPU work of such a process. */

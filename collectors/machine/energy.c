@@ -121,8 +121,8 @@ static int energy_start(void **ret, struct host *host, struct err *e)
 	return 0;
 }
 
-/* Adds the growth of the counter to the zone's energy. A counter that fell has wrapped around once.
- * It cannot wrap twice between two ticks, because one round takes minutes even at full load. */
+/* Adds the growth of the counter to the zone's energy. A counter that fell has wrapped around to 0,
+ * once: this takes minutes even at full load, so it cannot happen twice between two ticks. */
 static void follow_counter(struct zone *z, uint64_t now)
 {
 	if (z->last == NUMBER_UNKNOWN)

@@ -219,9 +219,9 @@ static int read_from(struct filesystem_state *s, const struct host *host, const 
 	return mounts_read(&s->mounts, host->proc, table, e);
 }
 
-/* Chooses the table whose mount points exist below host->root. If this exporter runs in a container
- * but measures the machine (--path.rootfs), that is the table of process 1, not of the
- * container. */
+/* Chooses the mount table whose mount points exist below host->root: usually the exporter's own. An
+ * exporter in a container that measures the machine (--path.rootfs) needs the table of process
+ * 1. */
 static int find_table(struct filesystem_state *s, const struct host *host, struct err *e)
 {
 	static const char own[] = "self/mountinfo", first[] = "1/mountinfo";

@@ -8,8 +8,8 @@
 
 #define INTERFACE_PATH_MAX 512 /* bytes of a path below /sys, or of a link target */
 
-/* Kinds of interfaces, the preferred kind first. Only the interfaces of one kind are reported: the
- * first kind in this order that is present. INTERFACE_INNER is never reported. */
+/* Kinds of interfaces, the preferred kind first. A namespace reports the interfaces of one kind
+ * only: the first kind that it has. INTERFACE_INNER is never reported. */
 enum interface_kind {
 	INTERFACE_CARD,    /* hardware, or virtual hardware of a hypervisor */
 	INTERFACE_OUTWARD, /* leads out of a container */

@@ -413,8 +413,8 @@ static bool nextflow_file(const struct process_words *w, char *path, size_t size
 	return false;
 }
 
-/* If the command line runs a Metaflow step on this machine, writes the path of the flow's
- * script. */
+/* Writes the path of the flow's script if the command line is that of a Metaflow step that runs
+ * from its script (without METAFLOW_FLOW_NAME). */
 static bool metaflow_file(const struct process_words *w, char *path, size_t size)
 {
 	struct slice script = {NULL, 0};

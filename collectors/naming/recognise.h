@@ -40,8 +40,8 @@ struct job_label {
 struct recognised {
 	const char *system; /* "metaflow", ...; "environment" = no system, name set by the user */
 	char job_name[JOB_NAME_MAX];
-	/* The name that the job gets when its file (see recognise_file) cannot be read. Older runs
-	 * of the job may have this name. "" = the same name, or none. */
+	/* The name that the job gets when its file (see recognise_file) cannot be read. The history
+	 * may have earlier runs of the job under this name. "" = the same name, or none. */
 	char former_name[JOB_NAME_MAX];
 	bool own_name;             /* the user set job_name */
 	char space[JOB_SPACE_MAX]; /* namespace of the job; "" = none. The caller sets it */

@@ -22,12 +22,12 @@ bool stable_name_only_dates(struct slice name);
  * adds to a generated name (generateName). */
 struct slice stable_name_without_generated(struct slice name);
 
-/* First removes "-" and the decimal hash that Argo adds to the nodes of a workflow. Then does the
+/* For a node of an Argo workflow: removes "-" and the decimal hash that Argo adds, and then the
  * same as stable_name_without_generated. */
 struct slice stable_name_without_node(struct slice name);
 
-/* For the name of a Job: first removes the minutes since 1970 that a CronJob added. Then does the
- * same as stable_name_without_generated. */
+/* For a Job: removes the minutes since 1970 that a CronJob adds, and then the same as
+ * stable_name_without_generated. */
 struct slice stable_name_without_schedule(struct slice name);
 
 /* Returns the part of a SageMaker training job's name that a person chose. Removes the parts that
@@ -61,8 +61,8 @@ struct pod_owner {
 
 /* Removes the part of a pod's name that its owner added: a ReplicaSet, Job, CronJob, StatefulSet or
  * indexed Job. A number at the end is removed if the labels show that the pod belongs to a
- * StatefulSet. If the labels are unknown, the number is also removed, because only a StatefulSet is
- * known to add such a number. */
+ * StatefulSet. It is also removed if the labels are unknown, because no other kind of owner is
+ * known to add a number. */
 struct slice stable_name_without_replica(struct slice name, const struct pod_owner *owner);
 
 /* The kind of owner that made a pod, by the form of the pod's name. */

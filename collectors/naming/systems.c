@@ -154,8 +154,7 @@ const struct job_system naming_systems[] = {
 	/* ray-project/ray: src/ray/common/constants.h, raylet/worker_pool.cc, and the titles in
 	 * python/ray/_raylet.pyx. While a method of an actor runs, the process title is
 	 * CLASS.METHOD (older versions add "()"). Between two methods the title is CLASS.
-	 *
-	 * An actor has its requested resources until it ends. A task has them only while it
+	 * An actor holds its requested resources until it ends. A task holds them only while it
 	 * runs. */
 	{"ray", 0, {
 		{NULL, WORD_NAME, {TEXT("ray")}, 0},

@@ -1,6 +1,6 @@
-/* The table of systems. A system is a workflow system, a batch system, a CI system or Kubernetes.
- * It can be recognised by the variables, arguments, files and labels that it gives to the processes
- * that it starts. The table lists them, with the meaning of each. */
+/* The table of systems: workflow systems, batch systems, CI systems and Kubernetes. A system gives
+ * variables, arguments, files and labels to the processes that it starts. The table lists these
+ * texts, by which the system is recognised, with their meanings. */
 #ifndef COLLECTORS_NAMING_SYSTEMS_H
 #define COLLECTORS_NAMING_SYSTEMS_H
 

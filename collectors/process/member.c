@@ -271,8 +271,9 @@ bool member_look(struct member *m, const struct host *h)
 	}
 	if (full)
 		m->looks = 0;
-	/* If the stack address is unreadable, as for processes of other users, it cannot show that
-	 * the process executed a program. Therefore check the program at every full reading. */
+	/* Usually a new stack address shows that the process has executed a program. If the address
+	 * is unreadable, as for processes of other users, check the program at every full
+	 * reading. */
 	m->program_due = m->program_due || (full && !m->stack_start);
 	if (ran_before)
 		keep_files(m, h);

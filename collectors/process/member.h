@@ -1,8 +1,6 @@
 /* A member: one process of a run, with its state from tick to tick.
- *
- * Cost: if the CPU clock of a process has not moved since the last tick, the process has not run,
- * and its files are not read. This saves most of the cost of a big tree, because most of its
- * processes sleep. There are two exceptions:
+ * Cost: most processes of a big tree sleep. If the CPU clock of a process has not moved since the
+ * last tick, the process has not run, and its files are not read. There are two exceptions:
  * - The memory and the parent are read every STALE_LOOKS ticks, because other processes can change
  *   them.
  * - The waiting times are read once more if the process ran after their last reading. */
@@ -138,8 +136,8 @@ static inline pid_t member_shown_by(const struct member *m)
 	return m->thread ? m->thread : m->pid;
 }
 
-/* Marks all of waited_faults and waited_ns as attributed: process_tree_settle has decided from
- * which ended children they came. */
+/* Notes that process_tree_settle has found the ended children from which all of waited_faults and
+ * waited_ns came. */
 static inline void member_credit(struct member *m)
 {
 	m->credited_faults = m->waited_faults;

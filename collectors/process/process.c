@@ -610,8 +610,8 @@ bool process_shares(const struct host *h, pid_t pid, const char *namespace)
 
 /* ---- descriptors ---- */
 
-/* Longest link target that is passed to `each`. Callers search for devices, which have shorter
- * names. A longer target is the path of a file. */
+/* Longest link target that is passed to `each`. Callers search for devices, whose names are
+ * shorter. Longer targets are other files. */
 #define TARGET_MAX 256
 
 struct descriptor_walk {

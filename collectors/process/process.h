@@ -122,9 +122,9 @@ pid_t process_of(const struct host *h, pid_t pid);
  * gone or host->own_pid_namespace is false. */
 uint64_t process_cpu_clock(const struct host *h, pid_t pid);
 
-/* Converts a pid of our own PID namespace to the pid of the same process in host->proc. Returns 0
- * when there is no such process or when it is not certain which process it is. Both pids are equal
- * unless host->proc shows another PID namespace. */
+/* Converts a pid of our own PID namespace to the pid of the same process in host->proc. The two
+ * differ only if host->proc shows another PID namespace. Returns 0 if no process or more than one
+ * may be the right one. */
 pid_t process_number(const struct host *h, pid_t pid);
 
 /* Converts the pid of a process or thread in host->proc to its pid in our own PID namespace; 0 =

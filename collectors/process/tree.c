@@ -118,8 +118,8 @@ static int take_in(struct process_tree *t, const struct host *h, pid_t pid, pid_
 	return 0;
 }
 
-/* Adds the process with take_in, if it is not a member yet and the limit is not reached. Returns
- * false when the process is unreadable for now. */
+/* Adds the process with take_in, unless it is already a member or the limit is reached. Returns
+ * false if the process cannot be read at this tick but may be readable later. */
 static bool adopt_process(struct process_tree *t, const struct host *h, pid_t pid, pid_t ppid)
 {
 	int code = 0;
@@ -181,7 +181,8 @@ static bool find_by_scan(struct process_tree *t, const struct host *h, struct pi
 		unknown[n].pid = s.pid;
 		unknown[n++].ppid = s.ppid;
 	}
-	/* Pids are not in order of creation, so repeat until a pass finds no new member. */
+	/* Pids are not in order of creation, so a child may come before its parent. Repeat until a
+	 * pass finds no new member. */
 	while (again) {
 		again = false;
 		for (size_t i = 0; i < n; i++) {
@@ -205,9 +206,9 @@ static void find_new(struct process_tree *t, const struct host *h)
 	struct pids f = {0};
 	bool all = true;
 
-	/* Read the children only of members that may have new ones. children_due is set for a
-	 * member that ran, and for a member that may have got orphans. The reaper (the wrapper) may
-	 * get orphans at any time. */
+	/* Read the children only of members that may have new ones: members that ran or may have
+	 * got orphans (children_due), and the reaper (the wrapper), which may get orphans at any
+	 * time. */
 	for (size_t i = 0; i < t->n && !t->no_children_file; i++) {
 		struct member *m = &t->member[i];
 		bool children_sought = m->children_due || m->reaper;

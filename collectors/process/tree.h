@@ -23,7 +23,7 @@ struct process_tree {
 	struct member *member;
 	struct pid_map index; /* index of each member by pid */
 	/* Counters of vanished members for which no parent waited. The counters that the reaper had
-	 * at the start are subtracted. */
+	 * before the run are subtracted here, because they are part of the reaper's counters. */
 	uint64_t retained[TREE_COUNTERS];
 	/* Counters of helpers that ended. `helpers_ended`: all their usage. `helpers_waited`: the
 	 * part of it that members or the reaper got by waiting for helpers, and that is subtracted
@@ -91,9 +91,9 @@ struct tree_now {
 	bool open_fds_known;
 };
 
-/* Starts a tree with one process. -ESRCH: there is no such process. -EDQUOT: host->members is full.
- * `start_ticks` 0 accepts any process with that pid. `reaper_pid` is explained at struct run_spec
- * in collectors/followed/jobs.h. */
+/* Starts a tree with one process. If `start_ticks` is 0, accepts any process with that pid.
+ * `reaper_pid`: see struct run_spec in collectors/followed/jobs.h. Errors: -ESRCH: there is no such
+ * process. -EDQUOT: host->members is full. */
 int process_tree_begin(struct process_tree *t, const struct host *h, pid_t pid,
 	uint64_t start_ticks, pid_t reaper_pid);
 

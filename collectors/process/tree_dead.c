@@ -126,8 +126,9 @@ static void set_vanished(struct process_tree *t, struct member *m)
 	t->vanished++;
 }
 
-/* Reads all possible heirs of each newly vanished member again, because the last reading of an heir
- * may be from before the end of the member. Also reads orphans, to find their new parent. */
+/* Reads all possible heirs of each newly vanished member again. A possible heir is an ancestor that
+ * may have waited for the member; its last reading may be from before the member ended. Also reads
+ * orphans, to find their new parent. */
 static void read_heirs(struct process_tree *t, const struct host *h, struct burial *b)
 {
 	for (size_t i = 0; i < t->n; i++)
