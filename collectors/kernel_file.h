@@ -64,6 +64,7 @@ uint64_t kernel_file_number(const struct host *host, struct tree *tree, const ch
 /* A counter that never falls, made from a kernel counter that may fall. Examples of falling kernel
  * counters: idle and iowait fall when a CPU comes back online, and interface statistics fall
  * because they are summed without a lock.
+ *
  * If the kernel counter falls to less than half, it has restarted from zero (a replaced device).
  * Its new value is then added. After a smaller fall, `value` stays constant until the kernel
  * counter exceeds its earlier value. Zeroed memory = no reading yet. */

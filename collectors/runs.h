@@ -1,5 +1,6 @@
 /* The metrics of one run, as a table. A run is one execution of a job, and consists of a tree of
  * processes. The same rows define the metrics of a job at /metrics and the columns of the history.
+ *
  * Each row is X(id, combine, name, unit, type, fold, column, help). A job may have several runs at
  * the same time. `combine` (SUM, MAX or MIN) makes the value of the job from the values of these
  * runs. A job's counters continue when a new run begins: they start from zero only when the

@@ -1,13 +1,16 @@
 /* Finds the CPU time of a run from the best source available, and an upper bound of the CPU time
  * that this source lacks. Also reads the kernel's numbers for the run's own control group.
+ *
  * Each source may miss CPU time, but usually none counts too much. Therefore the largest value is
  * reported. `cpu_foreign_seconds` is the most by which this value may be too high. `cpu_source`
  * names the first source of this list that explains nearly all of the reported value:
+ *
  * 	cgroup      the kernel's account of the run's own group, minus earlier use by others
  * 	taskstats   exit accounting on a privileged host, plus the cost of ends (exit_cost.h)
  * 	task-clock  perf counters that child processes inherit; they lack process ends
  * 	rusage      getrusage(2) of the process that waits for the run's processes
  * 	proc        readings of /proc, including the CPU time of children that a parent waited for
+ *
  * Sampler thread only. */
 #ifndef COLLECTORS_ACCOUNTING_ACCOUNTS_H
 #define COLLECTORS_ACCOUNTING_ACCOUNTS_H

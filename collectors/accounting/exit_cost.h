@@ -1,9 +1,12 @@
 /* CPU time that a run's processes spend on ending. Exit accounting does not include this time (see
- * lineage.h). If the kernel counts the CPU time of the run's control group, the cost of all ends in
- * the group is measured: it is the group's usage minus the recorded CPU time of all its processes.
- * This cost is divided among the runs in the group, in proportion to their estimated costs. A run
- * gets its estimated cost instead if nothing can be measured, or if a process may have entered or
- * left the group unseen. */
+ * lineage.h).
+ *
+ * If the kernel counts the CPU time of the run's control group, the cost of all ends in the group
+ * is measured: it is the group's usage minus the recorded CPU time of all its processes. This cost
+ * is divided among the runs in the group, in proportion to their estimated costs.
+ *
+ * A run gets its estimated cost instead if nothing can be measured, or if a process may have
+ * entered or left the group unseen. */
 #ifndef COLLECTORS_ACCOUNTING_EXIT_COST_H
 #define COLLECTORS_ACCOUNTING_EXIT_COST_H
 

@@ -633,6 +633,7 @@ static bool is_of_group(const struct lineage *l, const struct lineage_entry *e, 
 /* If a process was younger than this (ns) when the group was listed, the list may lack it although
  * it belongs to the group. The kernel sends the fork event before it adds the process to the group
  * (kernel/fork.c, copy_process). On a busy machine, much time can pass between these two steps.
+ *
  * An older process that is missing and has no exit record is in another group, because a process
  * leaves its group only after its exit record is made. */
 #define NEWBORN_NS 1000000000

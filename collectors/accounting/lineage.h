@@ -1,9 +1,11 @@
 /* A table of processes. It records which processes descend from the root of a run, and how much
  * ended processes used. The caller enters process events and exit records. No function here reads a
  * file. A callback reads the clocks of living processes.
+ *
  * The CPU time of a run is the sum of two parts: the clocks of its living processes, and the
  * kernel's records of its ended processes. The sum is complete even if no parent waited for its
  * children.
+ *
  * A record lacks the CPU time of the process's end, in which the kernel frees the memory of the
  * process. The CPU time of the end is estimated as the delay between the record and the exit event.
  * If the delay is far longer than usual, another task had the CPU or the machine stood still. The
@@ -120,11 +122,13 @@ size_t lineage_size(const struct lineage *l);
 size_t lineage_ended(const struct lineage *l);
 
 /* ---- control groups that runs share ----
+ *
  * Makes a set for the foreign processes of a control group: those that belong to no run. Returns
- * the number of the set, which other functions call `others`. The set is like a run without a root.
- * lineage_add moves a process from the set to a run. Purpose: the set and the runs of the group
- * together contain all its processes. The group's usage minus the CPU time of all these processes
- * is the cost of process ends. */
+ * the number of the set, which other functions call `others`.
+ *
+ * The set is like a run without a root. lineage_add moves a process from the set to a run. Purpose:
+ * the set and the runs of the group together contain all its processes. The group's usage minus the
+ * CPU time of all these processes is the cost of process ends. */
 unsigned lineage_begin_others(struct lineage *l);
 /* Notes that the run is in the control group with the set `others`. The run stays there until
  * lineage_forget. Forget all runs of a group before its set. */

@@ -1,5 +1,6 @@
 /* A control group made for one run, to get the exact CPU time of all its processes. The group is
  * below this process's group, sets no controller or limit, and is removed at the end.
+ *
  * v2: the parent may be any writable group, because the kernel counts CPU time without a
  * controller. The kernel forbids processes in a group that has controllers enabled for its child
  * groups. No controller is enabled here (cgroup.subtree_control), so this rule does not apply. The
@@ -7,10 +8,12 @@
  * - A program that enables controllers in the parent group finds one more child there.
  * - Processes that are moved out of the new group (systemd-run --scope) are not counted after the
  *   move.
+ *
  * If systemd is the init process, it owns the groups. Then a group is made in only two cases:
  * - The unit of this process's group has Delegate=yes.
  * - The unit is a scope of a user's systemd without any other process. Delegate cannot be checked
  *   here, because a user's systemd does not mark its delegated units.
+ *
  * v1: the group is made in the cpuacct hierarchy, if no other controller shares this hierarchy. The
  * cpu controller is not used, because a new group of this controller would get its own CPU shares
  * and no real-time budget. */

@@ -1,5 +1,6 @@
 /* The control group that belongs to one run. Reads the kernel's numbers for the group, and decides
  * when the group's list of processes must be read.
+ *
  * The files of the group stay open if host->group_files permits it. This matters for a group that
  * is visible only through /proc/PID/root (group_owner.h). Without open files, such a group becomes
  * unreadable when process PID ends, and the run keeps the numbers of the last sample. */

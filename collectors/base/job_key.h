@@ -1,5 +1,6 @@
 /* Identifies the job of a run by its name, its namespace and its cluster. Two teams may each have a
  * job `load`.
+ *
  * One text, the key, has all three parts: NAME, NAME|NAMESPACE or NAME|NAMESPACE|CLUSTER. If there
  * is a cluster, the namespace may be empty: NAME||CLUSTER. "|" stands for the control character
  * U+001F, which no part may have. Keys sort by name. A key is compared and stored like any other

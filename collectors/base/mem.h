@@ -1,4 +1,5 @@
 /* Memory and descriptors that are freed automatically.
+ *
  * A function whose name begins with x ends the program when memory runs out. An exporter that
  * continued without memory would lose data silently. Callers must limit every size that comes from
  * outside, by a named constant. A server has a memory budget for its clients

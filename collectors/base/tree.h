@@ -1,9 +1,11 @@
 /* Collectors read files in /proc, in /sys and below the root file system through a tree. A tree is
  * a real directory in production and for --path.procfs fixtures. Tests also use trees in memory and
  * trees that fail (tests/support/).
+ *
  * Several threads may use a tree of tree_open at the same time. Any other tree is for one thread at
  * a time. Paths are relative, without a leading slash; "" is the root itself. Return codes are
  * negative errno. -ENOENT and -ESRCH mean "not there (any more)".
+ *
  * Below the root of a process ("PID/root/..."), only files of control groups are read. All other
  * files there give -ENOENT, because the process may have put anything there. Only tree_foreign
  * reads them. */

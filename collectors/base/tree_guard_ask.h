@@ -22,11 +22,13 @@ struct asks *asks_new(struct tree *t);
 void asks_done(struct asks *a);
 
 /* Reads `r` on a thread. Returns 0 if `*ret` was set to the result of tree_get. Errors:
+ *
  * - -ETIMEDOUT: no answer in time.
  * - -EBUSY: an earlier read of this process still hangs.
  * - -ENOSPC: too many reads of this kind hang. The limit is TREE_GUARD_THREADS or, if `calm` is
  *   true, TREE_GUARD_THREADS + TREE_GUARD_CALM.
  * - -EAGAIN: no thread can be started.
+ *
  * Sets `*idle_seconds` to the part of the waiting time in which the thread used no CPU; after an
  * error, to the whole waiting time. The functions `each` and `allows` of the request run on the
  * caller's thread. */

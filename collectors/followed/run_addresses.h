@@ -1,8 +1,11 @@
 /* The limit on the address space of a run: RLIMIT_AS or RLIMIT_DATA (getrlimit(2)). Some batch
  * systems set this limit to the requested memory. A program that reaches it gets failed
- * allocations, but the kernel kills no process and counts no event. The limit is read from the
- * process with the most memory. The limit is read again when another process becomes the largest,
- * or when the largest process executes another program. At most 64 programs of a run are read.
+ * allocations, but the kernel kills no process and counts no event.
+ *
+ * The limit is read from the process with the most memory. The limit is read again when another
+ * process becomes the largest, or when the largest process executes another program. At most 64
+ * programs of a run are read.
+ *
  * Sampler thread only. */
 #ifndef COLLECTORS_FOLLOWED_RUN_ADDRESSES_H
 #define COLLECTORS_FOLLOWED_RUN_ADDRESSES_H

@@ -1,9 +1,11 @@
 /* The processor that a run needs: the architecture and the lowest CPU level. Both are read from the
  * first 4096 bytes of one ELF executable, that of the process with the most CPU time. If it is an
  * emulator of qemu's user mode, the emulated architecture counts.
+ *
  * A file on a network file system or FUSE is not opened, because the file system may never answer.
  * Our own architecture is then assumed. A file that does not answer in time
  * (collectors/base/tree_guard.h) is read later.
+ *
  * Sampler thread only. */
 #ifndef COLLECTORS_FOLLOWED_RUN_BINARY_H
 #define COLLECTORS_FOLLOWED_RUN_BINARY_H

@@ -1,6 +1,7 @@
 /* Disk space that a run took: the most space that it used at one time, beyond the space used at its
  * start. The kernel counts used space for a whole file system, not for each run. It counts written
  * bytes for each process. The figure comes from one of three sources, which `source` names:
+ *
  * 	own      the growth of file systems that only the run uses
  * 	written  an upper bound: the bytes that the run wrote to file systems, without the bytes
  * 	         that it deleted before they went to disk. Writes to network file systems count,
@@ -8,15 +9,21 @@
  * 	growth   an estimate for a run that overwrote or deleted files, and therefore wrote far
  * 	         more than its file systems grew: the growth of used space since its lowest
  * 	         value, plus RUN_DISK_FREED_BYTES
+ *
  * Other processes may delete files from before the run. This hides growth in the source "growth".
  * If used space falls below its lowest value by more than RUN_DISK_FREED_BYTES, all bytes written
  * since the last reading count as growth. If other processes delete as fast as the run writes, used
- * space neither grows nor falls, and the estimate is too low. Space that a run reserves without
- * writing (fallocate(2)) counts only in "own". If the writes are unknown (processes of another
- * user), only "own" gives a figure. Network file systems and FUSE are never queried, because they
- * may hang. A mount may cover another file system at any time, so the mount table is checked before
- * each reading. While a file system does not answer (collectors/base/tree_guard.h), all writes
- * count as growth. A file system counts from its first answer on. Sampler thread only. */
+ * space neither grows nor falls, and the estimate is too low.
+ *
+ * Space that a run reserves without writing (fallocate(2)) counts only in "own". If the writes are
+ * unknown (processes of another user), only "own" gives a figure.
+ *
+ * Network file systems and FUSE are never queried, because they may hang. A mount may cover another
+ * file system at any time, so the mount table is checked before each reading. While a file system
+ * does not answer (collectors/base/tree_guard.h), all writes count as growth. A file system counts
+ * from its first answer on.
+ *
+ * Sampler thread only. */
 #ifndef COLLECTORS_FOLLOWED_RUN_DISK_H
 #define COLLECTORS_FOLLOWED_RUN_DISK_H
 

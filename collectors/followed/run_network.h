@@ -1,10 +1,13 @@
 /* Network traffic of one run. The kernel counts bytes for a network namespace, not for a process.
  * The traffic of a run is therefore known only if the run is in the namespace of a container or
  * pod, not in that of the machine. There are two sources:
+ *
  * "own": the run and the exporter are in different namespaces. The run's namespace belongs to the
  * container or pod of the job.
+ *
  * "shared": the run and the exporter are in the same namespace, which belongs to a container or
  * pod. The result includes the traffic of all processes in this namespace.
+ *
  * See collectors/machine/machine_network.h for the machine's namespace. Sampler thread only. */
 #ifndef COLLECTORS_FOLLOWED_RUN_NETWORK_H
 #define COLLECTORS_FOLLOWED_RUN_NETWORK_H

@@ -31,6 +31,7 @@ double machine_cpu_spent(const struct machine_cpu *earlier, const struct machine
 
 /* Stolen time is time in which a CPU of a virtual machine wanted to run, but the host ran other
  * work. Only stolen time that delayed running processes is counted here.
+ *
  * A CPU that is nearly idle has to wait for the host each time it wakes up. Nearly all of its busy
  * time is then stolen, but hardly any process notices. Therefore the stolen time of each CPU is
  * multiplied by the share of its busy time in which it really ran: 0.1 for a CPU that ran 1 s and

@@ -31,6 +31,7 @@ static bool is_on(struct tree *t, uint64_t device)
 /* Finds the sysfs that shows the machine's network namespace. Each network namespace has its own
  * sysfs. The mount table of process 1 gives the device number of the sysfs at /sys. The first of
  * our own trees with this device number is used.
+ *
  * /proc/1/root/sys would show the same files. It is not used: only a guard thread may read such a
  * path (collectors/base/tree_guard.h), and processes of other users can block guard threads. */
 int machine_network_sys(const struct host *h, struct tree **ret)

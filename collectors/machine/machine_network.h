@@ -2,6 +2,7 @@
  * /proc shows. The exporter is usually in the same namespace. An exception is an exporter in a
  * DaemonSet with hostPID: its pod has its own network namespace, which counts only the exporter's
  * traffic.
+ *
  * The namespace of process 1 can be read with CAP_SYS_PTRACE or by the user of process 1
  * (ptrace(2), "read"). If it cannot be read, the exporter's own namespace counts as the
  * machine's. */

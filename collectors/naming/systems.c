@@ -1,5 +1,6 @@
 /* The table of systems: the texts that each system leaves in its processes. The comment above a row
  * names the source code or the documentation of that system, with the commit that was read.
+ *
  * The first matching row is used, so the systems that describe a step in most detail come first. CI
  * systems and batch queues come last: they describe only the build or the machine, and a step of
  * another system may run inside them. */
@@ -154,6 +155,7 @@ const struct job_system naming_systems[] = {
 	/* ray-project/ray: src/ray/common/constants.h, raylet/worker_pool.cc, and the titles in
 	 * python/ray/_raylet.pyx. While a method of an actor runs, the process title is
 	 * CLASS.METHOD (older versions add "()"). Between two methods the title is CLASS.
+	 *
 	 * An actor holds its requested resources until it ends. A task holds them only while it
 	 * runs. */
 	{"ray", 0, {

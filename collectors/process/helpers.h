@@ -1,10 +1,12 @@
 /* Helpers are processes below the root of a run that are not part of the run. All numbers of the
  * run leave them out. There are two kinds:
+ *
  * - A process of this exporter's program, unless it is a wrapper (rightsize-exporter run). The
  *   exporter's program starts no processes. If such a process has children, it started them before
  *   it executed the exporter's program. They belong to the run.
  * - A process with RIGHTSIZE_HELPER=1 in its environment, or a process that a client declared. All
  *   descendants of this process are helpers, too.
+ *
  * The root of a run is never a helper of that run. */
 #ifndef COLLECTORS_PROCESS_HELPERS_H
 #define COLLECTORS_PROCESS_HELPERS_H

@@ -1,4 +1,5 @@
 /* A member: one process of a run, with its state from tick to tick.
+ *
  * Cost: most processes of a big tree sleep. If the CPU clock of a process has not moved since the
  * last tick, the process has not run, and its files are not read. There are two exceptions:
  * - The memory and the parent are read every STALE_LOOKS ticks, because other processes can change

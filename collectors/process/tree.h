@@ -1,7 +1,9 @@
 /* The processes of one run and the resources that they used, including dead processes.
+ *
  * When a parent waits for its child, the kernel adds the child's CPU time, faults and I/O to the
  * parent (wait4(2), wait_task_zombie() in kernel/exit.c). As long as every parent waits, the sum
  * over the live processes is therefore complete.
+ *
  * If no parent waits for a child, the kernel drops the counters of the child. The tree then keeps
  * the last values that it read. The tree detects this case from the page faults that parents got
  * from children. Page faults are exact, but times are rounded to ticks. */
@@ -104,6 +106,7 @@ void process_tree_from_now(struct process_tree *t);
 /* Reads every process of the tree, finds new processes, and updates the totals, the peaks and
  * `now`. Returns the number of live processes of the run. Processes beyond the limit host->members
  * are left out.
+ *
  * `births` is the number of processes and threads that were ever created on the machine; 0 =
  * unknown. Read this number before the call. If it is the same as at the last tick, new processes
  * are searched only at every SEARCH_LOOKS-th tick. */

@@ -8,6 +8,7 @@
 /* Finds members that vanished during the last readings and removes them. Decides whether their
  * counters went to an ancestor that waited, or must be added to `retained`. Call this function
  * after members were read.
+ *
  * The possible heirs of a member are the ancestors that may have waited for it. After the call,
  * each member in the list still existed when its possible heirs were read. No counter then counts
  * twice. */
