@@ -99,8 +99,8 @@ struct account {
 	double clock_missed;
 	double stolen; /* share of recent CPU time that the host took from this virtual machine */
 	bool steal_known; /* `stolen` was read at least once */
-	/* CPU time of the run's first process that does not count: it was used before exec, or
-	 * before this process entered a control group of its own. */
+	/* CPU time of the run's first process that does not count, because it was used before exec,
+	 * or before this process entered a control group of its own. */
 	double forked_seconds;
 	double known[SOURCES]; /* CPU seconds of the run by each source; NaN = not available */
 	double total, system, user;
@@ -547,8 +547,8 @@ void account_find_members(struct account *a, const struct host *h, struct proces
 	struct pids found = {0};
 
 	check_clock(a, h, tree);
-	/* The group of a container may not be visible until the container's first process has
-	 * started. Search again. */
+	/* A container's group may become visible only after its first process has started. Search
+	 * again. */
 	if (!a->has_group && (a->looks < LIMIT_LOOKS || a->looks % LIMIT_LOOKS == 0))
 		find_group(a, h, tree, NULL);
 	if (a->has_own && !h->other_pid_namespace &&

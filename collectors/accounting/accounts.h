@@ -103,7 +103,8 @@ struct account_note {
 	double cpu_seconds;
 	/* Source of the memory peak, filled in by jobs_note; NULL = no peak.
 	 * - "vmhwm": the kernel's peak of one process, plus the memory that the run's other
-	 *   processes had in both samples, before this peak and after it.
+	 *   processes had both in the last sample before this peak and in the first sample after
+	 *   it.
 	 * - "samples": the sum of all processes at one sample.
 	 * - "taskstats", "rusage": the kernel's peak of a process that ended before it was sampled.
 	 * - "limit": the memory limit at which a process of the run was killed, minus the memory of

@@ -140,9 +140,9 @@ static uint64_t monotonic_ns(void)
 	return (uint64_t)clock_read_ns(CLOCK_MONOTONIC);
 }
 
-/* Updates before and after the clocks are read. The first update adds new processes, so that their
- * clocks are read, too. The second update enters the records of processes that ended before their
- * clocks could be read. */
+/* Reads the clocks of all processes between two updates. The first update adds new processes, so
+ * that their clocks are read, too. The second update enters the records of processes that ended
+ * before their clocks could be read. */
 void exit_events_settle(struct exit_events *x)
 {
 	exit_events_update(x);

@@ -37,7 +37,7 @@ bool cgroup_keep_own(struct cgroup *c, const struct host *host, pid_t root,
 	const struct group_members *members);
 
 /* Returns true if cgroup.procs certainly lists all processes of the group, by pids of host->proc.
- * It may not list processes of other PID namespaces: v1 silently leaves them out
+ * Processes of other PID namespaces may be missing: v1 silently leaves them out
  * (pidlist_array_load() in kernel/cgroup/cgroup-v1.c), and v2 lists them as 0. */
 bool cgroup_lists_all(const struct cgroup_place *p, const struct host *host);
 

@@ -387,8 +387,8 @@ static void take_gpus(struct followed_run *t, struct gpus *gpus, const struct ho
 }
 
 /* Returns true when the run is over: it has had no process for grace_seconds, and its exit status
- * need not be waited for. The status is known, or can never be known, or STATUS_SECONDS have
- * passed. */
+ * need not be waited for. Either the status is known, or it can never be known, or STATUS_SECONDS
+ * have passed. */
 static bool is_over(const struct followed_run *t, const struct host *h)
 {
 	double empty = mono_seconds_between(t->empty_since, h->now.mono);

@@ -65,8 +65,9 @@ static bool limited_lives(const struct run_addresses *a, const struct process_tr
 	return false;
 }
 
-/* Raises peak_bytes to the memory that counts against the limit: VmPeak for RLIMIT_AS, which is the
- * kernel's peak of VmSize. VmData for RLIMIT_DATA, of which the kernel keeps no peak. */
+/* Raises peak_bytes to the memory that counts against the limit. For RLIMIT_AS this is VmPeak, the
+ * kernel's peak of VmSize. For RLIMIT_DATA it is the current VmData, because the kernel keeps no
+ * peak of VmData. */
 static void read_peak(struct run_addresses *a, const struct host *h)
 {
 	const char *name = a->limits_data ? "VmData:" : "VmPeak:";

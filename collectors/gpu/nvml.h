@@ -154,7 +154,7 @@ int nvml_list_processes(const struct nvml *n, void *device, enum nvml_kind kind,
 
 /* Sets the utilization of each process in `p` from its newest sample; 0 = no sample, so the process
  * did not work on the device. *newest_us is the time of the newest sample of the previous call; 0
- * in the first call. Reads only samples after it, and sets it for the next call.
+ * in the first call. Reads only samples after *newest_us, and sets *newest_us for the next call.
  *
  * Reads all samples of the last NVML_SAMPLES_WINDOW_US if *newest_us is outside this window, or if
  * there is no newer sample. `now_us` and *newest_us are in microseconds since the Unix epoch. */

@@ -121,8 +121,8 @@ void exit_watch_look(struct exit_watch *x, const struct exit_watches *e, const s
 	if (!x->ended)
 		return;
 	x->known = exit_watch_status(x->pidfd, &x->status);
-	/* The parent may not wait for minutes. Until then, the stat file of the zombie may show the
-	 * status. */
+	/* It may take minutes until the parent waits. The stat file of the zombie may show the
+	 * status before that. */
 	if (x->known != EXIT_STATUS_KNOWN &&
 		process_zombie_status(host, x->pid, x->start_ticks, &x->status))
 		x->known = EXIT_STATUS_KNOWN;

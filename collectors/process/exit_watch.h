@@ -43,9 +43,9 @@ struct exit_watch {
 	pid_t pid; /* in host->proc */
 	uint64_t start_ticks;
 	int pidfd; /* descriptor of the process; -1 = the process is not watched */
-	/* `ended`: the process has ended. `waited_for`: nothing more can be learned. The status is
-	 * known, the parent has waited for the process, or the kernel does not report the status.
-	 * Both are false if the process is not watched. */
+	/* `ended`: the process has ended. `waited_for`: nothing more can be learned, because the
+	 * status is known, the parent has waited for the process, or the kernel does not report the
+	 * status. Both are false if the process is not watched. */
 	bool ended, waited_for;
 	enum exit_status known;
 	int status;               /* as in wait(2); set when known is EXIT_STATUS_KNOWN */

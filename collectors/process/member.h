@@ -96,8 +96,8 @@ struct member {
 	/* Ticks since the last full reading; starts at pid % STALE_LOOKS. */
 	unsigned looks;
 	/* true: this process is the reaper, a wrapper that waits for the run's processes. The
-	 * reaper is not part of the run, so its own usage does not count. Only the usage of
-	 * children counts, which the kernel adds to the reaper when it waits for them. */
+	 * reaper is not part of the run, so its own usage does not count. The usage of its children
+	 * counts: the kernel adds it to the reaper when the reaper waits for them. */
 	bool reaper;
 	bool root; /* the first process of the run */
 	/* A helper is not part of the run. It is read nevertheless, because the kernel adds its

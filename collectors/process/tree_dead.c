@@ -44,8 +44,8 @@ static size_t parent_of(const struct process_tree *t, size_t i)
 }
 
 /* Finds the heir of the vanished member `i`, the process that got its counters: the nearest
- * ancestor that has not vanished. The parent of each member is the one that was read last. All
- * vanished members on the way get the same heir, so that a long chain is followed only once.
+ * ancestor that has not vanished. Parents are those that the last readings showed. All vanished
+ * members on the way get the same heir, so that a long chain is followed only once.
  *
  * If all ancestors in the tree have vanished, the heir is the topmost of them. If the parents form
  * a circle, the heir is one member of the circle. A vanished heir is its own heir: no living member
@@ -160,9 +160,9 @@ static void read_heirs(struct process_tree *t, const struct host *h, struct buri
 			b[i].heirs_read = false;
 }
 
-/* After a member was read, checks whether the members below it still exist: it may have waited for
- * its children, or for others below it, just before. Parents mostly come before their children in
- * the list. A child that comes before its parent is always checked. */
+/* After a member was read, checks whether the members below it still exist: the member may have
+ * waited for some of them just before. Parents mostly come before their children in the list. A
+ * child that comes before its parent is always checked. */
 static void find_vanished_below(struct process_tree *t, const struct host *h, struct burial *b)
 {
 	for (size_t i = 0; i < t->n; i++) {
@@ -184,9 +184,10 @@ static bool all_heirs_read(const struct process_tree *t, const struct burial *b)
 	return true;
 }
 
-/* Postpones the decision about a vanished member whose parent has vanished, too. It is made at the
- * next tick if the decision about the parent is also postponed, or if the parent comes later in the
- * list. */
+/* Postpones decisions about vanished members to the next tick. A member is postponed if its parent
+ * has vanished, too, and one of these is true:
+ * - The decision about the parent is postponed.
+ * - The parent comes later in the list. */
 static void postpone_below(const struct process_tree *t, struct burial *b)
 {
 	for (size_t i = 0; i < t->n; i++) {
