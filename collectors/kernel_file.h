@@ -1,5 +1,5 @@
-/* Helpers for collectors that read kernel files: a file that is read every tick, a counter that
- * never falls, and a limit for work that is not done every tick. */
+/* Tools for collectors that read kernel files: a file that is read every tick, a counter that never
+ * falls, and a limit for work that is done less often than every tick. */
 #ifndef COLLECTORS_KERNEL_FILE_H
 #define COLLECTORS_KERNEL_FILE_H
 

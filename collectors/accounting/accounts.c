@@ -99,8 +99,8 @@ struct account {
 	double clock_missed;
 	double stolen; /* share of recent CPU time that the host took from this virtual machine */
 	bool steal_known; /* `stolen` was read at least once */
-	/* CPU time of the run's first process that does not count, because it was used before exec,
-	 * or before this process entered a control group of its own. */
+	/* CPU time of the run's first process that does not count: the time before exec, or before
+	 * this process entered a control group of its own. */
 	double forked_seconds;
 	double known[SOURCES]; /* CPU seconds of the run by each source; NaN = not available */
 	double total, system, user;
@@ -389,8 +389,8 @@ static double births_of(const struct account *a)
 }
 
 /* Opens a task clock for a run that this exporter did not start. A process created during the
- * opening may get no clock, so the clocks are opened again if the number of processes or threads
- * changed meanwhile. After CLOCK_TRIES such attempts, the run gets no clock. */
+ * opening may get no clock. If the number of processes or threads has changed, the clocks are
+ * opened again, at most CLOCK_TRIES times. After that, the run gets no clock. */
 static void attach_clock(struct account *a, const struct host *h, struct process_tree *tree)
 {
 	struct tree_now before, now;
@@ -806,7 +806,7 @@ static enum cpu_source source_of(const struct account *a)
 /* Returns an upper bound of the CPU time that process ends cost the run since it began (lineage.h).
  * The bound has two assumptions:
  * - Each process had as many pages as the run's largest process. A forked child has all pages of
- *   its parent, even if it never touches them.
+ *   its parent, touched or not.
  * - If the clock does not count ends, all processes created on the machine during the run belong to
  *   the run. */
 static double ends_seconds(const struct account *a)

@@ -102,9 +102,8 @@ struct account_note {
 	bool not_shown;
 	double cpu_seconds;
 	/* Source of the memory peak, filled in by jobs_note; NULL = no peak.
-	 * - "vmhwm": the kernel's peak of one process, plus the memory that the run's other
-	 *   processes had both in the last sample before this peak and in the first sample after
-	 *   it.
+	 * - "vmhwm": the kernel's peak of one process, plus memory of the run's other processes:
+	 *   the part that they had both before and after this peak.
 	 * - "samples": the sum of all processes at one sample.
 	 * - "taskstats", "rusage": the kernel's peak of a process that ended before it was sampled.
 	 * - "limit": the memory limit at which a process of the run was killed, minus the memory of
@@ -120,8 +119,8 @@ struct account_note {
 	double oom_kills, shared_oom_kills;
 	/* The lowest limit of the run's group and the groups above it; NaN = no limit. */
 	double memory_limit_bytes, cpu_limit_cores;
-	/* the clock of struct account_spec must stay open until account_close, because it counts
-	 * children that nobody waits for */
+	/* the clock of struct account_spec must stay open until account_close: it counts children
+	 * for which no parent waits */
 	bool uses_clock;
 	/* See collectors/followed/run_place.h; filled in by jobs_note. NULL = unknown. */
 	const char *network_source, *architecture, *cpu_level;

@@ -98,8 +98,8 @@ static enum lineage_change compare_group(struct exit_cost_group *g, struct exit_
 }
 
 /* Starts a measurement. Reads the clocks of the processes first and the group's usage second. CPU
- * time that is used between the two readings is then part of the usage at the start, and never
- * counts as the cost of ends. */
+ * time that is used between the two readings is then part of the usage at the start. It cannot
+ * count as the cost of ends. */
 static void begin_measuring(struct exit_cost_group *g, struct exit_events *x, const struct host *h)
 {
 	g->measuring = false;

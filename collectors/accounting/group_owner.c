@@ -123,9 +123,9 @@ static int look_through_root(struct cgroup *ret, const struct host *host, pid_t 
 	return 0;
 }
 
-/* Returns true if the v1 groups that were just read for the process may be wrong, because it is
- * exiting. The kernel shows an exiting process in the group "/" of each v1 hierarchy, which is the
- * whole machine (proc_cgroup_show() in kernel/cgroup/cgroup.c). */
+/* Returns true if the process is exiting, so that its v1 groups may just have been read wrongly.
+ * The kernel shows an exiting process in the group "/" of each v1 hierarchy, which is the group of
+ * the whole machine (proc_cgroup_show() in kernel/cgroup/cgroup.c). */
 static bool has_left_v1(const struct host *host, pid_t pid)
 {
 	struct process_stat s;
@@ -324,8 +324,8 @@ bool cgroup_keep_own(struct cgroup *c, const struct host *host, pid_t root,
 	return any;
 }
 
-/* Opens the file at each call. In v1, a file that stays open would repeat the list of its first
- * reading until no read has come for 1 s (kernel/cgroup/cgroup-v1.c,
+/* Opens the file at each call. In v1, a file that stays open would show an old list: that of its
+ * first reading, until the file is not read for 1 s (kernel/cgroup/cgroup-v1.c,
  * CGROUP_PIDLIST_DESTROY_DELAY). */
 int cgroup_processes(const struct cgroup *c, const struct host *host,
 	void (*each)(void *context, pid_t pid), void *context)

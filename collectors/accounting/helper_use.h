@@ -1,6 +1,6 @@
-/* CPU time and memory of helpers (process/helpers.h), which are not part of the run. The use by
- * helpers is subtracted from the numbers of the control group, the exit records and the task clock,
- * because these numbers include helpers. The sums over the tree leave helpers out. Sampler thread
+/* CPU time and memory of helpers (process/helpers.h), which are not part of the run. The control
+ * group, the exit records and the task clock count helpers, too, so the use by helpers is
+ * subtracted from their numbers. The sums over the tree already leave helpers out. Sampler thread
  * only. */
 #ifndef COLLECTORS_ACCOUNTING_HELPER_USE_H
 #define COLLECTORS_ACCOUNTING_HELPER_USE_H
@@ -28,9 +28,9 @@ struct helper_use {
 	double seconds_before; /* CPU time of helpers that ended before the clock was attached */
 };
 
-/* Remembers the helpers that are alive now: the task clock does not count them, so their CPU time
- * must not be subtracted from it. Call this function right after a task clock was attached to all
- * processes of the run. */
+/* Stores which helpers are alive now. The task clock does not count these helpers, so their CPU
+ * time must not be subtracted from the clock's time. Call this function right after a task clock
+ * was attached to all processes of the run. */
 void helper_use_clock_begins(struct helper_use *u, const struct process_tree *tree);
 /* Updates the CPU times in `u`. Call this function after each sample of the tree. */
 void helper_use_look(struct helper_use *u, const struct process_tree *tree);

@@ -634,8 +634,8 @@ static bool is_of_group(const struct lineage *l, const struct lineage_entry *e, 
  * it belongs to the group. The kernel sends the fork event before it adds the process to the group
  * (kernel/fork.c, copy_process). On a busy machine, much time can pass between these two steps.
  *
- * An older process that is missing and has no exit record is in another group, because a process
- * leaves its group only after its exit record is made. */
+ * If an older process is missing and has no exit record, it is in another group. (When a process
+ * ends, its exit record is made before it leaves its group.) */
 #define NEWBORN_NS 1000000000
 
 static bool is_outside(const struct lineage_entry *e, const struct lineage_listing *listing)

@@ -8,8 +8,8 @@
 #include "collectors/cgroup/cpu_quota.h"
 #include "collectors/kernel_file.h"
 
-/* A peak within 1 % of the limit counts as the limit, because the kernel charges pages in batches
- * and kills slightly before the group reaches its limit. */
+/* A peak within 1 % of the limit counts as the limit. The kernel charges pages in batches, and
+ * kills slightly before the group reaches its limit. */
 #define AT_LIMIT 1.01
 
 /* ---- kernel counters ---- */
@@ -154,8 +154,9 @@ double memory_kills_held(const struct memory_kills *k, double kills, double mark
 	double mark = k->mark_is_old    ? (double)NAN :
 		      isnan(mark_bytes) ? mark_of(&k->place, h) :
 					  mark_bytes;
-	/* The group's counter also includes kills that were caused by the limit of a group above or
-	 * by a lack of memory on the machine. Check that the group's own limit was reached. */
+	/* The group's counter also includes kills that had another cause: the limit of a group
+	 * above, or a lack of memory on the machine. Check that the group's own limit was
+	 * reached. */
 	bool at_limit = isnan(mark) ? limit_met(&k->place, h) > k->met_before :
 				      mark * AT_LIMIT >= k->limit_bytes;
 	double held = k->limit_bytes - others_bytes(k, members, h);

@@ -70,8 +70,8 @@ static bool is_below_user_service(const char *path, size_t mount)
 
 /* Returns true for a scope that systemd-run --user --scope made for this process. A user's systemd
  * marks none of its units as delegated (cgroup_xattr_apply() in src/core/cgroup.c), so the mark
- * cannot be checked. Three other signs are checked instead: the group is below a user's systemd, it
- * belongs to our user, and this process is alone in it. */
+ * cannot be checked. Three other signs are checked instead: the group is below a user's systemd,
+ * belongs to our user, and contains only this process. */
 static bool is_user_scope(const char *path, size_t mount)
 {
 	struct stat s;

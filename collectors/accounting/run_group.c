@@ -4,9 +4,9 @@
 
 #include "collectors/base/mem.h"
 
-/* After a process was created, the group's list of processes is read at MOVE_LOOKS samples, because
- * a new process may soon enter or leave the group. At other times, the list is read at every
- * LIST_LOOKS-th sample. */
+/* A new process may be moved into the group a moment after its creation. Therefore the group's list
+ * of processes is read at the first MOVE_LOOKS samples after a process was created. At other times,
+ * the list is read at every LIST_LOOKS-th sample. */
 #define MOVE_LOOKS 3
 #define LIST_LOOKS 10
 

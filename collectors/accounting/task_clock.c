@@ -77,8 +77,8 @@ static int add_buffer(struct task_clock *c, pid_t thread, int cpu, bool on_exec)
 	return code;
 }
 
-/* Opens one buffer for each of `n` threads on each CPU, because an inherited event with a buffer
- * must belong to one CPU (perf_mmap() in kernel/events/core.c). Opens none if there would be too
+/* Opens one buffer for each of `n` threads on each CPU. (An inherited event with a buffer must
+ * belong to one CPU, see perf_mmap() in kernel/events/core.c.) Opens none if there would be too
  * many, or if the kernel refuses one. */
 static void add_buffers(struct task_clock *c, const pid_t *thread, size_t n, bool on_exec)
 {

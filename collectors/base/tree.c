@@ -73,8 +73,8 @@ static int open_file(struct tree *t, const char *path)
 	return is_of_a_process(path) ? open_checked(t, path, flags) : open_below(t, path, flags);
 }
 
-/* The smallest page size of any machine. If a read(2) returns only a part of the file, it has
- * filled a page of at least this size, up to a gap that is too small for the next record. */
+/* The smallest page size of any machine. A read(2) that does not reach the end of the file has
+ * filled a page of at least this size, except for a gap that is too small for the next record. */
 #define PAGE_MIN 4096
 
 /* Reads the whole file from its start. `record` is the length of the longest record (see

@@ -18,8 +18,8 @@
  * Therefore a thread always reads these files.
  *
  * A skipped read returns -ETIMEDOUT. A later read may succeed. If no thread can be started, the
- * caller itself reads a file that may wait for a lock, but only if no thread of the process is in
- * state D (uninterruptible sleep). */
+ * caller itself reads the file. This is done only if no thread of the process is in state D
+ * (uninterruptible sleep). */
 #ifndef COLLECTORS_BASE_TREE_GUARD_H
 #define COLLECTORS_BASE_TREE_GUARD_H
 

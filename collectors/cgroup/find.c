@@ -41,8 +41,8 @@ bool cgroup_path_in(struct scan text, const char *controller, struct slice *ret)
 	return false;
 }
 
-/* Returns false for a path that leads out of this cgroup namespace ("/../x"), because no mount here
- * shows that group. */
+/* Returns false for a path that leads out of this cgroup namespace ("/../x"). No mount here shows
+ * such a group. */
 static bool usable_path_in(struct scan text, const char *controller, char out[CGROUP_PATH_MAX])
 {
 	struct slice path, part;

@@ -53,9 +53,12 @@ static inline const struct cgroup_place *cgroup_cpu_place(const struct cgroup *c
 	return &c->place[c->place[CGROUP_CPU].version == 2 ? CGROUP_CPU : CGROUP_CPUACCT];
 }
 
-/* Finds the group of a process. `pid` is "self" or a number. Returns -ENOENT without a message if
- * the process is gone, if this machine has no control groups, or if the group is not visible here.
- * Example: a sibling container's group is not visible from inside a cgroup namespace. */
+/* Finds the group of a process. `pid` is "self" or a number. Returns -ENOENT without a message in
+ * three cases:
+ * - The process is gone.
+ * - This machine has no control groups.
+ * - The group is not visible here, like the group of a sibling container inside a cgroup
+ * namespace. */
 int cgroup_find(struct cgroup *ret, const struct host *host, const char *pid, struct err *e);
 
 /* Returns true if at least one directory of the group exists. */

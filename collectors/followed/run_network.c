@@ -6,8 +6,8 @@
 #include "collectors/machine/interfaces.h"
 #include "collectors/process/process.h"
 
-/* A process rarely changes its network namespace. Check the namespace when another process is read,
- * at ticks 1, 2, 3, 5, 9, 17, 33 and 65, and then at every 64th tick. */
+/* A process rarely changes its network namespace. Check it at the first ticks (1, 2, 3, 5, 9, 17,
+ * 33, 65), then at every 64th tick, and whenever another process is read. */
 #define LOOKS_MAX 64
 
 struct traffic {

@@ -1,6 +1,6 @@
 /* Network traffic of one run. The kernel counts bytes for a network namespace, not for a process.
- * The traffic of a run is therefore known only if the run is in the namespace of a container or
- * pod, not in that of the machine. There are two sources:
+ * The traffic of a run is known only if the run is in the namespace of a container or pod. It is
+ * unknown in the machine's namespace. There are two sources:
  *
  * "own": the run and the exporter are in different namespaces. The run's namespace belongs to the
  * container or pod of the job.

@@ -24,8 +24,8 @@ void run_values_read(double v[RUN_N_METRICS], const struct process_tree *tree,
 void run_values_tmpfs(double v[RUN_N_METRICS], const struct tree_now *now);
 
 /* `final` has the figures that wait4(2) returned for the run. Subtracts the usage of helpers that
- * processes of the run waited for. If the memory peak in `final` may be that of a helper, it
- * becomes unknown, but only if the tree has a peak to use instead. */
+ * processes of the run waited for. The memory peak in `final` becomes unknown if it may be that of
+ * a helper and the tree has a peak to use instead. */
 void run_values_without_helpers(double final[RUN_N_METRICS], const struct process_tree *tree);
 
 /* Applies the final figures to `v`. CPU times do not fall, and user and system time add up to the

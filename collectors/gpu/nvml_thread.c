@@ -10,7 +10,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/thread.h"
 
-/* The pause between two tables is 9 times as long as it took to read the last table, but at least
+/* The pause between two tables is 9 times the duration of the last reading, but at least
  * PAUSE_SECONDS and at most PAUSE_MOST_SECONDS. It is then adjusted so that the next reading ends
  * shortly before a tick: made longer, or shorter by at most a quarter (PAUSE_LEAST). */
 #define PAUSE_SECONDS      1.0

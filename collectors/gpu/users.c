@@ -14,9 +14,9 @@
 /* Maximum number of DRM clients of one process. */
 #define CLIENTS_MAX 64
 
-/* A DRM client counts as a user of a GPU if an engine has ever worked for it, or if it has at least
- * this many bytes of GPU memory. An open descriptor is not enough, because ROCm opens all GPUs of
- * the machine. */
+/* A DRM client counts as a user of a GPU in two cases: an engine has ever worked for it, or it has
+ * at least this many bytes of GPU memory. An open descriptor is not enough, because ROCm opens all
+ * GPUs of the machine. */
 #define IDLE_VRAM_BYTES (16.0 * 1024 * 1024)
 
 /* Pauses between two searches of the descriptors of a process:

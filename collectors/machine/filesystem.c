@@ -2,7 +2,8 @@
  *
  * Each device counts once, even if its folders are bind-mounted elsewhere. An overlay counts only
  * if the file system that it writes to is not visible. Network file systems and FUSE are never
- * touched: if their server is dead, a call on them, or on a path through them, does not return. */
+ * touched: if the server is dead, a call on such a file system or on a path through it does not
+ * return. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* CPU time that the whole machine spent. It bounds the CPU time that a run may have used unseen: a
- * process may start and end between two ticks, and no other file of /proc includes its CPU time if
- * its parent does not wait for it. */
+/* CPU time that the whole machine spent: an upper bound of the CPU time that a run may have used
+ * unseen. A process may start and end between two ticks. If its parent does not wait for it, only
+ * the machine's counters in /proc/stat include its CPU time. */
 #ifndef COLLECTORS_MACHINE_MACHINE_CPU_H
 #define COLLECTORS_MACHINE_MACHINE_CPU_H
 

@@ -371,9 +371,9 @@ void stable_name_drop_dates(char *name)
 
 /* ---- parts that change from run to run ---- */
 
-/* A word is taken for a Git hash if it has at least 7 characters, all of them digits or letters
- * from "a" to "f", and at least two digits. Git shows at least 7 characters, and few ordinary words
- * have this form. */
+/* A word counts as a Git hash if it has at least 7 characters, at least two of them digits, and the
+ * others letters from "a" to "f". Git shows at least 7 characters. Few ordinary words have this
+ * form. */
 #define HASH_LEAST        7
 #define HASH_DIGITS_LEAST 2
 

@@ -6,13 +6,13 @@
 
 #include "collectors/base/scan.h"
 
-/* Before Kubernetes adds a generated suffix to a name such as "load-", it cuts the name to this
- * many bytes, the "-" included (k8s.io/apiserver, pkg/storage/names/generate.go). */
+/* Maximum length of a name before its generated suffix, with the "-": Kubernetes cuts a longer name
+ * before it adds the suffix (k8s.io/apiserver, pkg/storage/names/generate.go). */
 #define GENERATED_AFTER 58
 
-/* Removes dates and times (2026-11-21, 20261121T084512, Unix seconds) and UUIDs from the end of a
- * name, with the separators ("-", "_" and others) before them. A name that consists only of these
- * parts stays unchanged. */
+/* Removes dates, times (2026-11-21, 20261121T084512, Unix seconds) and UUIDs from the end of a
+ * name. Also removes the separators before them ("-", "_" and others). A name that consists only of
+ * these parts stays unchanged. */
 struct slice stable_name(struct slice name);
 
 /* Returns true if the name consists only of dates, times and UUIDs. */

@@ -1,6 +1,6 @@
-/* Reads how long the threads of a live process waited for a CPU, for storage, and for memory, and
- * how often they stopped running (context switches). If threads wait for a CPU, the process has too
- * few cores. An idle job has no such wait.
+/* Reads how long the threads of a live process waited for a CPU, for storage and for memory. Also
+ * reads how often they stopped running (context switches). If threads wait for a CPU, the process
+ * has too few cores. An idle job does not wait for a CPU.
  *
  * With CAP_NET_ADMIN the kernel reports one sum per process (taskstats), whose times include ended
  * threads. Without CAP_NET_ADMIN, the wait for a CPU is read from the schedstat file of each

@@ -43,17 +43,17 @@ struct exit_watch {
 	pid_t pid; /* in host->proc */
 	uint64_t start_ticks;
 	int pidfd; /* descriptor of the process; -1 = the process is not watched */
-	/* `ended`: the process has ended. `waited_for`: nothing more can be learned, because the
-	 * status is known, the parent has waited for the process, or the kernel does not report the
-	 * status. Both are false if the process is not watched. */
+	/* `ended`: the process has ended. `waited_for`: the status is final. It is known, or will
+	 * never be known: the parent has waited for the process, or the kernel does not report it.
+	 * Both are false if the process is not watched. */
 	bool ended, waited_for;
 	enum exit_status known;
 	int status;               /* as in wait(2); set when known is EXIT_STATUS_KNOWN */
 	struct descriptors *kept; /* limit on open pidfds; borrowed until exit_watch_done */
 };
 
-/* Begins to watch the process `pid`. The process is not watched (`pidfd` is -1) if it did not start
- * at `start_ticks`, or if no more pidfds may be opened (host->root_ends limits their number). */
+/* Begins to watch the process `pid`. `pidfd` is -1 (not watched) in two cases: the process did not
+ * start at `start_ticks`, or host->root_ends permits no more pidfds. */
 void exit_watch_begin(struct exit_watch *ret, const struct exit_watches *e, const struct host *host,
 	pid_t pid, uint64_t start_ticks);
 

@@ -39,8 +39,8 @@ struct helpers {
 	} declared[HELPERS_MAX];
 };
 
-/* Reads the code size of this program. A process that executes this program's file under another
- * name (a link) is recognised by this size and its link /proc/PID/exe. */
+/* Reads the code size of this program. The size and the link /proc/PID/exe show whether a process
+ * executes this program's file under another name (a link). */
 void helpers_begin(struct helpers *ret, const struct host *h);
 
 /* Declares the process as a helper until it ends. Returns 0; -ESRCH: there is no such process;

@@ -15,8 +15,8 @@
 #include "collectors/process/helpers.h"
 #include "collectors/process/process.h"
 
-/* A running member is read in full once in this number of ticks. If it sleeps at that tick, only
- * its memory and its parent are read. */
+/* A running member is read in full once in this number of ticks. A sleeping member is read as
+ * often, but only its memory and its parent. */
 #define STALE_LOOKS 64
 /* The waiting times of a running process are read at ticks 1, 2, 4, 8 and then at every 8th
  * tick. */
@@ -100,8 +100,8 @@ struct member {
 	 * counts: the kernel adds it to the reaper when the reaper waits for them. */
 	bool reaper;
 	bool root; /* the first process of the run */
-	/* A helper is not part of the run. It is read nevertheless, because the kernel adds its
-	 * usage to the parent that waits for it, and this usage must be subtracted. */
+	/* A helper is not part of the run, but is read nevertheless: the kernel adds its usage to
+	 * the parent that waits for it, and this usage must be subtracted from the parent's. */
 	enum helper_kind helper;
 	bool program_due; /* the process executed a program after `helper` was decided */
 	bool zombie, ran, peak_rose, status_due;

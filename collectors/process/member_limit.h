@@ -1,7 +1,7 @@
 /* Limits two numbers: the members of all runs together, and the runs that one process belongs to. A
  * member is a process of a run. If a job runs inside another job, its processes belong to both
- * runs, and each run reads them. A limit is needed because any user can nest runs, by giving each
- * of them a job name. Sampler thread only. */
+ * runs, and each run reads them. The limits are needed because any user can nest runs, by giving
+ * each run a job name. Sampler thread only. */
 #ifndef COLLECTORS_PROCESS_MEMBER_LIMIT_H
 #define COLLECTORS_PROCESS_MEMBER_LIMIT_H
 

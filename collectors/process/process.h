@@ -91,7 +91,7 @@ bool process_refused(int code);
 /* Returns true for -ETIMEDOUT: the file may answer later (collectors/base/tree_guard.h). */
 bool process_unanswered(int code);
 /* Reads the stat file. If the first thread has ended before the others, ret->thread is another
- * thread, and the state, the RSS and the stack in `ret` are those of that thread. */
+ * thread. The state, the RSS and the stack in `ret` are then those of ret->thread. */
 int process_read_stat(const struct host *h, pid_t pid, struct process_stat *ret);
 /* Sets `*ret` to the wait status of a zombie (exit_code, field 52 of its stat file), as in wait(2).
  * Returns false if there is no such zombie, or if the field is 0. A reader without permission

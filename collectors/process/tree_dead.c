@@ -254,9 +254,9 @@ static double kept_part(const struct balance *x, size_t counter, uint64_t tick_n
 	return got_at_most >= x->left_ns ? 0 : 1 - (double)got_at_most / (double)x->left_ns;
 }
 
-/* Returns true if the heir of the vanished member `i` is certain. (The heir is the process that got
- * the member's counters by waiting for it.) The heir is certain after all possible heirs were read,
- * or if it has vanished, because a vanished process is never read again. */
+/* Returns true if the heir of the vanished member `i` is certain: the process that got the member's
+ * counters by waiting for it. It is certain after all possible heirs were read. It is also certain
+ * if the heir has vanished, because a vanished process is never read again. */
 static bool is_decided(const struct process_tree *t, const struct burial *b, size_t i)
 {
 	return b[i].heirs_read || t->member[b[i].heir].vanished;
@@ -312,8 +312,8 @@ static void bury_helper(struct process_tree *t, const struct burial *b, size_t i
 }
 
 /* Adds to helpers_unsure_ns an upper bound of the CPU time that a vanished helper used after its
- * last reading. The bound is the CPU time that the possible heirs got by waiting, plus the rounding
- * of these times to ticks, minus the last readings of all processes that ended. */
+ * last reading. It is the CPU time that the possible heirs got by waiting minus the last readings
+ * of all ended processes. The rounding of the times to ticks is added. */
 static void note_unsure(struct process_tree *t, struct burial *b, size_t i, uint64_t tick_ns)
 {
 	const struct member *m = &t->member[i];
@@ -355,8 +355,8 @@ static void bury_vanished(struct process_tree *t, const struct host *h, struct b
 		note_unsure(t, b, i, tick_ns);
 }
 
-/* Clears the values of a vanished member that is not removed at this tick. Its entry stays in the
- * list, because its children may still have it as their parent. */
+/* Clears the values of a vanished member that is removed only at a later tick. The entry stays in
+ * the list until then, because it may still be the parent of other members. */
 static void become_nothing(struct member *m)
 {
 	member_done(m);
@@ -420,8 +420,9 @@ static bool any_to_settle(const struct process_tree *t)
 /* Prevents the times of a zombie from counting twice, in the zombie and in its parent. When a
  * parent waits for a zombie, the kernel first adds the zombie's times to the parent and then
  * removes the zombie (wait_task_zombie() in kernel/exit.c). The two may have been read between
- * these steps. A zombie that is new at this tick then does not count (perhaps_waited), and its
- * parent's times are compared only at the next tick, when the zombie has vanished (credit_held). */
+ * these steps. A zombie that is new at this tick is therefore not counted if the parent's faults
+ * have grown by as much (perhaps_waited). The parent's times are compared only at the next tick,
+ * when the zombie has vanished (credit_held). */
 static void hold_credits(struct process_tree *t)
 {
 	for (size_t i = 0; i < t->n; i++)

@@ -14,9 +14,10 @@ void process_tree_reindex(struct process_tree *t);
 /* Frees the resources of a member and reduces the count of members. The caller removes it from the
  * list. */
 void process_tree_drop(struct process_tree *t, size_t i);
-/* Call this function when the member with the index `of` has ended. Makes the next search read the
- * children of all its ancestors, because the kernel gave its orphaned children to one of them
- * (prctl(2), PR_SET_CHILD_SUBREAPER). Usually, the children of a sleeping ancestor are not read. */
+/* Call this function when the member with the index `of` has ended, because the kernel gave its
+ * orphaned children to one of its ancestors (prctl(2), PR_SET_CHILD_SUBREAPER). Makes the next
+ * search read the children of all these ancestors. Otherwise the children of a sleeping ancestor
+ * would not be read. */
 void process_tree_expect_orphans(struct process_tree *t, size_t of);
 
 /* Counts a process. Call it before process_tree_add. The reaper (struct member) is not counted.
