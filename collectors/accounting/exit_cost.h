@@ -31,9 +31,9 @@ struct exit_cost {
 	/* CPU time spent on ends, as of the last tick; may fall */
 	double seconds;
 	double missed_seconds; /* upper bound of the CPU time that `seconds` lacks */
-	/* State of the run when the current measurement began: `seconds_before` and `missed_before`
-	 * are the values of `seconds` and `missed_seconds`, and `before` is the tally. `last`: the
-	 * tally at the last tick. */
+	/* When the current measurement began: `seconds_before` = `seconds`, `missed_before` =
+	 * `missed_seconds`, and `before` = the tally of the run. `last`: the tally at the last
+	 * tick. */
 	double seconds_before, missed_before;
 	struct lineage_tally before, last;
 };

@@ -188,9 +188,9 @@ static bool is_within(const struct lineage *l, unsigned run, unsigned outer)
 	return run == outer;
 }
 
-/* Puts `run` inside `outer`. If `run` was inside another run before, its growth until now is added
- * to the sums of that earlier run. In the sums of a common group, this growth then counts twice.
- * Therefore break_group marks these sums as not comparable with earlier sums. */
+/* Puts `run` inside `outer`. If `run` was inside another run before, adds its growth until now to
+ * the sums of that earlier run. If both are in one group, the group's sums then count this growth
+ * twice. Therefore break_group marks the group's sums as not comparable with earlier sums. */
 static void put_into(struct lineage *l, unsigned run, unsigned outer)
 {
 	struct run_book *r = &l->run[run];
@@ -649,7 +649,8 @@ static bool has_left(const struct lineage_entry *e, unsigned others)
 	return e->run == others && e->outside;
 }
 
-/* Adds living processes that entered the group. Returns true if any was added. */
+/* Adds the living processes that are listed in the group but are missing from its part of the
+ * table. They become foreign processes. Returns true if any was added. */
 static bool take_in(struct lineage *l, unsigned others, const struct lineage_listing *listing,
 	lineage_clock *clock, void *context)
 {

@@ -146,14 +146,15 @@ enum lineage_change {
 	LINEAGE_RUN_ELSEWHERE,  /* a process of a run is outside the group */
 };
 
-/* Compares the processes in the table with those that the kernel listed in a control group. Make
- * the listing first, then call lineage_settle, and then call this function. */
+/* Finds out whether the processes in the table are those that the kernel listed in a control group.
+ * Make the listing first, then call lineage_settle, and then call this function. */
 enum lineage_change lineage_compare(struct lineage *l, unsigned others,
 	struct lineage_listing *listing, lineage_clock *clock, void *context);
 
 struct lineage_group {
-	/* CPU time of the group. Compare it only with a value that has the same `breaks`: the
-	 * processes of the group are then the same, apart from starts and ends. */
+	/* CPU time of the group. Compare it only with a value that has the same `breaks`. `breaks`
+	 * grows whenever later values cannot be compared with earlier ones, for example after a
+	 * process entered the group or a record was lost. */
 	uint64_t cpu_ns;
 	uint64_t breaks;
 	uint64_t ends_weight_ns, ends_most_ns;

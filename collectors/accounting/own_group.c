@@ -120,8 +120,8 @@ static bool is_of_dead_maker(const char *name)
 	       pid <= INT32_MAX && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
 }
 
-/* Returns false for a group that a living exporter made, because its job may start later. Returns
- * true for all other groups. */
+/* Decides which empty groups may be removed. Returns false for a group that a living exporter made,
+ * because a job may enter it later. Returns true for all other groups. */
 static bool is_not_of_living_maker(const char *name)
 {
 	return strncmp(name, PREFIX, strlen(PREFIX)) != 0 || is_of_dead_maker(name);
@@ -260,8 +260,8 @@ static bool send_home(const struct own_group *g, int home)
 
 	if (!read_text(procs, text, &s))
 		return false;
-	/* Use only complete lines. If the last line is cut off, its number is the pid of a
-	 * different process. The write fails for a process that has ended. */
+	/* The list may be longer than the buffer. Do not use a last line that is cut off: its
+	 * digits are the pid of another process. The write fails for a process that has ended. */
 	while (scan_until(&s, '\n', &pid))
 		if (pid.len > 0 && write(home, pid.data, pid.len) == (ssize_t)pid.len)
 			any = true;
@@ -269,7 +269,7 @@ static bool send_home(const struct own_group *g, int home)
 }
 
 /* Removes empty child groups and moves processes out of the group. Returns false if nothing
- * changed, because another attempt is then useless. */
+ * changed. Another attempt is then useless. */
 static bool clear_out(const struct own_group *g, int home)
 {
 	size_t removed = remove_empty(g->self, is_not_of_living_maker, DEPTH_MAX);

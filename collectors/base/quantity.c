@@ -62,7 +62,7 @@ static const struct {
 #define SUFFIX_MAX 4
 
 /* Reads digits, a fraction and an exponent. The E of "1E6" begins an exponent. The E of "1E" is a
- * suffix. */
+ * suffix (exa, 10^18). */
 static bool scan_amount(struct scan *s, double *ret)
 {
 	const char *at = s->at;

@@ -398,8 +398,8 @@ static bool is_over(const struct followed_run *t, const struct host *h)
 	return t->exit_watch.known != EXIT_STATUS_LATER || empty > STATUS_SECONDS;
 }
 
-/* Returns the time from the start of the run until now. If the run has no process, returns the time
- * until it was first found without processes. */
+/* Returns the duration of the run so far, in seconds. If the run has no process, the time ends when
+ * it was first found without processes. */
 static double duration_of(struct followed_run *t, const struct host *h)
 {
 	if (t->alive > 0 || t->not_shown)

@@ -191,9 +191,8 @@ static const char *tail_of(const char *path)
 	return len < RUN_BINARY_TAIL ? path : path + len - (RUN_BINARY_TAIL - 1);
 }
 
-/* Reads the executable of process `pid`. Does nothing if it is the same file as at the last call.
- * This saves work, because in many runs several processes of the same program take turns as the
- * busiest process. */
+/* Reads the executable of process `pid`. Does nothing if the file is the same as at the last call:
+ * in many runs, several processes of the same program take turns as the busiest process. */
 static void read_binary(struct run_binary *b, const struct host *h, pid_t pid)
 {
 	char exe[PROCESS_PATH_MAX], path[PATH_SIZE];

@@ -34,9 +34,9 @@ struct drm_fdinfo {
 /* Returns false if the descriptor is not a DRM descriptor, or if the driver reports nothing. */
 bool drm_fdinfo_parse(struct scan text, struct drm_fdinfo *ret);
 
-/* Returns the fraction of the time between `before` and `now` (0 to 1) in which the busiest kind of
- * engine worked for the client; NaN = unknown. A counter that fell counts as unchanged, as the
- * specification requires. Such a counter in `now` is raised to its value in `before`. */
+/* Returns the fraction (0 to 1) of `seconds`, the time between `before` and `now`, in which the
+ * busiest kind of engine worked for the client; NaN = unknown. A counter that fell counts as
+ * unchanged, as the specification requires: in `now`, it is raised to its value in `before`. */
 double drm_fdinfo_utilization(const struct drm_fdinfo *before, struct drm_fdinfo *now,
 	double seconds);
 

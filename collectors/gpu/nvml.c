@@ -318,7 +318,8 @@ int nvml_read_utilization(const struct nvml *n, void *device, uint64_t now_us, u
 	struct nvml_processes *p)
 {
 	uint64_t window = now_us > NVML_SAMPLES_WINDOW_US ? now_us - NVML_SAMPLES_WINDOW_US : 1;
-	/* The newest sample is far in the future when the clock was set back. */
+	/* If the clock was set back, the time of the newest sample is far in the future, and is not
+	 * used. */
 	bool is_recent = *newest_us > window && *newest_us <= now_us + AHEAD_US;
 	uint64_t since = is_recent ? *newest_us : window, newest = is_recent ? *newest_us : 0;
 	AUTO(freep) struct nvml_sample *sample = NULL;

@@ -16,8 +16,8 @@
 #define PAUSE_SECONDS      1.0
 #define PAUSE_MOST_SECONDS 5.0
 #define PAUSE_LEAST        0.75
-/* The time between the start of a reading and the tick that uses it, in seconds. Twice the duration
- * of the last reading is added. */
+/* A reading starts early enough to end before the tick that uses it. It starts this many seconds,
+ * plus twice the duration of the last reading, before that tick. */
 #define LEAD_SECONDS 0.05
 /* Seconds without an answer after which the library is restarted. Also the pause before another try
  * if the library could not be started. */

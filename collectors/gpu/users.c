@@ -32,8 +32,8 @@
 /* A client that used no engine at the last reading is read only once in this many seconds while its
  * process sleeps. */
 #define READ_IDLE_SECONDS 5
-/* Shortest interval over which utilization is computed, because two scrapes may come close
- * together. */
+/* Shortest interval over which utilization is computed. Two scrapes may come close together, and an
+ * interval of a few milliseconds would give wild values. */
 #define READ_AGAIN_SECONDS 0.5
 
 struct client {

@@ -340,8 +340,8 @@ static struct slice pod_value(const struct process_words *w, const char *key)
 	return nothing;
 }
 
-/* Returns the name of the pod without the part that its owner added. The owner is known from labels
- * that Kubernetes adds to every pod of an owner. */
+/* Returns the name of the pod without the part that its owner added. Kubernetes adds labels to
+ * every pod of an owner, which show the kind of the owner. */
 static struct slice pod_name(const struct process_words *w)
 {
 	struct slice name = pod_value(w, "pod.name"), piece;

@@ -175,8 +175,9 @@ static void take_word(const struct word *word, enum trim trim, struct slice valu
 	}
 }
 
-/* Stores the requested number of cores or the requested memory. A system may state the memory for
- * each core: store the number of cores before it. */
+/* Stores the requested number of cores or the requested memory. Some systems state the memory for
+ * each core. Call this for the number of cores first, so that the memory can be multiplied by
+ * it. */
 static void take_request(const struct word *word, enum quantity_writer writer, struct slice value,
 	struct recognised *r)
 {
@@ -315,9 +316,9 @@ static void take_batch_requests(const struct process_words *w, struct recognised
 			take_request(&s->words[i], s->writer, value, r);
 }
 
-/* Uses the requests of the pod's container if no batch or workflow system gives the requests of the
- * job. A system's own number is preferred, because a container may hold several jobs of a system.
- * Outside a pod, the variables of naming_pod_requests have other meanings and are ignored. */
+/* Takes the requests of the pod's container if no batch or workflow system states the requests of
+ * the job. A number of the system is better, because one container may run several jobs. Outside a
+ * pod, the variables of naming_pod_requests have other meanings and are ignored. */
 static void take_pod_requests(const struct process_words *w, struct recognised *r)
 {
 	struct slice value;

@@ -20,8 +20,8 @@ struct file_query {
 	struct mounts mounts;
 };
 
-/* Returns false for mounts that may block. A user may create an overlay in another user namespace.
- * Its lower layer may be a FUSE file system that never answers. */
+/* Returns false for mounts that may block. One of them is an overlay that a user made in another
+ * user namespace: its lower layer may be a FUSE file system that never answers. */
 static bool is_harmless(const struct file_query *q, const struct mount *m)
 {
 	enum mount_kind kind = mount_kind_of(m);

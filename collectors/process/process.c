@@ -114,9 +114,9 @@ static const struct {
 	{"HugetlbPages", offsetof(struct process_status, kind_bytes[MEMORY_HUGETLB])},
 };
 
-/* Stores the value of one line of the status file. VmHWM without RssAnon means a kernel that does
- * not report the kinds of memory. A file without both is that of an exiting process: its memory of
- * each kind is 0 bytes. */
+/* Stores the value of one line of the status file. The kinds of memory are unknown only if the file
+ * has VmHWM and no RssAnon (an old kernel). The file of an exiting process has neither line: it has
+ * 0 bytes of each kind. */
 static void take_status_bytes(struct process_status *p, struct slice key, struct scan line)
 {
 	for (size_t i = 0; i < ARRAY_LEN(status_rows); i++)

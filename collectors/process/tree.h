@@ -28,8 +28,8 @@ struct process_tree {
 	 * before the run are subtracted here, because they are part of the reaper's counters. */
 	uint64_t retained[TREE_COUNTERS];
 	/* Counters of helpers that ended. `helpers_ended`: all their usage. `helpers_waited`: the
-	 * part of it that members or the reaper got by waiting for helpers, and that is subtracted
-	 * from the total. */
+	 * usage that members or the reaper got by waiting for helpers; it is subtracted from the
+	 * total. */
 	uint64_t helpers_waited[TREE_COUNTERS], helpers_ended[TREE_COUNTERS];
 	/* Upper bound of the CPU time that helpers used between their last readings and their ends.
 	 * A member that waits for ended processes gets their CPU time. If helpers are among them,
@@ -117,9 +117,9 @@ size_t process_tree_look(struct process_tree *t, const struct host *h, uint64_t 
  * not exist. */
 void process_tree_adopt(struct process_tree *t, const struct host *h, pid_t pid);
 
-/* Makes a process and its descendants helpers (helpers.h). The usage that they already had is
- * subtracted, but a total never falls: it stays constant until the other members have used as much.
- * Peaks stay. Ignores the root, and a process that is not in the tree. */
+/* Makes a process and its descendants helpers (helpers.h). Their usage until now is subtracted. But
+ * a total never falls: it stays constant until the other members have used as much. Peaks stay.
+ * Ignores the root, and a process that is not in the tree. */
 void process_tree_declare_helper(struct process_tree *t, pid_t pid);
 
 /* Returns true if the process that has this pid now is a helper below the root. */

@@ -9,17 +9,17 @@
 
 /* ---- possible heirs: ancestors that may have got the counters of a vanished member ---- */
 
-/* Compares what the vanished members of a pool left with what its other members got. (A pool is a
- * set of possible heirs, see struct burial.) `left_*`: minor faults and CPU time of the members
- * that vanished. `got_*`: minor faults and CPU time that members got by waiting for children since
- * process_tree_settle last ran (member_credit). */
+/* Sums over a pool, which is a set of possible heirs (see struct burial). `left_*`: minor faults
+ * and CPU time of the vanished members that these heirs may have got. `got_*`: minor faults and CPU
+ * time that the heirs got by waiting for children since process_tree_settle last ran
+ * (member_credit). */
 struct balance {
 	uint64_t left_faults, left_ns, got_faults, got_ns;
 };
 
 /* State of one member during process_tree_settle, at the same index as the member. A pool is a set
- * of possible heirs: processes that may have got the counters of the same vanished members. They
- * share one balance. */
+ * of possible heirs: processes that may have got the counters of the same vanished members. A pool
+ * has one balance. */
 struct burial {
 	size_t heir;            /* if the member has vanished: see find_heir */
 	size_t pool;            /* union-find link; the representative of a pool links to itself */
@@ -282,8 +282,8 @@ static void sum_balances(const struct process_tree *t, struct burial *b)
 	}
 }
 
-/* Returns the share (0 to 1) of a vanished member's counter that no heir got. The tree must keep
- * this share in `retained`. */
+/* Returns the share (0 to 1) of a vanished member's counter that no heir got. This share would be
+ * lost if the tree did not add it to `retained`. */
 static double part_of(const struct process_tree *t, struct burial *b, size_t i, size_t counter,
 	uint64_t tick_ns)
 {
