@@ -420,9 +420,9 @@ static void attach_clock(struct account *a, const struct host *h, struct process
 			detach_clock(a);
 		before = now;
 	}
-	/* Read the clock only after the tree, so that no CPU time counts twice. Add the stolen time
-	 * of the earlier clock: look_at_clock will subtract it, but known[SOURCE_CLOCK] is already
-	 * without it. */
+	/* Read the clock only after the tree, so that no CPU time counts twice. known[SOURCE_CLOCK]
+	 * is without the stolen time of the earlier clock. Add this stolen time here, because
+	 * look_at_clock will subtract it. */
 	if (a->clock && task_clock_read(a->clock, &ns) == 0)
 		a->before_clock = fmax(as_command(a, (double)process_tree_cpu_ns(tree) / 1e9),
 					  fmax(a->known[SOURCE_CLOCK], 0)) +

@@ -410,7 +410,8 @@ static double duration_of(struct followed_run *t, const struct host *h)
 		t->empty_since.ns ? t->empty_since : h->now.mono);
 }
 
-/* Reads the processes of a run. Returns false when the run has no process for the first time. */
+/* Reads the processes of a run. Returns false only once: when the run is first found without
+ * processes. */
 static bool walk(struct followed_run *t, const struct host *h, uint64_t births)
 {
 	if (t->ended)

@@ -116,9 +116,9 @@ void jobs_read(struct jobs *j, const struct host *host, struct snapshot *s);
 /* Fills s->runs with the results of the last jobs_read, without sampling again. */
 void jobs_tell(const struct jobs *j, struct snapshot *s);
 
-/* Removes ended runs that need no further delivery: their last reading was in a snapshot of
- * generation `seen` or earlier, or it is older than `seconds`. The counters of a removed run stay
- * in the totals of its job. */
+/* Removes ended runs after their last reading was delivered, in a snapshot of generation `seen` or
+ * earlier. Also removes ended runs whose last reading is older than `seconds`. The counters of a
+ * removed run stay in the totals of its job. */
 void jobs_drop_ended(struct jobs *j, const struct host *host, uint64_t seen, double seconds);
 
 extern const struct collector collector_jobs;

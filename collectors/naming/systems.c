@@ -61,10 +61,12 @@ static const struct program spark_submit = {"org.apache.spark.deploy.SparkSubmit
 
 /* clang-format off */
 const struct job_system naming_systems[] = {
-	/* Netflix/metaflow d2dd7f9: mflog/__init__.py exports MF_*. plugins/argo/argo_workflows.py,
-	 * airflow/airflow.py and aws/step_functions/step_functions.py set METAFLOW_*.
-	 * plugins/kubernetes sets the annotations. runtime.py makes the command. The name of the
-	 * flow is the name of a class in the script (flowspec.py). */
+	/* Netflix/metaflow d2dd7f9. Sources:
+	 * - MF_*: mflog/__init__.py.
+	 * - METAFLOW_*: plugins/argo/argo_workflows.py, plugins/airflow/airflow.py and
+	 *   plugins/aws/step_functions/step_functions.py.
+	 * - Annotations: plugins/kubernetes. Command: runtime.py.
+	 * - The name of the flow is the name of a class in the script (flowspec.py). */
 	{"metaflow", 0, {
 		{"flow", MUST, {ENV(METAFLOW_FLOW_NAME), PART(MF_PATHSPEC, 0), FILE_CLASS, SCRIPT(".py"), POD("metaflow/flow_name")}, 0},
 		{"step", MUST, {ENV(METAFLOW_STEP_NAME), PART(MF_PATHSPEC, 2), ARGUMENT(metaflow_step, 1), POD("metaflow/step_name")}, 0},
@@ -72,11 +74,12 @@ const struct job_system naming_systems[] = {
 		{NULL, WORD_TASK, {PART(MF_PATHSPEC, 3), OPTION("--task-id"), ENV(METAFLOW_TASK_ID), POD("metaflow/task_id")}, 0},
 		{NULL, WORD_RETRY, {ENV(MF_ATTEMPT), ENV(METAFLOW_RETRY_COUNT), OPTION("--retry-count"), POD("metaflow/attempt")}, 0},
 	}},
-	/* flyteorg/flyte. The variables are set by version 1 (v1.16.8) and version 2 (6fadb90) in
-	 * flyteplugins/go/tasks/pluginmachinery/flytek8s/k8s_resource_adds.go. Version 1 sets the
-	 * labels in flytepropeller/pkg/compiler/transformers/k8s/workflow.go and
-	 * controller/nodes/node_exec_context.go. Version 2 sets the labels in
-	 * executor/pkg/plugin/task_exec_metadata.go. */
+	/* flyteorg/flyte, version 1 (v1.16.8) and version 2 (6fadb90). Sources:
+	 * - Variables, both versions:
+	 *   flyteplugins/go/tasks/pluginmachinery/flytek8s/k8s_resource_adds.go.
+	 * - Labels, version 1: flytepropeller/pkg/compiler/transformers/k8s/workflow.go and
+	 *   controller/nodes/node_exec_context.go.
+	 * - Labels, version 2: executor/pkg/plugin/task_exec_metadata.go. */
 	{"flyte", 0, {
 		{"workflow", WORD_NAME, {LAST(FLYTE_INTERNAL_EXECUTION_WORKFLOW), POD("workflow-name")}, 0},
 		{"task", MUST, {ENV(FLYTE_INTERNAL_TASK_NAME), POD("task-name")}, 0},
@@ -87,11 +90,11 @@ const struct job_system naming_systems[] = {
 		{"project", 0, {ENV(FLYTE_INTERNAL_EXECUTION_PROJECT)}, 0},
 		{"domain", 0, {ENV(FLYTE_INTERNAL_EXECUTION_DOMAIN)}, 0},
 	}},
-	/* apache/airflow 084adf0. The variables are set in airflow/utils/operator_helpers.py, and
-	 * in version 3 in task-sdk/src/airflow/sdk/execution_time/context.py. The command and the
-	 * title are those of version 2. Below
-	 * providers/cncf/kubernetes/src/airflow/providers/cncf/kubernetes, pod_generator.py
-	 * (0b3d3e9) sets the annotations, and operators/pod.py sets labels with the same names. */
+	/* apache/airflow 084adf0. The command and the title are those of version 2. Sources:
+	 * - Variables, version 2: airflow/utils/operator_helpers.py. Version 3:
+	 *   task-sdk/src/airflow/sdk/execution_time/context.py.
+	 * - Annotations (pod_generator.py, 0b3d3e9) and labels with the same names
+	 *   (operators/pod.py): providers/cncf/kubernetes/src/airflow/providers/cncf/kubernetes. */
 	{"airflow", 0, {
 		{"dag", MUST, {ENV(AIRFLOW_CTX_DAG_ID), ARGUMENT(airflow_run, 1), TITLE("airflow task runner: ", 0), POD("dag_id")}, 0},
 		{"task", MUST, {ENV(AIRFLOW_CTX_TASK_ID), ARGUMENT(airflow_run, 2), TITLE("airflow task runner: ", 1), POD("task_id")}, 0},
@@ -99,20 +102,19 @@ const struct job_system naming_systems[] = {
 		{NULL, WORD_TASK, {OPTION("--map-index"), POD("map_index")}, 0},
 		{NULL, WORD_ATTEMPT, {ENV(AIRFLOW_CTX_TRY_NUMBER), POD("try_number")}, 0},
 	}},
-	/* kubeflow/pipelines 7b70c7b: backend/src/v2/driver/driver.go starts the launcher with
-	 * these options. After the options comes the command of the component.
-	 * sdk/python/kfp/dsl/component_factory.py writes the name of the function into this
-	 * command. */
+	/* kubeflow/pipelines 7b70c7b. backend/src/v2/driver/driver.go starts the launcher with
+	 * these options. The command of the component follows the options, and contains the name of
+	 * the function (sdk/python/kfp/dsl/component_factory.py). */
 	{"kubeflow", 0, {
 		{"pipeline", MUST, {OPTION("--pipeline_name")}, TRIM_GENERATED},
 		{"component", MUST, {OPTION("--function_to_execute"), OPTION_JSON("--component_spec", "executorLabel")}, TRIM_EXECUTOR},
 		{NULL, WORD_RUN, {OPTION("--run_id"), ENV(ARGO_WORKFLOW_NAME)}, 0},
 		{NULL, WORD_TASK, {OPTION("--execution_id"), ENV(ARGO_NODE_ID)}, 0},
 	}},
-	/* argoproj/argo-workflows f016ad8: workflow/controller/workflowpod.go. Up to version 3.4
-	 * the template is in the environment of the step's container, and later it is in a file. A
-	 * second row "argo" below reads the labels of workflow/common/common.go. It finds workflows
-	 * whose name was generated from a workflow template or from a prefix. */
+	/* argoproj/argo-workflows f016ad8: workflow/controller/workflowpod.go. Up to version 3.4,
+	 * the template is in the environment of the step's container. Later versions write it to a
+	 * file. A second row "argo" below reads the labels (workflow/common/common.go), for
+	 * workflows whose name was generated from a workflow template or a prefix. */
 	{"argo", 0, {
 		{"workflow", MUST, {TRIMMED_ENV(ARGO_WORKFLOW_NAME, TRIM_GENERATED), TRIMMED_ENV(ARGO_NODE_ID, TRIM_NODE)}, 0},
 		{"template", MUST, {JSON(ARGO_TEMPLATE, "name"), FILE_JSON("name")}, 0},
@@ -121,32 +123,33 @@ const struct job_system naming_systems[] = {
 	}},
 	/* dagster-io/dagster 00b877e: python_modules/libraries/dagster-k8s/dagster_k8s/executor.py.
 	 * Names of ops have only letters, digits and underscores. Only the labels have the run's
-	 * id, and neither labels nor variables have the attempt. */
+	 * id. The attempt is in neither labels nor variables. */
 	{"dagster", 0, {
 		{"job", MUST, {ENV(DAGSTER_RUN_JOB_NAME), POD("dagster/job")}, 0},
 		{"step", WORD_NAME, {ENV(DAGSTER_RUN_STEP_KEY), POD("dagster/op")}, TRIM_MAPPED},
 		{NULL, WORD_RUN, {POD("dagster/run-id")}, 0},
 		{NULL, WORD_TASK, {ENV(DAGSTER_RUN_STEP_KEY)}, 0},
 	}},
-	/* PrefectHQ/prefect ce79dd3: src/prefect/workers/base.py sets the names since version 3,
-	 * and the labels since version 2. runner/runner.py starts the runs of flow.serve(), and
+	/* PrefectHQ/prefect ce79dd3. src/prefect/workers/base.py sets the labels (since version 2)
+	 * and the names (since version 3). runner/runner.py starts the runs of flow.serve(), and
 	 * sets only the entry point file:function. */
 	{"prefect", 0, {
 		{"flow", MUST, {ENV(PREFECT__FLOW_NAME), POD("prefect.io/flow-name"), LAST(PREFECT__FLOW_ENTRYPOINT)}, 0},
 		{"deployment", WORD_NAME, {ENV(PREFECT__DEPLOYMENT_NAME), POD("prefect.io/deployment-name")}, 0},
 		{NULL, WORD_RUN, {ENV(PREFECT__FLOW_RUN_ID), POD("prefect.io/flow-run-id")}, 0},
 	}},
-	/* nextflow-io/nextflow: Since 24.04, BashWrapperBuilder.groovy (2aad02f) writes the line
-	 * "### name:" with the name into the head of .command.run. Up to 22.10, command-run.txt
-	 * writes the line "# NEXTFLOW TASK:" instead. Labels:
-	 * plugins/nf-k8s/src/main/nextflow/k8s/K8sTaskHandler.groovy. */
+	/* nextflow-io/nextflow. The name is in the head of .command.run:
+	 * - Since 24.04, in the line "### name:" (BashWrapperBuilder.groovy, 2aad02f).
+	 * - Up to 22.10, in the line "# NEXTFLOW TASK:" (command-run.txt).
+	 *
+	 * Labels: plugins/nf-k8s/src/main/nextflow/k8s/K8sTaskHandler.groovy. */
 	{"nextflow", 0, {
 		{"process", MUST, {FILE_LINE("### name: '"), FILE_LINE("# NEXTFLOW TASK: "), POD("nextflow.io/processName")}, TRIM_BRACKETS},
 		{NULL, WORD_TASK, {ENV(NXF_TASK_WORKDIR), POD("nextflow.io/taskName")}, 0},
 	}},
-	/* snakemake/snakemake ead894b: --target-jobs and the default of --jobname in
-	 * src/snakemake/cli.py. snakemake/snakemake-interface-executor-plugins 1579dc6: --attempt
-	 * in executors/real.py. */
+	/* --target-jobs and the default of --jobname: src/snakemake/cli.py of snakemake/snakemake
+	 * ead894b. --attempt: executors/real.py of snakemake/snakemake-interface-executor-plugins
+	 * 1579dc6. */
 	{"snakemake", 0, {
 		{NULL, WORD_NAME, {TEXT("snakemake")}, 0},
 		{"rule", MUST, {OPTION("--target-jobs"), MIDDLE("snakejob.")}, TRIM_COLON},

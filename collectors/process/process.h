@@ -132,8 +132,8 @@ pid_t process_number(const struct host *h, pid_t pid);
 pid_t process_number_here(const struct host *h, pid_t pid);
 
 /* Returns the pid that the kernel assigned last in our PID namespace (last number in
- * /proc/loadavg); 0 = unknown. If it is the same as before, there is no new process: the kernel
- * counts pids up to a maximum, and then starts again. */
+ * /proc/loadavg); 0 = unknown. If two calls return the same pid, no process was created between
+ * them: the kernel counts pids up to a maximum, and then starts again. */
 uint64_t process_last_pid(const struct host *h);
 
 /* Returns true when a process with this pid exists, even if hidepid (proc(5)) hides it. Returns

@@ -154,8 +154,8 @@ static bool find_children_of(struct process_tree *t, const struct host *h, size_
 	return all;
 }
 
-/* Finds new members when the kernel has no children files. Reads the parent pid of every process.
- * Returns false when some new members may be missing. */
+/* Finds new members if the kernel has no children files (CONFIG_PROC_CHILDREN): reads the parent
+ * pid of every process. Returns false when some new members may be missing. */
 static bool find_by_scan(struct process_tree *t, const struct host *h, struct pids *f)
 {
 	struct {
