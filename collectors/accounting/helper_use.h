@@ -8,9 +8,10 @@
 #include "collectors/process/tree.h"
 #include "collectors/runs.h"
 
-/* Maximum number of helpers that are remembered when a task clock is attached. The clock does not
- * count helpers that already run, so their CPU time must not be subtracted from it. If there are
- * more helpers, the CPU time of the others is wrongly subtracted, and the result is too low. */
+/* Maximum number of helpers that are stored when a task clock is attached. The clock does not count
+ * helpers that already run, so their CPU time must not be subtracted from the clock's time. If
+ * there are more helpers, the CPU time of the others is wrongly subtracted, and the result is too
+ * low. */
 #define UNCLOCKED_MAX 16
 
 struct helper_use {
@@ -39,10 +40,10 @@ void helper_use_look(struct helper_use *u, const struct process_tree *tree);
  * group's peak is unknown, so the peak becomes unknown. */
 void helper_use_leave_out_memory(const struct process_tree *tree, double value[RUN_N_METRICS]);
 
-/* Helpers' CPU time is subtracted from the run's total at each reading. CPU time that a helper used
- * after its last reading remains in the total. Returns an upper bound of it, in seconds. `beyond`
- * is the run's total minus the CPU time that was read from its processes. If a helper ended before
- * its last counters were read, the bound includes all of `beyond`. */
+/* Returns an upper bound, in seconds, of the helpers' CPU time in the run's total. Usually the
+ * helpers' CPU time is subtracted from the total, but not the part that a helper used after its
+ * last reading. `beyond` is the run's total minus the CPU time that was read from its processes. If
+ * a helper ended before its last counters were read, the bound includes all of `beyond`. */
 double helper_use_foreign(const struct helper_use *u, double beyond);
 
 #endif

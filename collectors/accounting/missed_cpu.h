@@ -14,7 +14,7 @@
 struct missed_cpu {
 	double seconds;
 	/* Sums since the run began. `spent_seconds`: CPU time of the machine. `possible_seconds`:
-	 * the part of it that the run may have used. */
+	 * the CPU time that the run may have used. */
 	double spent_seconds, possible_seconds;
 	double group_before; /* CPU seconds of the run's group at its begin; NaN = unknown */
 	bool any_changes;

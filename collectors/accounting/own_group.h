@@ -57,8 +57,8 @@ bool own_group_enter(const struct own_group *g);
 int own_group_cpu_ns(const struct own_group *g, uint64_t *ret);
 
 /* Moves the remaining processes to the parent group, removes the group and the empty groups below
- * it, and closes all files. The group stays if a group below it is in use, or if processes are
- * still in it after 100 attempts. own_group_make of a later exporter removes it. */
+ * it, and closes all files. The group stays if a group below it is in use, or if it still has
+ * processes after 100 attempts. own_group_make of a later exporter removes such a group. */
 void own_group_remove(struct own_group *g);
 
 #endif

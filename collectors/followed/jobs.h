@@ -38,7 +38,7 @@ struct run_spec {
 	struct wall started_at;
 	struct mono started_mono; /* 0 = use the start time of the root, a multiple of 10 ms */
 	bool from_now;            /* the usage of the root before now does not count */
-	/* true: the caller ends the run with jobs_conclude, and passes the totals of the run to it.
+	/* true: the caller ends the run with jobs_conclude, which gets the totals of the run.
 	 * false: the run ends when its last process is gone, and the exit status of the root is
 	 * watched. */
 	bool awaits_conclusion;

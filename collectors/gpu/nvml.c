@@ -111,8 +111,8 @@ int nvml_read_memory(const struct nvml *n, void *device, uint64_t *ret_used, uin
 /* Before a call, the buffer is filled with this byte. After the call, other bytes show how far the
  * driver wrote. A driver is unlikely to write a whole record of this byte. */
 #define PATTERN 0xA5
-/* The buffer has room for this many records more than the library is told. If the library writes
- * too many records, the excess stays in the buffer and can be detected. */
+/* The buffer has room for this many records more than the count that the library gets. If the
+ * library writes too many records, the excess stays in the buffer and can be detected. */
 #define SPARE 4
 /* Largest pid: PID_MAX_LIMIT of the kernel (include/linux/threads.h). */
 #define PID_MOST (4U << 20)

@@ -176,8 +176,7 @@ static void take_word(const struct word *word, enum trim trim, struct slice valu
 }
 
 /* Stores the requested number of cores or the requested memory. Some systems state the memory for
- * each core. Call this for the number of cores first, so that the memory can be multiplied by
- * it. */
+ * each core. Store the number of cores first, because the two are then multiplied. */
 static void take_request(const struct word *word, enum quantity_writer writer, struct slice value,
 	struct recognised *r)
 {
