@@ -24,9 +24,9 @@ void clock_threads_list(struct clock_threads *ret, const struct host *h,
 /* Returns the number of members that began no later than `ticks` after boot. */
 size_t clock_members_until(const struct process_tree *tree, uint64_t ticks);
 
-/* Marks the members that have one thread in the lineage (lineage.h). Call it right after the
- * members were added to the lineage. Threads that start later need no call, because the kernel
- * sends an event for each. */
+/* Tells the lineage (lineage.h) which members have one thread. Call it right after the members were
+ * added to the lineage. Threads that start later need no call, because the kernel sends an event
+ * for each. */
 void clock_threads_tell(struct lineage *l, const struct host *h, const struct process_tree *tree);
 
 #endif

@@ -184,8 +184,8 @@ static bool all_heirs_read(const struct process_tree *t, const struct burial *b)
 	return true;
 }
 
-/* Postpones decisions about vanished members to the next tick. A member is postponed if its parent
- * has vanished, too, and one of these is true:
+/* Postpones decisions about vanished members to the next tick. A decision is postponed if the
+ * member's parent has vanished, too, and one of these is true:
  * - The decision about the parent is postponed.
  * - The parent comes later in the list. */
 static void postpone_below(const struct process_tree *t, struct burial *b)
@@ -238,8 +238,8 @@ static bool passes_to(const struct member *heir, size_t counter)
 }
 
 /* Returns the share (0 to 1) of a counter of vanished members that no living process got by waiting
- * for them. `counter` is the number of the counter. `x` compares all that vanished members left
- * with all that their possible heirs got. */
+ * for them. `counter` is the number of the counter. `x` has the sums over the pool of these
+ * members. */
 static double kept_part(const struct balance *x, size_t counter, uint64_t tick_ns)
 {
 	bool time = counter == TREE_CPU_NS || counter == TREE_SYSTEM_NS;
