@@ -3,8 +3,8 @@
  *
  * 1. This process is in the initial namespace, and host->proc shows it. The pids are equal.
  * 2. In any other case, search for a process that has an NVIDIA device open and has the pid that
- *    NVML reports. Compare the pids in host->proc first. If none is equal, compare the pids in inner
- *    namespaces (NSpid in /proc/PID/status).
+ *    NVML reports. Compare the pids in host->proc first. If none is equal, compare the pids in
+ *    inner namespaces (NSpid in /proc/PID/status).
  * 3. No such process is found. The pid of NVML stays without a process (unattributed), because a
  *    guess could be wrong.
  *
