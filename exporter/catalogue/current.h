@@ -23,9 +23,9 @@ struct current_catalogue_config {
 	/* fetcher.rates are set in every catalogue. If fetcher.source.cache_path is NULL, no cache
 	 * is used. */
 	struct fetcher_options fetcher;
-	/* Called when the cache exists but cannot be read. After a call, it is not called again
-	 * until the file changes. `text` is valid during the call. Any thread may call this
-	 * function, but never two at once. NULL = no warning. */
+	/* Called once when the cache exists but cannot be read, and once more whenever the file
+	 * changes and still cannot be read. `text` is valid during the call. Any thread may make
+	 * the call, but never two threads at once. NULL = no warning. */
 	void (*warn)(const char *text);
 };
 

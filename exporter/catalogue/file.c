@@ -262,8 +262,8 @@ static int from_input(struct catalogue **ret, struct file_input *in, struct err 
 }
 
 /* Refuses inputs that may never end: a FIFO, a device, a terminal. Accepts a pipe of a shell, such
- * as <(command) or /dev/stdin: it ends when its command ends. Such a pipe has no name in a file
- * system. */
+ * as <(command) or /dev/stdin: it ends when its command ends. The kernel keeps such a pipe in
+ * pipefs; a FIFO is in the file system of its path. */
 static int check_kind(const char *path, struct err *e)
 {
 	struct stat st;

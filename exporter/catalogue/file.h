@@ -15,11 +15,13 @@ struct catalogue_file_options {
 	void *progress_context;
 };
 
-/* Reads the catalogue. The path "-" means standard input, which may be of any kind. Any other path
- * must lead to a regular file or to a pipe of a shell, such as <(command). A FIFO or a device is
- * not opened: the result is -EINVAL. `o` may be NULL. Returns -ENOENT, -EACCES or a similar error
- * when the file cannot be read. Returns -EINVAL when the format is unknown; the message then says
- * which format it probably is and how to convert it. */
+/* Reads the catalogue. `path` "-" means standard input: a file, a pipe, a FIFO or a device. Any
+ * other path must lead to a regular file or to a pipe of a shell, such as <(command). `o` may be
+ * NULL.
+ *
+ * Returns -EINVAL without opening the file if it is a FIFO or a device. Returns -ENOENT, -EACCES or
+ * a similar error when the file cannot be read. Returns -EINVAL when the format is unknown; the
+ * message then says which format it probably is and how to convert it. */
 int catalogue_from_file(struct catalogue **ret, const char *path,
 	const struct catalogue_file_options *o, struct err *e);
 

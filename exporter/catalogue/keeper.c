@@ -89,8 +89,8 @@ static int wait_for(struct keeper *k, double seconds, const char *why, struct er
 }
 
 /* Call it after a failed attempt. Returns how many attempts the call may have in total. While a
- * person waits, the result is 1 until the Keeper has answered a call. The first two calls, for the
- * state and for the countries, then show that the Keeper cannot be reached. */
+ * person waits, the result is 1 until the Keeper has answered a call. The fetch then soon fails:
+ * its first two calls, for the state and for the countries, have one attempt each. */
 static unsigned attempts_of(const struct keeper *k)
 {
 	if (!k->options->attended || k->answer.status == 429)
@@ -720,9 +720,9 @@ static int fetch_frameworks_of(struct fetching *f, size_t vendor, const json_t *
 	return catalogue_add_vendor(f->b, &known, e);
 }
 
-/* Fetches which vendors meet which frameworks. If the Keeper gives no answer, the frameworks stay
- * unknown and the fetch goes on, because prices are useful without them. Does nothing for fewer
- * than two vendors, because ask_framework recognises a "no" by a server of another vendor. */
+/* Fetches which compliance frameworks each vendor meets. If the Keeper gives no answer, they stay
+ * unknown and the fetch goes on, because prices are useful without them. Needs two vendors:
+ * ask_framework recognises a "no" by a server of another vendor. */
 static int fetch_frameworks(struct fetching *f, struct err *e)
 {
 	json_type array = JSON_ARRAY;

@@ -50,16 +50,16 @@ struct keeper_options {
 	/* Region of this machine, "vendor~name". Its prices are fetched, too, if the Keeper has the
 	 * region. NULL = unknown. */
 	const char *home;
-	/* Benchmarks to fetch in addition to SCore. Each needs one more pass over all servers, and
-	 * a second one if it has a configuration with one core. */
+	/* Benchmarks to fetch in addition to SCore. For each benchmark, the fetch lists all servers
+	 * once more. It lists them twice if the benchmark has a configuration with one core. */
 	struct text_list benchmarks;
 	/* Hash of the database from which the cached catalogue was made. If the Keeper still has
 	 * this database, nothing is fetched. NULL = always fetch. */
 	const char *known_hash;
-	/* true = a person waits for the result, so the fetch fails sooner. If the Keeper answers
-	 * neither of the first two calls, the fetch fails. After the first answer, a call is tried
-	 * at most KEEPER_ATTEMPTS_ATTENDED times. Only a call that was refused because there were
-	 * too many calls (status 429) is tried up to KEEPER_ATTEMPTS times. */
+	/* true = a person waits for the result, so calls are retried less often. The fetch fails if
+	 * the Keeper answers neither the first call nor the second one. After the first answer,
+	 * each call has KEEPER_ATTEMPTS_ATTENDED attempts, but KEEPER_ATTEMPTS if the Keeper
+	 * answers 429 (too many calls). */
 	bool attended;
 	/* Called whenever the progress changes. May be NULL. */
 	void (*progress)(void *context, const struct keeper_progress *p);

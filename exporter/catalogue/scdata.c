@@ -69,8 +69,8 @@ static bool has_column(const struct scdata_reader *r, const char *table, const c
 	return sql_row(&q, NULL) > 0;
 }
 
-/* Writes to `ret` the fields of t->part for which the table in this file has a column. Returns
- * their number. */
+/* Lists in `ret` the fields that can be read: fields of t->part with a column of the same name in
+ * this file. Returns their number. */
 static int columns_of(const struct scdata_reader *r, const struct scdata_table *t,
 	const struct field *ret[COLUMNS_MAX])
 {

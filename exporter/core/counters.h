@@ -13,8 +13,8 @@ void counters_http_each(void (*each)(void *context, const char *handler, const c
 				uint64_t n),
 	void *context);
 
-/* Adds `n` to the count of runs of which a measured number is impossible (recommender/plausible.h).
- * The history drops all numbers of such a run. */
+/* Adds `n` to the count of runs with an impossible number, such as more memory than the machine has
+ * (recommender/plausible.h). The history stores no number of such a run. */
 void counters_not_plausible_add(uint64_t n);
 uint64_t counters_not_plausible(void);
 

@@ -15,8 +15,9 @@
 json_t *json_num(double v); /* NaN and infinity become null; whole numbers get no point */
 
 /* Each function rounds a number of a certain unit, because further digits are noise. If the comment
- * names two roundings, the finer one is used for each number. json_money is for prices, costs and
- * savings. json_ratio is for shares, percentages, factors and mean counts. */
+ * names two roundings, the one that keeps more digits applies: json_seconds keeps 12345.678 and
+ * 0.0001234. json_money is for prices, costs and savings. json_ratio is for shares, percentages,
+ * factors and mean counts. */
 json_t *json_bytes(double v);   /* to whole bytes */
 json_t *json_seconds(double v); /* to milliseconds, or to 4 significant digits */
 json_t *json_cores(double v);   /* to thousandths, or to 3 significant digits */

@@ -1,6 +1,6 @@
-/* Reads JSON into an arena, several times as fast as jansson, for messages that come by the
- * thousand. A tree points into its text and its arena, and lives as long as the shorter of the
- * two. */
+/* Reads JSON several times as fast as jansson, because an exporter may receive thousands of
+ * messages at once. A tree points into its text and its arena: both must live as long as the
+ * tree. */
 #ifndef EXPORTER_CORE_JSON_TREE_H
 #define EXPORTER_CORE_JSON_TREE_H
 
@@ -36,12 +36,12 @@ struct json_node {
 			size_t n;
 		};
 	};
-	/* A member below this node whose object has another member of the same name. NULL = there
-	 * is none. */
+	/* A member, at any depth below this node, whose name occurs twice in its object. NULL =
+	 * every name occurs once. */
 	const struct json_node *twice;
 };
 
-/* Reads a text that is one array or one object. Returns -EINVAL when it is not; `e` then says
+/* Reads a text that is one array or one object. Returns -EINVAL for any other text; `e` then says
  * what is expected, and where. */
 int json_tree_read(struct json_node *ret, struct slice text, struct arena *arena, struct err *e);
 

@@ -29,8 +29,8 @@ void log_release(void);
 void log_first(const char *message, ...) __attribute__((sentinel));
 
 /* Writes `text` to stderr. If nothing could be written for `patience_ms` milliseconds (-1 = no
- * limit), drops the rest of `text` and returns false. The limit is needed because the program that
- * reads the pipe may be stopped, or may wait for the end of this process. */
+ * limit), drops the rest of `text` and returns false. Without a limit, this program would hang if
+ * stderr is a full pipe whose reader is stopped or waits for the end of this program. */
 bool log_write(const char *text, size_t len, int patience_ms);
 
 /* Limits a warning that would otherwise be logged again and again. Call log_complaint_due after

@@ -35,8 +35,8 @@ static bool is_possible(void)
 	return LOOSE_THREADS;
 }
 
-/* The first function that the loose thread runs. The thread uses the thread-local storage of its
- * host, which the host does not use meanwhile. */
+/* The first function that the loose thread runs. The loose thread has no thread-local storage of
+ * its own and uses that of its host; see host(). */
 static int begin(void *context)
 {
 	struct loose_thread *t = context;

@@ -27,9 +27,9 @@
 /* Below this memory limit, there is not enough memory for most answers from the history. */
 #define ENOUGH_BYTES ((uint64_t)(32 * MIB))
 
-/* The size of socket buffers is chosen so that the buffers of SOCKETS_USUAL connections, for both
- * directions together, take at most 1/SOCKETS_PART of the memory limit. No buffer is smaller than
- * SOCKET_LEAST. The kernel doubles each size for its bookkeeping (socket(7)). */
+/* Each connection has two socket buffers, one for each direction. Their size is chosen so that the
+ * buffers of SOCKETS_USUAL connections take at most 1/SOCKETS_PART of the memory limit. The kernel
+ * doubles each size for its bookkeeping (socket(7)). No buffer is smaller than SOCKET_LEAST. */
 #define SOCKETS_PART 4
 #define SOCKET_LEAST ((size_t)16 << 10)
 /* from this size on, the kernel's default is used instead */

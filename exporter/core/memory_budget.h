@@ -16,10 +16,10 @@
 #include "exporter/options/options.h"
 
 /* X(field, maximum, parts, unit, name in the log) declares one bound: `heap` / `parts` / `unit`,
- * but at most `maximum`. `heap` is the number of bytes that malloc may allocate; the rest of the
- * memory limit is for code, stacks, sockets and fragmentation. `unit` is the number of bytes that
- * one of the counted things takes; 1 if bytes are counted. A request is refused if its answer would
- * exceed `heap`. */
+ * but at most `maximum`. With a heap of 400 MiB, 4 / 1 MiB gives 100. `heap` is the number of bytes
+ * that malloc may allocate. The rest of the memory limit is for code, stacks, sockets and
+ * fragmentation. `unit` is 1 for a bound in bytes. For a bound on things, such as connections, it
+ * is the size of one thing in bytes. A request is refused if its answer would exceed `heap`. */
 /* clang-format off */
 #define MEMORY_BUDGETS(X) \
 X(answer, (size_t)64 << 20, 5, 1, "an answer") /* maximum size of the body of one answer, in bytes */ \

@@ -45,7 +45,8 @@ static void log_set_aside(const struct err *notice)
 			notice->text, NULL);
 }
 
-/* Locks the open file against other servers of this machine. Closes it if one has the lock. */
+/* Locks the open history file, so that no other server of this machine records into it. If another
+ * server has the lock already, closes the file. */
 static int lock_out_servers(struct batch_writer *w, struct err *e)
 {
 	const struct historian_config *c = w->config;

@@ -9,13 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* When a step has read this many rows, it begins no further bucket. A bucket has at most this many
- * rows, too. A step therefore locks the file for only about 20 ms. */
+/* Maximum number of rows in a bucket. A step begins no new bucket after it has read this many rows.
+ * It therefore locks the file for only about 20 ms. */
 #define ROWS_AT_ONCE 2000
 
-/* While a run is open, a sample is thinned when it is full_rate_seconds old, or when this many
- * newer samples of the run exist. With one sample a second, this many samples cover more than a
- * day. */
+/* While a run is open, a sample is thinned when it is full_rate_seconds old, or when the run has
+ * this many newer samples. At one sample a second, these are the samples of 28 hours. */
 #define FULL_RATE_SAMPLES 100000
 
 /* The two levels of thinning. `width` is the length of a bucket in seconds. Samples older than

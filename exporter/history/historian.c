@@ -80,8 +80,8 @@ struct historian {
 	double paused_until, upkeep_at; /* times of batch_writer_clock() */
 	/* time of batch_writer_clock() when the last upkeep ended */
 	double upkept_at;
-	/* `full`: the file is larger than its limit by more than 1/HISTORIAN_FULL_PARTS of it.
-	 * `near_limit`: it has come within 1/HISTORIAN_FULL_PARTS of its limit, or exceeds it. */
+	/* `full`: the file is larger than 33/32 of its limit. `near_limit`: it is larger than 31/32
+	 * of its limit. See HISTORIAN_FULL_PARTS. */
 	bool full, near_limit;
 	/* deadlines of historian_stop, as times of batch_writer_clock() */
 	double stop_at, upkeep_until;
@@ -489,8 +489,8 @@ static bool opens_in_time(struct historian *h, double begun, double now)
 	return !h->loose || silent_seconds(h, now) <= HISTORIAN_HANG_SECONDS;
 }
 
-/* Waits until the file is open or cannot be opened. An error that may_open_later accepts is no
- * error here, because the thread tries again. */
+/* Waits until the file is open or the attempt to open it has failed. Returns 0 after an error that
+ * may pass (may_open_later), because the thread tries again. */
 static int wait_for_opening(struct historian *h, struct err *e)
 {
 	pthread_mutex_lock(&h->lock);
@@ -635,9 +635,9 @@ static double hope_ends(const struct historian *h, struct settling *s, double no
 	return fmax(least, fmax(h->attempt_at, s->worked_at) + fmax(hang, slow));
 }
 
-/* Returns true when the first `target` events are settled. A loose thread must also have done the
- * work that h->hurry requested: this shows that the disk answers, even if there are no events. The
- * caller holds the lock. */
+/* Returns true when the first `target` events are settled: committed, refused or dropped. A loose
+ * thread must also have finished its current work, even if there are no events, which shows that
+ * the disk answers. The caller holds the lock. */
 static bool is_settled(const struct historian *h, uint64_t target)
 {
 	return h->settled >= target && !(h->loose && (h->hurry || !isinf(h->attempt_at)));

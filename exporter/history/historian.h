@@ -114,8 +114,8 @@ bool historian_gave_up(struct historian *h);
 
 /* Returns true when threads that read or write the history must be loose threads (loose_thread.h),
  * because another machine or another program serves the disk and may never answer. On a disk of
- * this machine every call returns in the end. Usual threads are better on such a disk, because the
- * kernel then accounts for one process only. `h` may be NULL. Any thread. */
+ * this machine, every call returns in the end. Usual threads are better there: the kernel counts a
+ * loose thread as a process of its own. `h` may be NULL. Any thread. */
 bool historian_is_loose(const struct historian *h);
 
 /* Returns true while the first attempt to open the file has not returned. Until then, only loose

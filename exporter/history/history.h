@@ -247,8 +247,8 @@ struct history_limits {
 	 * removed only if the file exceeds max_bytes. The file stores this setting, so that all
 	 * exporters obey it. */
 	unsigned keep_unsent;
-	/* Bits of enum history_limit: the limits that the user did not set. If a server has stored
-	 * limits in the file, its values are used for these. */
+	/* Bits of enum history_limit: the limits that the user did not set. Each of them gets the
+	 * value that a server has stored in the file, if there is one. */
 	unsigned defaults;
 	bool serves; /* true = this exporter serves, and stores its limits in the file */
 };
@@ -300,8 +300,8 @@ struct run_query {
 	 * second. */
 	bool open_stats;
 	size_t limit; /* largest number of runs; 0 = no limit */
-	/* The list ends as soon as it contains this many runs that succeeded and were measured. 0 =
-	 * it does not end early. */
+	/* End the list as soon as it contains this many runs that succeeded and were measured. 0 =
+	 * list all runs. */
 	size_t enough_measured;
 	/* Read only ended runs whose memory limit differs clearly (RUN_LIMITS_DIFFER) from this
 	 * number of bytes. 0 = read runs with any limit. */

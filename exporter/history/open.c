@@ -453,9 +453,9 @@ int history_set_aside(struct history *take, const char *why, struct err *notice,
 	return code;
 }
 
-/* Returns true when the file is not a database and the user probably named it by mistake, so that
- * it must not be renamed. A history whose first page is damaged does not look like a database
- * either. But its name ends like that of a database, or it has a -wal file. */
+/* Returns true when the user probably named a file of another kind, such as notes.txt, by mistake.
+ * Such a file must not be renamed. A history with a damaged first page does not look like a
+ * database either. It is recognised by its name (".db") or its -wal file. */
 static bool is_named_by_mistake(const struct history *h)
 {
 	static const char *const ends[] = {".db", ".sqlite", ".sqlite3"};

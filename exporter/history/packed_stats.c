@@ -195,8 +195,8 @@ static void put_column(struct packing *p, const struct distribution *d, unsigned
 
 		bool same = v != 0 && v == before;
 
-		/* If a number equals the number before it, store the same rounded number, so that
-		 * equal numbers stay equal. */
+		/* Two equal numbers in a row must stay equal, even if only the first may be
+		 * rounded: store the rounded first number twice. */
 		before = v;
 		if (same)
 			v = stored;

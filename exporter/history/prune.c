@@ -71,10 +71,11 @@ struct prune_step {
 	/* The step ends as soon as the data in the file takes at most this many bytes. 0 = the step
 	 * does not check the size. */
 	uint64_t enough_bytes;
-	/* bits of enum history_receiver: `lost` counts removed runs that were not sent to these
-	 * receivers */
+	/* bits of enum history_receiver: the receivers to which a run should be sent before it is
+	 * removed */
 	unsigned unsent;
-	int64_t lost; /* number of runs that were removed before they were sent */
+	/* number of runs that this step removed before they were sent to all these receivers */
+	int64_t lost;
 };
 #define STEP(...) ((struct prune_step){.samples_left = SAMPLES_AT_ONCE, __VA_ARGS__})
 
@@ -304,13 +305,13 @@ int history_losses(struct history *h, struct history_losses *ret, struct err *e)
 	return 0;
 }
 
-/* 1/WAL_PARTS of max_bytes is for the -wal file, and the rest is for the data. When the -wal file
- * has reached half of its part, SQLite copies it into the database. This size is at least
- * WAL_PAGES_MIN pages and at most WAL_PAGES_MAX pages.
+/* The -wal file may take 1/WAL_PARTS of max_bytes: 32 MiB of 1 GiB. SQLite copies it into the
+ * database when it has half of this size, but at least WAL_PAGES_MIN and at most WAL_PAGES_MAX
+ * pages.
  *
- * If forwarded runs are added, the maximum is WAL_PAGES_TAKEN pages. Many of these runs change the
- * same pages of jobs, and a larger -wal file copies such a page only once for hundreds of runs. An
- * even larger one would cost memory: 32 KiB for each 4096 pages of the -wal file. */
+ * If forwarded runs are added, the maximum is WAL_PAGES_TAKEN pages. Hundreds of these runs change
+ * the same pages of the table job. With a large -wal file, SQLite copies such a page only once. A
+ * larger -wal file costs memory: 32 KiB for each 4096 pages. */
 #define WAL_PARTS       32
 #define WAL_PAGES_MAX   512
 #define WAL_PAGES_TAKEN 4000
@@ -353,9 +354,9 @@ static int give_back(struct history *h, int64_t n, struct err *e)
 	return code == -EBUSY ? 0 : code ? code : 1;
 }
 
-/* Sets the size at which SQLite copies the -wal file into the database (WAL_PARTS). A -wal file
- * that is more than a quarter longer than this size is shortened when SQLite begins to overwrite
- * it. */
+/* Sets the size at which SQLite copies the -wal file into the database (WAL_PARTS). After the copy,
+ * SQLite overwrites the -wal file from its start. It then shortens a file that is more than 5/4 of
+ * this size. */
 static int limit_wal(struct history *h, const struct history_limits *l, const struct page_counts *p,
 	struct err *e)
 {

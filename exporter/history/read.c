@@ -37,8 +37,8 @@ static void finding_done(struct run_search *f)
 
 /* Prepares the statement that selects runs. If `after` is NULL, the newest run comes first.
  * Otherwise selects only ended runs with an id above `*after`, in the order of their ids. The SQL
- * contains only the conditions that the query uses: with "? IS NULL OR ...", SQLite would use no
- * index. */
+ * contains only the conditions that the query uses. A fixed SQL with "? IS NULL OR ..." for each
+ * condition would be slow, because SQLite would use no index. */
 static struct sql select_runs(struct history *h, const struct run_query *query,
 	const int64_t *after, struct err *e)
 {

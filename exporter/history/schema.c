@@ -71,7 +71,7 @@ static const char *const migrations[] = {
 	"CREATE INDEX run_to_minutes ON run(started_at) WHERE minutes_until < (id << 32) | "
 	"4294967295;"
 	"CREATE INDEX run_to_hours ON run(started_at) WHERE hours_until < minutes_until;",
-	/* Adds the lowest CPU level that a run's programs need. */
+	/* Adds the CPU level that a run's programs need at least, such as x86-64-v3. */
 	"ALTER TABLE run ADD COLUMN cpu_level TEXT;",
 	/* Totals of jobs that were removed together with their counts, because the file was
 	 * full. */

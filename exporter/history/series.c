@@ -17,8 +17,8 @@ struct history_part {
 	/* maximum number of rows to read; 0 = read all rows, and merge some if there are too many
 	 * (history_series) */
 	size_t rows;
-	/* true = read a thinned bucket as three rows, so that its lowest and highest values are
-	 * known */
+	/* true = read all three rows of a thinned bucket: mean, lowest and highest values; false =
+	 * read only the mean */
 	bool spread;
 };
 

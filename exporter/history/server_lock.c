@@ -8,8 +8,8 @@
 
 #include "collectors/base/mem.h"
 
-/* The locked byte is one of BYTES bytes from FIRST_BYTE on. A database has fewer bytes than that,
- * and SQLite's locks are at 2^30: https://www.sqlite.org/limits.html */
+/* The locked byte is one of the BYTES bytes from FIRST_BYTE on. No database is as long as
+ * FIRST_BYTE (https://www.sqlite.org/limits.html), and SQLite locks bytes only near 2^30. */
 #define FIRST_BYTE ((off_t)1 << 48)
 #define BYTES      ((uint64_t)1 << 32)
 

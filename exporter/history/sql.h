@@ -24,7 +24,8 @@ struct sql_file {
 
 /* Opens `name`, which is the path of the file or a URI for it. Views and triggers of the file are
  * disabled, because other users may write to the file (sqlite.org/security.html, "Untrusted SQLite
- * database files"). Returns -EBADMSG for a file of one byte if f->writes is set. */
+ * database files"). If f->writes is set, returns -EBADMSG for a file of one byte, because SQLite
+ * would overwrite it. */
 int sql_open(struct sql_file *f, const char *name, int flags, int busy_ms, struct err *e);
 void sql_close(struct sql_file *f);
 

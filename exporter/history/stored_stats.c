@@ -126,8 +126,9 @@ static int read_rows(struct history *h, int64_t run, struct arena *arena, struct
 	return code;
 }
 
-/* The column names in `r` belong to a form. Replaces each by a copy in `arena`, or, to save memory,
- * by the name in `like` if that run has the same name at the same index. */
+/* The column names in `r` point into a form, which may be freed before `r`. Replaces each name: by
+ * the same name of `like` if that run has it at the same index, which saves memory; otherwise by a
+ * copy in `arena`. */
 static void share_names(struct run *r, const struct run *like, struct arena *arena)
 {
 	for (size_t i = 0; i < r->n_stats; i++) {

@@ -52,8 +52,8 @@ enum circumstance { CIRCUMSTANCES(CIRCUMSTANCE_ID) CIRCUMSTANCES_COUNT };
 #define CIRCUMSTANCE_NAME(name) ", " #name
 #define CIRCUMSTANCE_IS(name) " AND " #name " IS ?"
 #define CIRCUMSTANCE_NULL(name) ", " #name " = NULL"
-/* A run that an older version of the program wrote has these texts in its own row `r` until it is
- * rewritten (history_pack_run). `c` is the row of the table circumstances. */
+/* Selects a text from the row `c` of the table circumstances. A run of an older schema has the text
+ * in its own row `r` instead, until history_pack_run rewrites the run. */
 #define CIRCUMSTANCE_TEXT(name) ", coalesce(c." #name ", r." #name ")"
 
 /* BEGIN_COLUMNS: the columns of the table `run` that are known when a run begins. END_COLUMNS:
@@ -80,9 +80,9 @@ enum circumstance { CIRCUMSTANCES(CIRCUMSTANCE_ID) CIRCUMSTANCES_COUNT };
 #define NEWEST_SUCCESS(column) "(SELECT n." column " FROM run n INDEXED BY run_by_job WHERE n.job = j.id" \
   " AND n.outcome = 'succeeded' ORDER BY n.started_at DESC, n.id DESC LIMIT 1)"
 
-/* history_activity returns the sum of this number over all rows of job_outcome. Outcomes other than
- * `interrupted` count twice, so that the sum also grows when the outcome `interrupted` of a run is
- * corrected. */
+/* history_activity returns the sum of this number over all rows of job_outcome. The sum must also
+ * grow when the outcome of a run is corrected from `interrupted` to `succeeded`. An interrupted run
+ * therefore counts 1, and a run with any other outcome counts 2. */
 #define OUTCOME_ACTIVITY "CASE outcome WHEN 'interrupted' THEN runs ELSE 2 * runs END"
 
 /* An SQL condition: true when the run was sent to all receivers of the set `bits` (enum
@@ -201,8 +201,8 @@ X(RECENT_JOBS, "SELECT l.job, (SELECT j.name FROM job j WHERE j.id = l.job), coa
   " (SELECT n.job, n.id, n.started_at FROM run n WHERE n.outcome <> 'running' ORDER BY n.started_at DESC, n.id DESC LIMIT ?) w" \
   " GROUP BY w.job ORDER BY last DESC, w.job LIMIT ?) l JOIN run r ON r.id = l.id LEFT JOIN circumstances c ON c.id = r.circumstances" \
   " ORDER BY l.last DESC, l.job") \
-/* The index contains all columns that are read here. Only the peaks of runs that were written with
- * an older schema are read from run_stat. */ \
+/* Reads only the index run_by_job, which is fast. A run of an older schema has its peak in the
+ * table run_stat instead. */ \
 X(MEMORY_RUNS, "SELECT r.outcome, r.duration_seconds, r.memory_limit_bytes, r.input_bytes, coalesce(r.memory_peak_bytes," \
   " (SELECT p.max FROM run_stat p WHERE p.run = r.id AND p.\"column\" = 'memory_peak_bytes'))" \
   " FROM run r INDEXED BY run_by_job WHERE r.job = ? AND r.outcome IN ('succeeded', 'oom_killed') AND r.not_measured IS NULL" \
@@ -269,7 +269,7 @@ struct history {
 	sqlite3_stmt *statement[STATEMENT_COUNT]; /* each is prepared at its first use */
 	/* the statement that inserts a sample with all of `columns` */
 	sqlite3_stmt *add_sample;
-	struct known_form *form; /* forms of the file that were read so far */
+	struct known_form *form; /* forms (packed_stats.h) that were read so far */
 	size_t n_forms, forms_room;
 	struct arena forms;
 	struct arena adding; /* for history_run_add, which is called for many runs */
@@ -387,17 +387,19 @@ struct packed_run {
 	/* the maximum of the column memory_peak_bytes; the index run_by_job has a copy of it */
 	double memory_peak_bytes;
 };
-/* Packs the statistics into `arena`, and adds their form to the file if it is new. `own`: true =
- * this exporter measured the run, so all statistics are kept exactly; false = another exporter
- * measured it, so only the statistics of kept_columns are kept, and some of them are rounded. */
+/* Packs the statistics of a run into `arena`. Adds their form (packed_stats.h) to the file if the
+ * file does not have it. `own` true = this exporter measured the run: all statistics are stored
+ * exactly. `own` false = another exporter measured it: only the statistics of kept_columns are
+ * stored, and some are rounded. */
 int history_pack_stats(struct history *h, const struct column_stats *stats, size_t n, bool own,
 	struct arena *arena, struct packed_run *ret, struct err *e);
 /* Reads the statistics of a run into `ret`. `like` is a run that was read before, or NULL. To save
- * memory, `ret` points to the column names of `like` where both runs have the column, so `like`
- * must live as long as `ret`. */
+ * memory, `ret` uses the column names of `like` where they are equal. `like` must therefore live as
+ * long as `ret`. */
 int history_unpack_stats(struct history *h, int64_t run, const struct packed_run *packed,
 	const struct run *like, struct arena *arena, struct run *ret, struct err *e);
-/* Binds the parameters of circumstances, stats_form, stats and memory_peak_bytes. */
+/* Binds these four columns of the table `run`: circumstances, stats_form, stats,
+ * memory_peak_bytes. */
 void sql_put_packed_run(struct sql *q, int64_t circumstances, const struct packed_run *packed);
 /* Reads the columns stats_form and stats. */
 struct packed_run sql_packed_run(struct sql *q, struct arena *arena);
@@ -406,8 +408,9 @@ struct packed_run sql_packed_run(struct sql *q, struct arena *arena);
 int history_pack_run(struct history *h, int64_t run, struct err *e);
 
 /* ---- series.c ---- */
-/* Computes the statistics of a run from its samples. The result is in `arena`. Reads the samples
- * several times, for some columns at a time, so that the memory that is used has a bound. */
+/* Computes the statistics of a run from its samples. The result is in `arena`. To limit the memory
+ * that is used, computes only some columns at a time, and reads the samples again for the next
+ * columns. */
 int history_stats(struct history *h, int64_t run, struct arena *arena, struct column_stats **ret,
 	size_t *ret_n, struct err *e);
 

@@ -7,11 +7,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Maximum number of orphans that are closed in one transaction. It is small, because statistics of
- * a whole day of samples may be computed for each. */
+/* Maximum number of orphans (open runs whose exporter is gone) that are closed in one transaction.
+ * It is small, because closing a run computes its statistics, perhaps from a whole day of
+ * samples. */
 #define ORPHANS_AT_ONCE 8
-/* The exporter of an open run seems to be gone only if the run has had no sample for this many of
- * its sample intervals. */
+/* An exporter that cannot be checked counts as gone when its run has had no sample for this many
+ * sample intervals (owner_is_gone). */
 #define STALE_INTERVALS 3
 
 static void set_server(struct circumstances *c, const struct run_server *s)
@@ -320,8 +321,8 @@ static bool is_correction(const struct found_run *r, enum outcome outcome)
 	return r->outcome == OUTCOME_INTERRUPTED && outcome != OUTCOME_INTERRUPTED;
 }
 
-/* Updates the counts and the facts about the newest run in the run's job, after the run got this
- * outcome. */
+/* Updates the row of the run's job after the run got this outcome: the counts of outcomes, and the
+ * facts about the newest run. */
 static int recount(struct history *h, const struct found_run *r, enum outcome outcome,
 	struct err *e)
 {

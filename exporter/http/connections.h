@@ -36,11 +36,12 @@ void connections_done(struct connections *c); /* call it when no connection is l
 /* Adds a new connection with the socket `fd`. The caller owns `fd` and closes it after
  * connections_leave. */
 void connections_enter(struct connections *c, struct connection *one, int fd);
-/* Call it with true when a request is complete, and with false when its answer was sent. In
- * between, the connection is busy; otherwise it is idle. */
+/* Tells whether the client waits for an answer. Call it with true when the whole request was
+ * received, and with false when its answer was sent. */
 void connections_set_busy(struct connection *one, bool busy);
-/* Call it when unsent answers use too much memory. Shuts down the connection with the oldest
- * request, to free its answer, unless that is the connection `requesting`. */
+/* Call it when unsent answers use too much memory. Frees one of these answers: shuts down the
+ * connection with the oldest request. Does nothing if `requesting` itself has the oldest
+ * request. */
 void connections_relieve(struct connection *requesting);
 void connections_leave(struct connection *one);
 

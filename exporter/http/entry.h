@@ -5,12 +5,12 @@
 
 #include "exporter/http/exchange.h"
 
-/* Returns the decision about the request. WEB_WAIT = the password must be checked first: call
- * http_entry_wait. After that check, returns its result. */
+/* Returns whether the request is allowed. WEB_WAIT = the password must be checked first: call
+ * http_entry_wait, and http_entry again after the check. */
 enum web_entry http_entry(struct web_access *web, struct web_version *v, struct exchange *x);
 
-/* Suspends the connection while another thread checks the password. Call http_entry again when the
- * connection is resumed. */
+/* Suspends the connection while another thread checks the password. The connection is resumed after
+ * the check. */
 void http_entry_wait(struct web_access *web, struct web_version *v, struct exchange *x);
 
 /* Fills the answer for a refused request, that is, for every `entry` except WEB_ENTER and

@@ -6,19 +6,19 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
 
-/* Headers that may occur only once: those that RFC 9112 (6.3 and 3.2) names, and those that decide
- * about access. If such a header occurred twice, this server and a proxy could use different
- * values. */
+/* Headers that may occur only once in a request. RFC 9112 (6.3 and 3.2) names the first three; the
+ * others decide whether the request is allowed. If such a header occurred twice, a proxy might use
+ * the first value and this server the second. */
 static const char *const single[] = {"Content-Length", "Transfer-Encoding", "Host", "Origin",
 	"Authorization", "Content-Type", "Sec-Fetch-Site"};
 enum { LENGTH, ENCODING };
 
 _Static_assert(ARRAY_LEN(single) == FRAMING_SINGLE, "one count for each header");
 
-/* Returns true when libmicrohttpd has joined the value of a header to its name. If the value is
- * empty, version 0.9.75 appends a continuation line to the name: "Content-Length:", " 57" becomes a
- * header "Content-Length57", while a proxy sees the length 57. No usual header is refused: if its
- * name begins with a name in `single`, a "-" follows. */
+/* Detects a bug of libmicrohttpd 0.9.75: it appends a continuation line to the name of a header
+ * without a value. The lines "Content-Length:" and " 57" become a header "Content-Length57", while
+ * a proxy sees the length 57. A "-" after `known` is accepted, because real headers such as
+ * "Origin-Agent-Cluster" have one. */
 static bool is_glued_to(const char *name, const char *known)
 {
 	size_t n = strlen(known);

@@ -19,11 +19,10 @@ int listen_open(int *ret, const char *address, char bound[LISTEN_TEXT_MAX], stru
  * for a Unix socket. The caller owns `fd`. */
 int listen_adopt(int fd, char bound[LISTEN_TEXT_MAX], struct err *e);
 
-/* Opens a Unix socket at `path`, to which only the user of this program and root can connect. If
- * there is already a socket at `path` to which no process listens, replaces it. Any other file at
- * `path` is an error. */
+/* Opens a Unix socket at `path`. Only root and the user of this program can connect to it. Replaces
+ * a stale socket at `path`, on which no process listens. Any other file at `path` is an error. */
 int listen_unix(int *ret, const char *path, struct err *e);
-/* Removes the socket file if no process listens on it. Does not remove any other file. */
+/* Removes a stale socket, on which no process listens. Does not remove any other file. */
 void listen_drop_unix(const char *path);
 
 #endif

@@ -298,8 +298,8 @@ static int read_users(struct yaml *y, yaml_node_t *value, void *into, struct err
 	return 0;
 }
 
-/* Returns the pem with `file` if it is set, and else with `text`. "" counts as not set. A relative
- * `file` is relative to the folder of `path`. */
+/* Returns a struct pem with `file` if it is set, otherwise with `text`. "" counts as not set. A
+ * relative `file` is relative to the folder of the configuration file `path`. */
 static struct pem pem_of(struct arena *arena, const char *path, const char *text, const char *file)
 {
 	struct pem ret = {.text = text && *text ? text : NULL};

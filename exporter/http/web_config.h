@@ -47,7 +47,7 @@ struct web_config {
 	bool server_order;
 	/* values of the headers in web_config_headers, in its order; NULL = not set */
 	const char *header[WEB_HEADERS_MAX];
-	/* rate limit: one more request is allowed each time this many seconds have passed; 0 = no
+	/* rate limit (rate_limit): seconds per request, so 0.1 allows 10 requests a second; 0 = no
 	 * limit */
 	double rate_interval;
 	uint64_t rate_burst;

@@ -236,9 +236,9 @@ static size_t take_jobs(struct web_users *u, const struct password_key *key,
 	return taken;
 }
 
-/* Records for the address of the client whether the password was right: remembers a right password,
- * counts a wrong one towards the limit. If several requests of one address waited for the check of
- * the same password, only one of them counts. The caller holds the lock. */
+/* Records the result of a password check for the address of the client: remembers a right password,
+ * and counts a wrong password towards the limit. If several requests of an address waited for the
+ * same check, the result counts only once. The caller holds the lock. */
 static void note_verdict(struct web_users *u, const struct password_job *job, bool fits)
 {
 	if (!job->first)

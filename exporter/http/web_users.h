@@ -54,9 +54,9 @@ struct web_question {
 	uint64_t address; /* identifies the client's address (peer_number) */
 	/* true = the request has a token, so it is allowed without a user */
 	bool trusted;
-	/* Called once after WEB_WAIT, when the check is over: from another thread, and perhaps
-	 * before WEB_WAIT is returned. If `resume` is NULL, no check is started: WEB_WAIT then
-	 * means that there is no cached result. */
+	/* Called once at the end of the check if the result is WEB_WAIT. The call comes from
+	 * another thread, perhaps even before web_users_ask returns. If `resume` is NULL, no check
+	 * is started: WEB_WAIT then means that there is no cached result. */
 	void (*resume)(void *context);
 	void *context;
 };
