@@ -80,8 +80,8 @@ static int open_file(struct catalogue_cache *k, struct err *e)
 			      BUSY_MS, e);
 }
 
-/* Tables of the cache, one for each part of the catalogue (enum field_part). A table has a column
- * for each field for which is_kept is true. */
+/* The tables of the cache whose columns are fields of the catalogue: each field for which is_kept
+ * returns true. Each table is for one kind of row (enum field_part). */
 static const struct kept_table {
 	const char *name;
 	enum field_part part;
@@ -138,8 +138,8 @@ static int create_tables(const struct catalogue_cache *k, struct err *e)
 	return sql_exec(&k->file, buf_text(&sql), "write", e);
 }
 
-/* Creates the tables, unless another process has just created them. To find out, reads the version
- * inside the transaction, during which no other process can write. */
+/* Creates the tables if no other process has just created them. Checks this (version 0 = no tables)
+ * inside a transaction, during which no other process can write. */
 static int catalogue_cache_create_tables(const struct catalogue_cache *k, struct err *e)
 {
 	int64_t version = 0;

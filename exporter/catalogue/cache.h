@@ -21,9 +21,9 @@ struct catalogue_cache;
 int catalogue_cache_open(struct catalogue_cache **ret, const char *path, struct err *e);
 void catalogue_cache_close(struct catalogue_cache *cache);
 
-/* Returns true when catalogue_cache_open or catalogue_cache_save found the file corrupt, or written
- * by another version of this program, and renamed it. *ret then gets -EUCLEAN and a message with
- * the new name. */
+/* Returns true when catalogue_cache_open or catalogue_cache_save has renamed the file, because it
+ * was corrupt or written by another version of this program. `*ret` then gets -EUCLEAN and a
+ * message with the new name. */
 bool catalogue_cache_aside(struct catalogue_cache *cache, struct err *ret);
 
 #define CATALOGUE_SOURCE_TEXT_MAX 512

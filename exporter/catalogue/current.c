@@ -14,9 +14,9 @@
 #include "exporter/catalogue/rates.h"
 
 #define DAY 86400.0
-/* Ages from which on a catalogue is stale, because vendors change prices every few weeks. A
- * built-in or imported catalogue is stale after STALE_SECONDS, and a fetched one after the time of
- * STALE_REFRESHES refreshes. */
+/* Vendors change prices every few weeks, so an old catalogue is stale. A built-in or imported
+ * catalogue is stale after STALE_SECONDS. A fetched catalogue is stale after STALE_REFRESHES times
+ * the refresh interval. */
 #define STALE_SECONDS   (30 * DAY)
 #define STALE_REFRESHES 3.0
 
@@ -121,9 +121,9 @@ static int load_file(struct current_catalogue *s, struct err *e)
 	return code;
 }
 
-/* Decides what to do when the cache cannot be read now, with the error `code`. Returns 0 if the
- * catalogue in memory came from the cache: it stays in use, because the built-in catalogue has
- * older prices. Returns -ENOENT if there is no such catalogue, or if the cache file is gone. */
+/* Call it when a read of the cache failed with the error `code`. Returns 0 if the catalogue in
+ * memory stays in use: it came from the cache, and the built-in catalogue has older prices. Returns
+ * -ENOENT if no catalogue from the cache is in memory, or if the cache file is gone. */
 static int go_on_without_cache(struct current_catalogue *s, int code,
 	const struct catalogue_stamp *now, const struct err *e)
 {
@@ -233,9 +233,9 @@ static double date_seconds(const char *date)
 	return (double)timegm(&at);
 }
 
-/* Returns the age in seconds at `now` of something from the time `at`. If `at` is in the future by
- * up to a day, which time zones can cause, returns 0. NaN = unknown: `at` is further in the future,
- * because of a typing error or a wrong clock. */
+/* Returns the seconds from the time `at` to `now`. Returns 0 if `at` is up to a day in the future,
+ * which time zones can cause. Returns NaN (unknown) if `at` is further in the future, because of a
+ * typing error or a wrong clock. */
 static double age_of(double at, double now)
 {
 	if (at - now > DAY)

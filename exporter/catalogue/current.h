@@ -1,7 +1,10 @@
-/* Chooses the catalogue for answers. With --catalogue.path, that file is used. Without the option,
- * the cached catalogue is used, which was fetched or imported. If the cache is empty, the built-in
- * catalogue is used. The catalogue is loaded on first use, and again when its file has changed. A
- * replaced catalogue lives until its last reader has finished.
+/* Chooses the catalogue for answers:
+ * 1. the file of --catalogue.path, if this option is set
+ * 2. the catalogue in the cache, which was fetched or imported
+ * 3. the built-in catalogue, if the cache is empty
+ *
+ * The catalogue is loaded on first use, and again when its file has changed. A replaced catalogue
+ * lives until its last reader has finished.
  *
  * If `refresh` is true, the first current_catalogue_hold with `keep` starts the thread that
  * refreshes the cache (fetcher.h). A program that never needs a catalogue therefore makes no

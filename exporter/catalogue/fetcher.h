@@ -14,9 +14,9 @@ struct fetcher_options {
 	 * cannot write to the cache. */
 	struct text_list rates;
 	double refresh_seconds; /* age at which the catalogue is fetched again */
-	/* Callback with a message for the log. It is called when an attempt fails after a success,
-	 * when one succeeds after a failure, and when the cache file was damaged. It runs on the
-	 * fetcher's thread. May be NULL. */
+	/* Called with a message for the log: when an attempt fails after a success, when an attempt
+	 * succeeds after a failure, and when the cache file was damaged. Runs on the fetcher's
+	 * thread. May be NULL. */
 	void (*say)(void *context, bool works, const char *text);
 	void *say_context;
 };

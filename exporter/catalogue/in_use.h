@@ -5,10 +5,10 @@
 #include "exporter/core/app.h"
 #include "exporter/catalogue/current.h"
 
-/* A reference to the catalogue in use (exporter/catalogue/current.h), and its state.
- * catalogue_use_begin fills it, and it is valid until catalogue_use_done. If the catalogue cannot
- * be read, catalogue_use_begin returns a negative errno with a message, and the next call tries
- * again. Any thread may call it. */
+/* A reference to the catalogue in use (exporter/catalogue/current.h), and its state. Valid from
+ * catalogue_use_begin to catalogue_use_done. If the catalogue cannot be read, catalogue_use_begin
+ * returns a negative errno with a message. The next call tries again. Any thread may call these
+ * functions. */
 struct catalogue_use {
 	struct catalogue *catalogue;
 	struct current_catalogue_state state;

@@ -44,7 +44,7 @@ struct keeper {
 	struct buf body;             /* body of the last page, from the network or the cache */
 	struct wall called_at;       /* time of the last call; 0 = none */
 	struct wall next_call;       /* earliest time of the next call */
-	/* Credits per minute, from the last answer that named a limit. */
+	/* limit of credits per minute in the last answer that had one */
 	double credits;
 	unsigned attempts; /* attempts allowed for each call */
 };
@@ -175,9 +175,9 @@ static const struct keeper_refusal *refusal_of(int status)
 	return found;
 }
 
-/* Returns the seconds to wait before the next attempt, after attempt number `attempt` failed (0 =
- * first). NaN = do not retry. `code`: the result of attempt_call. *why receives the reason for the
- * wait. */
+/* Returns how many seconds to wait after a failed attempt before the next attempt; NaN = do not
+ * retry. `attempt` is the number of the failed attempt, from 0 on. `code` is the result of
+ * attempt_call. `*why` receives the reason for the wait. */
 static double retry_after(struct keeper *k, int code, unsigned attempt, const char **why)
 {
 	double later = jittered(k, fmin(FIRST_RETRY * (double)(1u << attempt), LONGEST_RETRY));
@@ -345,7 +345,7 @@ static int keeper_call_page(struct keeper *k, const char *path, double credits,
 struct fetching {
 	struct keeper k;
 	struct catalogue_builder *b;
-	/* A catalogue with only vendors and regions: later requests need their names. */
+	/* A catalogue with only vendors and regions. Later requests contain their names. */
 	struct catalogue *places;
 	bool *sells; /* [i]: vendor i of `places` has servers */
 	struct buf path;
@@ -369,8 +369,8 @@ static int read_array(void *context, const struct buf *body, struct err *e)
 	return code;
 }
 
-/* Fetches a page that is a JSON array, and adds its objects to `b`. First parses the whole page
- * without adding, so that a truncated page does not add half of its objects. */
+/* Fetches a page that is a JSON array, and adds its objects to `b`. A page that cannot be parsed to
+ * its end adds no objects: the page is parsed twice, and only the second time adds objects. */
 static int fetch_array(struct fetching *f, const char *path, double credits,
 	const struct json_reading *how, struct catalogue_builder *b, size_t *objects, struct err *e)
 {
@@ -617,8 +617,9 @@ static int fetch_vendors(struct fetching *f, const struct server_pass *each, str
 	return code;
 }
 
-/* Fetches the prices of one region, first on demand, then spot. Then sets prices_known of the
- * region: a server without a price is not for rent there. */
+/* Fetches the prices of one region: first the on-demand prices, then the spot prices. Then sets
+ * prices_known of the region. From then on, a server without a price counts as not for rent in this
+ * region. */
 static int fetch_prices(struct fetching *f, const struct region *r, struct err *e)
 {
 	char value[2 * FIELD_TEXT_MAX + 1], doing[2 * FIELD_TEXT_MAX + 32];
@@ -662,8 +663,8 @@ static int fetch_region(struct fetching *f, const char *name, bool known, struct
 
 /* Finds out whether vendor `i` meets a compliance framework. The Keeper has no table for this, but
  * it can filter servers by vendor and framework. The call requests one server with both filters. If
- * the vendor does not meet the framework, the Keeper ignores both filters, and answers with the
- * first of all servers. The sort order ensures that this server belongs to another vendor. */
+ * the vendor does not meet the framework, the Keeper ignores the filters and returns the first of
+ * all servers. The sort order is chosen so that this server belongs to another vendor. */
 static int ask_framework(struct fetching *f, size_t i, const char *framework, bool *ret,
 	struct err *e)
 {
@@ -813,8 +814,8 @@ static int check_count(struct fetching *f, struct err *e)
 }
 
 /* Checks that at least half of the servers have a price. The Keeper was asked only for servers with
- * a price. If most have none, the Keeper's answers do not mean what this program expects, and this
- * catalogue must not replace an older one. */
+ * a price. If most have none, this program cannot read the Keeper's format, and the catalogue must
+ * not replace an older one. */
 static int check_prices(const struct catalogue *c, const char *url, struct err *e)
 {
 	size_t priced = 0;

@@ -75,9 +75,10 @@ struct keeper_report {
 };
 
 /* Fetches all pages and builds a catalogue. If r->unchanged is true, *ret is NULL. If `cache` is
- * NULL, no page is stored between calls. -ECANCELED: `wait` returned false, or `get` was stopped.
- * With any other error, the message names the URL and the problem. The pages that were received
- * before an error stay in the cache, and are not requested again while they are fresh. */
+ * NULL, no page is stored between calls. Returns -ECANCELED when `wait` returned false, or when
+ * `get` was stopped. After any other error, `e` names the URL and the problem. The pages that were
+ * received before an error stay in the cache. The next call does not request them again while they
+ * are fresh. */
 int keeper_fetch(const struct keeper_options *o, const struct keeper_transport *t,
 	struct catalogue_cache *cache, struct catalogue **ret, struct keeper_report *r,
 	struct err *e);

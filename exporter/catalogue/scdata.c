@@ -222,9 +222,9 @@ static const struct scdata_table prices = {"server_price", PART_PRICE,
 				"lower(coalesce(operating_system, '')) NOT LIKE '%windows%'",
 	add_price, NULL};
 
-/* Prices of storage, traffic and addresses, which are not part of a server's price. `sql` returns
- * vendor_id, region_id, currency and the lowest price. `field` is the field of a region that gets
- * the price. */
+/* Prices that a vendor charges in addition to the price of a server: storage, traffic, IP
+ * addresses. `sql` returns vendor_id, region_id, currency and the lowest price. `field` is the
+ * field of the region that gets this price. */
 static const struct scdata_extra {
 	const char *table, *field;
 	const char *sql;

@@ -107,8 +107,8 @@ int catalogue_dump_open(struct catalogue_dump **ret, const char *path, struct er
 	return 0;
 }
 
-/* If the statement is "INSERT INTO x" or "CREATE TABLE x", returns the text from x to the end.
- * Returns NULL for any other statement. */
+/* If the statement begins with "INSERT INTO" or "CREATE TABLE", returns the text after these words:
+ * the name of the table and the rest. Returns NULL for any other statement. */
 static const char *table_of(const char *statement)
 {
 	static const char *const words[] = {
@@ -155,8 +155,8 @@ static int run_statement(struct catalogue_dump *d, struct err *e)
 	return code;
 }
 
-/* Scans the part of the statement that was added last. Returns true when the statement is complete:
- * its last line ends in a semicolon that is neither in quotes nor in a "--" comment. */
+/* Returns true when the statement is complete: its last line ends in a semicolon that is neither in
+ * quotes nor in a "--" comment. Scans only the text that was added since the last call. */
 static bool ends_statement(struct catalogue_dump *d)
 {
 	const char *at = buf_text(&d->statement) + d->read;

@@ -1,5 +1,5 @@
-/* Fetches the Keeper's catalogue over the network into the cache. The fetcher thread calls this at
- * intervals, and the command "catalogue update" calls it once. */
+/* Fetches the Keeper's catalogue over the network into the cache. Two callers use this: the fetcher
+ * thread, at intervals, and the command "catalogue update", once. */
 #ifndef EXPORTER_CATALOGUE_UPDATE_H
 #define EXPORTER_CATALOGUE_UPDATE_H
 
@@ -38,8 +38,9 @@ int catalogue_update_over(const struct catalogue_source *s, const struct keeper_
  * imported. */
 bool catalogue_is_url(const char *source);
 
-/* Writes the regions, the home and the benchmarks of `s` as one text, to compare it later. A long
- * text is cut and ends in a hash of the whole text (utf8_clean). */
+/* Writes the regions, the home and the benchmarks of `s` as one text. A changed text shows that the
+ * catalogue must be fetched again. A long text is cut and ends in a hash of the whole text
+ * (utf8_clean). */
 void catalogue_source_text(const struct catalogue_source *s, char ret[CATALOGUE_SOURCE_TEXT_MAX]);
 
 /* Returns true when the catalogue with the origin `o` was fetched with the URL, the regions, the

@@ -24,8 +24,8 @@ static size_t read_small(const char *path, char *buf, size_t size)
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* Returns false if /proc shows another PID namespace than that of this program, as after unshare(1)
- * --pid without --mount-proc. */
+/* Returns true if /proc shows the PID namespace of this program. After "unshare --pid" without
+ * --mount-proc, /proc shows the outer PID namespace. */
 static bool proc_is_ours(void)
 {
 	char text[STAT_MAX];
@@ -52,8 +52,8 @@ bool identity_is_alive(void *context, pid_t pid, uint64_t start_ticks)
 	uint64_t ticks = identity_start_ticks(pid);
 
 	(void)context;
-	/* If /proc shows another PID namespace, the start time cannot be read. In that case, assume
-	 * that any living process with this PID is the right one, so that its run stays open. */
+	/* If /proc shows another PID namespace, the start time cannot be read. Then return true if
+	 * any process with this PID lives, so that the run stays open. */
 	if (!ticks && start_ticks)
 		return !proc_is_ours() && (kill(pid, 0) == 0 || errno == EPERM);
 	return start_ticks && ticks == start_ticks;

@@ -159,10 +159,10 @@ void json_put_job(json_t *object, const char *key)
 		json_put(object, "cluster", json_text(p.cluster));
 }
 
-/* json_push checks the memory budget at every PUSHES_BETWEEN-th element. A JSON document in memory
- * is ten times as large as its text, and arrays take most of that. When the budget is exceeded,
- * json_push drops elements. exporter/site/site.c then sends an error instead of the incomplete
- * answer. */
+/* A JSON document in memory is ten times as large as its text, and arrays take most of this memory.
+ * json_push therefore checks the memory budget at every PUSHES_BETWEEN-th element. When the budget
+ * is exceeded, json_push drops elements. exporter/site/site.c then sends an error instead of the
+ * incomplete answer. */
 #define PUSHES_BETWEEN 64
 
 void json_push(json_t *array, json_t *take)

@@ -51,7 +51,7 @@ struct json_key {
 /* Appends a description of the accepted values: "a whole number from 1 to 9". */
 void json_key_accepts(const struct json_key *k, struct buf *out);
 
-/* The entries of a table for the keys that json_put_job adds besides job_name. */
+/* Table entries that describe two keys of json_put_job: namespace and cluster. */
 /* clang-format off */
 #define JOB_PLACE_KEYS \
 	{"namespace", KEY_TEXT, .help = "Namespace of the job, if it has one"}, \

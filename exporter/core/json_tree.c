@@ -61,7 +61,8 @@ static bool skip_some_digits(struct scan *s)
 	return s->at > first;
 }
 
-/* Finds the end of a number. JSON allows fewer forms than strtod. */
+/* Finds the end of a number. strtod cannot do this, because it accepts numbers that JSON forbids,
+ * such as "0x1f" and ".5". */
 static bool skip_number(struct scan *s, bool *ret_whole)
 {
 	scan_char(s, '-');

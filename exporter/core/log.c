@@ -180,8 +180,9 @@ void log_release(void)
 	}
 }
 
-/* Returns true if the line now waits for log_release. If the buffer is full, or if the line is an
- * error, after which the program may end, all waiting lines are written. */
+/* Lets a line wait for log_release, and returns true. Returns false if the line must be written
+ * now. It then first writes all waiting lines, because the buffer is full, or because the line is
+ * an error, after which the program may end. */
 static bool hold_line(enum log_level level, const struct buf *line)
 {
 	bool held = false;

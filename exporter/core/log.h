@@ -2,8 +2,8 @@
  * programs do not mix. The exception is a line of more than PIPE_BUF bytes to a pipe, which is
  * split. The format is logfmt (ts=... level=... msg="..." key=value) or JSON. Any thread may log.
  * Library functions do not log: they return errors, and the main loops log them. Never log a
- * secret, an argv or an environment value. While stderr blocks, lines are dropped, and a later line
- * tells how many. */
+ * secret, an argv or an environment value. Lines that cannot be written, because stderr blocks, are
+ * dropped. A later line tells how many. */
 #ifndef EXPORTER_CORE_LOG_H
 #define EXPORTER_CORE_LOG_H
 
@@ -19,11 +19,11 @@ void log_setup(const char *level, const char *format);
  * "address", a, NULL). A pair with a NULL value is left out. */
 void log_line(enum log_level level, const char *message, ...) __attribute__((sentinel));
 
-/* A person who starts the server should first read the URL of its page. After log_hold, lines wait
- * in memory until log_release writes them. log_first writes an INFO line before the waiting lines.
- * If an error is logged, or if more than 64 KiB of lines wait, the waiting lines are written at
- * once, and later lines do not wait. With --log.level=debug, no line waits. The caller of log_hold
- * must ensure that log_release is called even if the start of the program hangs. */
+/* These functions make the URL of the server's page the first line of the log. After log_hold,
+ * lines wait in memory until log_release writes them. log_first writes an INFO line before the
+ * waiting lines. If an error is logged, or if more than 64 KiB of lines wait, the waiting lines are
+ * written at once, and later lines do not wait. With --log.level=debug, no line waits. The caller
+ * of log_hold must ensure that log_release is called even if the start of the program hangs. */
 void log_hold(void);
 void log_release(void);
 void log_first(const char *message, ...) __attribute__((sentinel));

@@ -56,9 +56,9 @@ static int begin(void *context)
 }
 
 /* The function of the host: starts the loose thread and waits for its end. If no loose thread can
- * be started, the host itself calls t->function. While the loose thread runs, the host must not use
- * thread-local storage, such as errno, because the loose thread uses it. The host therefore blocks
- * all signals and makes only a system call that succeeds. */
+ * be started, the host itself calls t->function. While the loose thread runs, it uses the host's
+ * thread-local storage, such as errno. The host must not touch this storage meanwhile. It therefore
+ * blocks all signals and makes only one system call, which succeeds and so sets no errno. */
 static void *host(void *context)
 {
 	struct loose_thread *t = context;
@@ -121,7 +121,8 @@ _Noreturn void loose_threads_leave(int exit_code)
 
 	fflush(stdout);
 	/* Replace each descriptor by `nothing` instead of closing it. If descriptor 2 were closed,
-	 * a file that another thread opens could get the number 2 and then the texts for stderr. */
+	 * a file that another thread opens could get the number 2. Texts for stderr would then go
+	 * into this file. */
 	for (struct dirent *f; d && nothing >= 0 && (f = readdir(d));) {
 		struct scan s = SCAN(f->d_name, strlen(f->d_name));
 		uint64_t fd;

@@ -1,10 +1,10 @@
 /* A loose thread is a thread that the end of the program does not wait for.
  *
- * A thread that waits for a dead NFS or FUSE server cannot be killed. The kernel reports the end of
- * a process only after its last thread has ended, so a program that waits for the process would
- * wait for the dead server, too. A loose thread is therefore a separate process for the kernel:
- * clone(2) without CLONE_THREAD. It shares memory and open files with the program, so that locks,
- * condition variables and POSIX record locks work as between threads.
+ * A thread that waits for a dead NFS or FUSE server cannot be killed. A process ends only when its
+ * last thread has ended. Such a thread would therefore keep this program alive, and a shell that
+ * waits for the program would hang. A loose thread is a separate process for the kernel: clone(2)
+ * without CLONE_THREAD. It shares memory and open files with the program, so that locks, condition
+ * variables and POSIX record locks work as between threads.
  *
  * Use a loose thread only for a call that may never return. It differs from a usual thread:
  * - exit(3) and _exit(2) end only the loose thread, so it cannot end the program.

@@ -16,9 +16,9 @@
 #include "exporter/core/log.h"
 
 /* Memory that the program needs even without clients: code and libraries (7 MiB), threads, the
- * latest snapshot and kernel memory. malloc may use 5/8 of the rest of the memory limit. The other
- * 3/8 are for fragmentation and sockets. If the memory limit is at most twice OWN_BYTES, malloc may
- * use a quarter of the limit. */
+ * latest snapshot and kernel memory. From a memory limit above twice OWN_BYTES, OWN_BYTES are
+ * subtracted. malloc may use 5/8 of the difference; 3/8 are for fragmentation and sockets. From a
+ * lower limit, malloc may use a quarter. */
 #define OWN_BYTES ((uint64_t)(16 * MIB))
 
 /* Bytes of address space for the stacks of threads that start later (room_below). */
@@ -47,8 +47,8 @@
 #define MEMORY_BUDGET_MOST(field, most, parts, unit, log_name) .field = (most),
 static struct memory_budget current = {.heap = SIZE_MAX, MEMORY_BUDGETS(MEMORY_BUDGET_MOST)};
 
-/* true = RLIMIT_AS or RLIMIT_DATA is the lowest of all limits. These two count allocated memory
- * even if it was never used. */
+/* true = RLIMIT_AS or RLIMIT_DATA is the lowest of all limits. These two limits count all allocated
+ * memory; the limit of a control group counts only memory that was written. */
 static bool of_addresses;
 
 static size_t share_of_heap(size_t heap, size_t most, size_t parts, size_t unit)
@@ -110,9 +110,9 @@ static double group_limit(const struct options *o)
 }
 
 /* Converts a resource limit (RLIMIT_AS, RLIMIT_DATA) to a memory limit for memory_budget_of, in
- * bytes; NaN = no limit. A resource limit counts address space. The current use (`pages`) and the
- * stacks of threads that start later are therefore subtracted. OWN_BYTES is added, because
- * memory_budget_of subtracts it. */
+ * bytes; NaN = no limit. A resource limit counts address space, used or not. Subtracts the current
+ * address space (`pages`) and the stacks of threads that start later. Adds OWN_BYTES, because
+ * memory_budget_of subtracts it again. */
 static double room_below(__rlimit_resource_t which, double pages)
 {
 	struct rlimit l;

@@ -57,21 +57,21 @@ void memory_budget_descriptors(void);
 const struct memory_budget *memory_budget(void);
 void memory_budget_set(uint64_t limit); /* for tests: sets the limit */
 
-/* Returns true when malloc could not allocate `more` bytes without exceeding memory_budget.heap.
- * Any thread. */
+/* Returns true when `more` bytes do not fit into memory_budget.heap, next to the memory that is
+ * used now. Any thread. */
 bool memory_budget_is_short(size_t more);
 
 /* Gives free heap back to the kernel. Call it after a large answer. */
 void memory_budget_tidy(void);
 
-/* Let a thread abandon an answer when memory is short. The thread calls memory_budget_begin_answer
- * before the answer, memory_budget_is_over while it makes the answer, and memory_budget_end_answer
- * after it. When memory_budget_is_over returns true, the thread must abandon the answer. From then
- * on, memory_budget_is_over returns true until memory_budget_end_answer.
+/* With these functions, a thread abandons an answer when memory is short. The thread calls
+ * memory_budget_begin_answer before the answer, memory_budget_is_over again and again while it
+ * makes the answer, and memory_budget_end_answer after it. When memory_budget_is_over returns true,
+ * the thread must abandon the answer. Until memory_budget_end_answer, it then always returns true.
  *
  * If the thread itself finds that memory is short, it calls memory_budget_give_up, with the same
- * effect. memory_budget_gave_up and memory_budget_end_answer return true if the answer must be
- * abandoned, and do not check the memory again. Between two answers, all functions return false. */
+ * effect. memory_budget_gave_up and memory_budget_end_answer do not check the memory: they return
+ * true if the answer was given up. Between two answers, all functions return false. */
 void memory_budget_begin_answer(void);
 bool memory_budget_is_over(void);
 void memory_budget_give_up(void); /* does nothing when no answer is being made */

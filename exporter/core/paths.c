@@ -15,9 +15,11 @@
 
 #define PATH_TEXT_MAX 4096
 
-/* The default place of a file. The folder is the first of these that applies: the value of the
- * environment variable `systemd`; for root, a folder below `system`; a folder below the value of
- * the environment variable `xdg`; a folder below `home` in $HOME. */
+/* The default place of a file. Its folder is the first of these that applies:
+ * 1. the value of the environment variable `systemd`
+ * 2. `system`/rightsize-exporter, if root runs the program
+ * 3. rightsize-exporter below the value of the environment variable `xdg`
+ * 4. $HOME/`home`/rightsize-exporter */
 struct default_place {
 	const char *systemd, *system, *xdg, *home, *name, *subject, *option;
 };

@@ -30,15 +30,15 @@ int path_default_cache(char **ret, const char *given, struct err *e);
  * root creates gets the owner of its parent. ":memory:" needs no folder. */
 int path_make_folder(const char *path, struct err *e);
 
-/* Returns true when calls on the file at `path` may never return: another machine or another
- * program serves its file system (NFS, FUSE), or the kind of file system is unknown. Reads only the
- * mount table and does not touch the file system, so it returns at once. Does not follow symbolic
- * links. Returns false if `path` is not absolute. */
+/* Returns true when a read or write of the file at `path` may wait forever: another machine or
+ * another program serves its file system (NFS, FUSE), or the kind of file system is unknown.
+ * Returns at once, because it reads only the mount table. Does not follow symbolic links. Returns
+ * false if `path` is not absolute. */
 bool path_is_remote(const char *path);
 
 /* If the file at `path` is missing and root runs this program, creates the file and gives it to the
- * owner of its folder. Without this, root could create a history that the service, which runs as
- * another user, cannot open. Does nothing if root owns the folder. */
+ * owner of its folder. A service that runs as this owner can then open a history that root created.
+ * Does nothing if root owns the folder. */
 void path_give_to_owner(const char *path);
 
 #endif

@@ -9,8 +9,8 @@
 #include "collectors/base/scan.h"
 #include "exporter/history/tables.h"
 
-/* After a reboot or a jump, the stored state is updated at once; otherwise at most once in this
- * many seconds. Each update makes all readers read the file again. */
+/* The stored state is updated at once after a reboot or a jump. Otherwise it is updated at most
+ * once in this many seconds, because all readers read the file again after each update. */
 #define RENEWED_SECONDS 3600.0
 
 static const struct age_clock_reading none = {(double)NAN, (double)NAN};
@@ -33,16 +33,15 @@ static void note_boot(struct age_clock *c, struct age_clock_reading now, const c
 	if (off > 0 && off < AGE_CLOCK_DOUBT_SECONDS)
 		c->agreed = now;
 	c->agreed.mono = now.mono;
-	/* Keep a jump that was found before the reboot, so that the wall time after the jump is
-	 * still accepted a day after the jump. */
+	/* A jump before the reboot is remembered: the new wall time is then accepted a day after
+	 * the jump, not a day after the reboot. */
 	if (doubted >= 0)
 		c->doubted.mono = now.mono - doubted;
 	else
 		c->doubted = none;
 }
 
-/* Returns true when the wall clock has run steadily for a day since it jumped. If it jumps again,
- * the day begins again. */
+/* Returns true when a day has passed since the wall clock last jumped. */
 static bool goes_on(struct age_clock *c, struct age_clock_reading now)
 {
 	double since = now.mono - c->doubted.mono;

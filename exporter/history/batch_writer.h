@@ -17,8 +17,8 @@ struct batch_writer {
 	bool (*patient)(void *context, double stuck_seconds);
 	void *patient_context;
 	struct history *history; /* NULL = not open */
-	/* copies of the begin events of open runs; written again when the file was replaced by a
-	 * fresh one */
+	/* copies of the begin events of open runs; they are written again if a fresh file replaces
+	 * the history */
 	struct event_queue open;
 	bool begin_again;   /* true = write the events in `open` before all others */
 	enum upkeep upkeep; /* next step of upkeep */
@@ -57,8 +57,9 @@ int batch_writer_upkeep(struct batch_writer *w, struct err *e);
  * returns 0 if the last check is less than a minute ago. */
 int batch_writer_check(struct batch_writer *w, struct err *e);
 
-/* Call it after a failed call with its error. Depending on the error, closes the file, sets it
- * aside, or leaves it open. Returns true when the caller should retry at once. */
+/* Call it with the error of a failed call. Closes, renames or keeps the file: a deleted file is
+ * closed, a corrupt file is renamed, and a locked file or a file on a full disk stays open. Returns
+ * true when the caller should retry at once. */
 bool batch_writer_recover(struct batch_writer *w, const struct err *e);
 
 /* Call it after a success. Logs that an earlier failure is over. */

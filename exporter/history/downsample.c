@@ -66,8 +66,8 @@ static double higher(double a, double b)
 	return isnan(a) || b > a ? b : a;
 }
 
-/* Adds a value to one column of the bucket. If a sample is shorter than `shortest` seconds, its
- * growth per second is not reliable, and does not count as the lowest or highest value (see
+/* Adds a value to one column of the bucket. The growth per second of a sample shorter than
+ * `shortest` seconds is not reliable. It does not count as the lowest or highest value (see
  * recommender/stats.c). */
 static void add_value(struct thinned_value *c, enum metric_fold fold, int64_t kind, double v,
 	double duration, double shortest)
@@ -192,8 +192,8 @@ struct history_thinning {
 	struct history *history;
 	const struct thinning_level *level;
 	double cutoff; /* seconds since 1970; older samples are thinned */
-	/* this many newest samples of a run are thinned only when they are older than `cutoff`; all
-	 * other samples are thinned at once */
+	/* thin a sample, even if it is newer than `cutoff`, when its run has this many newer
+	 * samples */
 	int64_t keep;
 	size_t rows; /* rows read so far */
 	struct sql select, insert;

@@ -174,9 +174,8 @@ static void join(const struct columns *columns, const struct sample *earlier, st
 			joined(columns->metric[i]->fold, earlier->value[i], later->value[i]);
 }
 
-/* Finds the oldest sample that has a later sample of the same run, and merges the two. Returns
- * false when STEPS_MAX steps find no such pair. Two samples are not merged if the finish of their
- * run is between them. */
+/* Merges two successive samples of a run: the oldest pair in the queue. Samples before and after
+ * the finish of their run are not merged. Returns false when STEPS_MAX steps find no pair. */
 static bool join_oldest(struct event_queue *r)
 {
 	struct event *previous = NULL;

@@ -37,8 +37,9 @@ struct event_queue {
 	size_t n, samples;             /* `n` counts all events, `samples` only samples */
 	size_t max_samples, max_runs;  /* limits of samples and of other events; 0 = no limit */
 	const struct columns *columns; /* columns of a sample; needed when max_samples is set */
-	/* samples_dropped: number of samples that were merged into another sample or dropped.
-	 * runs_dropped: number of other events that were dropped. */
+	/* Numbers of events that were removed because a limit was exceeded. samples_dropped:
+	 * samples, including those that were merged into another sample. runs_dropped: other
+	 * events. */
 	uint64_t samples_dropped, runs_dropped;
 	uint64_t samples_lost; /* number of samples that were dropped without a merge */
 };

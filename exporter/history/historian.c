@@ -38,8 +38,8 @@
 #define FULL_REST           1
 #define FULL_UPKEEP_SECONDS 1.0
 
-/* While the thread waits for another process's lock of the file, it sets historian.locked_at every
- * 1 to 20 ms. If that time is older than this many seconds, it does not wait for the lock. */
+/* While another process has locked the file, the waiting thread sets historian.locked_at every 1 to
+ * 20 ms. If locked_at is older than this many seconds, the thread does not wait for the lock. */
 #define LOCKED_SECONDS 0.1
 
 /* While the thread opens the file, the disk counts as working only if the thread uses more than
@@ -88,9 +88,10 @@ struct historian {
 	double pause;      /* current pause in seconds; 0 = no failure */
 	double attempt_at; /* start of the current write; INFINITY = no write */
 	double failing_at; /* time of the first failure in a row; INFINITY = none */
-	/* when the thread was last known to wait for the lock of the file (is_patient) */
+	/* last time at which another process had locked the file and this thread waited
+	 * (is_patient) */
 	double locked_at;
-	/* when the -wal file last changed, seen while another process had the lock of the file */
+	/* time at which another process that had locked the file last wrote to it */
 	double stuck_at;
 	double slowest;     /* longest write so far, in seconds */
 	int opened;         /* result of opening the file; -EINPROGRESS = not known yet */
@@ -148,8 +149,8 @@ static int do_work(struct historian *h, struct historian_work *work, struct err 
 	return code;
 }
 
-/* Returns true when there is work to do now, apart from the calls of other threads (struct
- * historian_call). */
+/* Returns true when events can be written or upkeep is due. Ignores the calls of other threads
+ * (struct historian_call). */
 static bool has_turn(const struct historian *h, double now)
 {
 	if (h->hurry || h->suspect)
@@ -228,15 +229,15 @@ static double next_pause(const struct historian *h, bool failed)
 	return fmin(longer, h->stop || h->awaited ? PAUSE_FIRST_SECONDS : PAUSE_LAST_SECONDS);
 }
 
-/* Returns true while the historian's thread waits for another process's lock of the file. The
- * caller holds the lock of `h`. */
+/* Returns true while the historian's thread waits because another process has locked the file. The
+ * caller holds h->lock. */
 static bool waits_for_lock(const struct historian *h, double now)
 {
 	return now - h->locked_at < LOCKED_SECONDS;
 }
 
-/* The callback for history_wait_while, on the historian's thread, while another process has the
- * lock of the file. Returns false to stop waiting, when a `hasty` historian has given up. */
+/* The callback of history_wait_while. Called on the historian's thread while another process has
+ * locked the file. Returns false, which ends the wait, when a `hasty` historian has given up. */
 static bool is_patient(void *context, double stuck_seconds)
 {
 	struct historian *h = context;
@@ -272,9 +273,9 @@ static void note_failure(struct historian *h, const struct historian_work *work,
 		h->failure = *e;
 }
 
-/* Call it after the work. Counts its results, and sets the times of the next write and of the next
- * upkeep. If `at_once` is true, a failed batch is written again without a pause. The caller holds
- * the lock. */
+/* Call it after a batch was written or upkeep was done. Counts the results, and sets the times of
+ * the next write and of the next upkeep. `at_once` true = write a failed batch again without a
+ * pause. The caller holds the lock. */
 static void note_outcome(struct historian *h, struct historian_work *work, bool failed,
 	bool at_once, const struct err *e)
 {

@@ -2,11 +2,11 @@
  * wait for the disk. While the disk is slow, full or locked, events wait and are retried. When too
  * many samples wait, the oldest samples of a run are merged (event_queue.h). Merged samples are
  * counted and logged. The other events (begins and finishes of runs, pages of servers) have a
- * separate limit. Above it, the oldest of them is dropped.
+ * separate limit. When there are more, the oldest of these events is dropped.
  *
  * The thread handles and logs failures. It sets a corrupt file aside and starts a fresh one. If the
- * file was deleted or replaced, the thread opens the path again and writes the starts of the open
- * runs into the new file. */
+ * file was deleted or replaced, the thread opens the path again and adds the open runs to the new
+ * file. */
 #ifndef EXPORTER_HISTORY_HISTORIAN_H
 #define EXPORTER_HISTORY_HISTORIAN_H
 
@@ -180,12 +180,15 @@ struct historian_health {
 struct historian_health historian_health(struct historian *h);
 
 /* Writes all events, enforces the limits for at most last_upkeep_seconds, closes the file, and logs
- * how many events were lost. Failed writes are not retried after stop_seconds. `h` may be NULL.
+ * how many events were lost. Stops retrying failed writes after stop_seconds. `h` may be NULL.
  *
- * Returns -ETIMEDOUT when the thread has not ended after leave_seconds, or after stop_seconds if
- * the historian gave up before this call. If the historian is `hasty` or loose, also returns
- * -ETIMEDOUT as soon as historian_settle would give up. The thread then still waits for the disk,
- * and nothing is freed: call historian_stop again, or end the program by loose_threads_leave. */
+ * Returns -ETIMEDOUT when the thread still waits for the disk at one of these times:
+ * - after leave_seconds
+ * - after stop_seconds, if the historian gave up before this call
+ * - as soon as historian_settle would give up, if the historian is `hasty` or loose
+ *
+ * After -ETIMEDOUT, nothing is freed: call historian_stop again, or end the program by
+ * loose_threads_leave. */
 int historian_stop(struct historian *h);
 
 #endif

@@ -72,9 +72,10 @@ int history_check(struct history *h, struct err *e);
  * replaced, or when another process uses it. */
 void history_checkpoint(struct history *h);
 
-/* Call it after -EBADMSG. Closes the handle without writing to the file. Then renames the file as
- * history_open does, and describes this, with the reason `why`, in `notice`. If another exporter
- * has already renamed the file, only closes the handle. Frees the handle even on failure. */
+/* Renames a corrupt file; call it after -EBADMSG. Closes and frees the handle without writing to
+ * the file, even on failure. Then renames the file as history_open does. `notice` receives a
+ * message with the new name and the reason `why`. If another exporter has already renamed the file,
+ * does not rename it. */
 int history_set_aside(struct history *take, const char *why, struct err *notice, struct err *e);
 
 /* Returns the size of the file and its -wal file, or of the database in memory, in bytes. */
@@ -84,8 +85,8 @@ struct run_begin {
 	const char *run_id;
 	const char *job_name; /* key of the job (collectors/base/job_key.h), as everywhere below */
 	/* A key that the job had before; NULL = none. history_run_begin moves the runs of this key
-	 * to `job_name`, unless one of them is open or comes from another `system` than this
-	 * run. */
+	 * to `job_name`. It moves none if one of them is open, or comes from another batch system
+	 * (`system`) than this run. */
 	const char *former_job;
 	const char *host;
 	double started_at, interval_seconds;
@@ -140,8 +141,8 @@ void history_rollback(struct history *h);
  * error of a failed commit. */
 int history_end(struct history *h, int code, struct err *e);
 
-/* Adds a run and returns 0. If a run with this id is already open, only its owner changes. If a run
- * with this id has ended, nothing changes. */
+/* Adds a run and returns 0. If a run with this id is already open, only changes its owner, the
+ * exporter that records it. If a run with this id has ended, does nothing. */
 int history_run_begin(struct history *h, const struct run_begin *b, struct err *e);
 
 /* Writes samples of open runs. Stops at the first faulty sample: returns -ENXIO if its run is
@@ -192,8 +193,8 @@ int history_count_unsent(struct history *h, enum history_receiver to, uint64_t *
 int history_run_sent(struct history *h, enum history_receiver to, const char *run_id,
 	enum outcome outcome, double at, struct err *e);
 
-/* The facts that decide whether the owner of an open run is gone. The owner is the exporter that
- * records the run. */
+/* The facts that decide whether an open run is an orphan: its owner, the exporter that records it,
+ * is gone. */
 struct orphan_rule {
 	double now, stale_seconds;
 	const struct run_root *here; /* boot id and PID namespace of this machine */
@@ -205,12 +206,12 @@ struct orphan_rule {
 	uint64_t leaving_start_ticks;
 };
 
-/* Marks open runs as interrupted if their owner is gone. The owner is the exporter that records the
- * run. It is gone after a reboot, or when rule->alive finds no process with the owner's pid and
- * start time in this PID namespace. An interrupted run ends at its last sample. Exceptions:
- * - If no wrapper records the run, the run stays open while its root process lives, because the
- *   next exporter continues it.
- * - The owner of a run in another or an unknown PID namespace cannot be looked up. The run is
+/* Marks open runs as interrupted if their owner, the exporter that records the run, is gone. The
+ * owner is gone after a reboot, or when rule->alive finds no process with its pid and start time.
+ * An interrupted run ends at its last sample. Exceptions:
+ * - A run without a wrapper stays open while its root process lives, because the next exporter
+ *   continues it.
+ * - If the run has another or an unknown PID namespace, its owner cannot be checked. The run is
  *   marked when its last sample is older than stale_seconds and older than three sample intervals.
  *
  * Closes at most 8 runs. Returns 1 when it must be called again, in a new transaction. */
@@ -229,10 +230,9 @@ enum history_limit { /* bits */
 };
 
 /* The limits of a history. 0 = no limit. Several exporters may use one file, and each of them
- * removes old runs. All should do so by the same limits, so an exporter that serves (`serves`)
- * stores its limits in the file. The file also stores to which receivers runs are sent
- * (`keep_unsent`), so that no exporter removes a run that was not sent yet. The stored values are
- * valid for 30 days. */
+ * removes old runs. To make all use the same limits, a server (`serves`) stores its limits in the
+ * file. The file also stores the receivers of runs (`keep_unsent`), so that no exporter removes a
+ * run that was not sent yet. The stored values are valid for 30 days. */
 struct history_limits {
 	/* Maximum number of ended runs of a job. If a job has more, its oldest runs are removed,
 	 * except one: the newest successful run whose memory limit differs clearly
@@ -317,8 +317,8 @@ int history_runs(struct history *h, const struct run_query *q, struct arena *are
 int history_runs_after(struct history *h, int64_t *position, size_t limit, struct arena *arena,
 	struct runs *ret, struct err *e);
 
-/* A summary of a job's runs, to find out cheaply whether they have changed. Two summaries of a job
- * differ if a run of the job began, ended, was corrected or was removed in between. */
+/* A summary of a job's runs, which is fast to read. If two summaries of a job differ, a run of the
+ * job began, ended, was corrected or was removed between them. */
 struct job_mark {
 	uint64_t runs, running, succeeded, interrupted;
 	double ids, seconds; /* sum of the runs' ids; sum of their durations */
@@ -468,16 +468,17 @@ struct recent_job {
 int history_recent_jobs(struct history *h, size_t runs, size_t limit, struct arena *arena,
 	struct recent_job **ret, size_t *ret_n, struct err *e);
 
-/* Reads the newest runs of a job from which its need of memory can be learnt: runs that were
- * measured, and that succeeded or were killed for lack of memory. Returns at most `limit` runs,
- * newest first. Fills only the outcome, the duration, the memory limit, the input size and the
- * largest value of memory_peak_bytes, because an index contains these and reading them is fast. All
- * other members are 0. */
+/* Reads the runs from which the memory request of a job is computed: runs that were measured, and
+ * that succeeded or were killed for lack of memory. Returns at most `limit` runs, newest first.
+ * Fills only the members that an index contains, because reading them is fast: the outcome, the
+ * duration, the memory limit, the input size and the largest value of memory_peak_bytes. All other
+ * members are 0. */
 int history_memory_runs(struct history *h, int64_t job, size_t limit, struct arena *arena,
 	struct runs *ret, struct err *e);
 
-/* Returns the number of runs that have ended so far, or a negative errno. Runs that were removed
- * still count, unless the newest run was removed. Takes the same time for any number of runs. */
+/* Returns the number of runs that have ended so far, or a negative errno. Removed runs count, too;
+ * only if the newest run was removed, the number is too low. Takes the same time for any number of
+ * runs. */
 int64_t history_ended(struct history *h);
 
 /* Lets the caller abandon a long read. While this handle reads, SQLite calls `over` regularly, even
@@ -494,9 +495,9 @@ void history_wait_while(struct history *h, bool (*patient)(void *context, double
 /* Begins a read transaction. All reads until history_close then see the same state of the file. */
 int history_hold(struct history *h, struct err *e);
 
-/* Returns a number that changes whenever another handle or process has committed a change, or a
- * negative errno. The call is cheap (PRAGMA data_version). -ESTALE: the file was deleted or
- * replaced. */
+/* Returns a number that changes whenever another handle or process has committed a change. The call
+ * is fast (PRAGMA data_version). Returns a negative errno on failure; -ESTALE = the file was
+ * deleted or replaced. */
 int64_t history_version(struct history *h);
 
 /* Returns a number that grows whenever a run begins, ends or is corrected, but not when samples are

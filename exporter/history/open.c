@@ -29,8 +29,8 @@
  * is found when the damaged page is read. */
 #define CHECK_BYTES_MAX (32 << 20)
 
-/* The cache is small to save memory. secure_delete is off, because it would write zeros over the
- * data of all removed runs, which costs time. */
+/* Settings of SQLite. The cache is small (256 KiB) to save memory. secure_delete is off to save
+ * time: it would write zeros over all removed data. */
 static const char writer_setup[] = "PRAGMA auto_vacuum = INCREMENTAL;"
 				   "PRAGMA journal_mode = WAL;"
 				   "PRAGMA wal_autocheckpoint = 512;"

@@ -46,8 +46,8 @@ void packed_stats_write(struct buf *out, const struct stats_form *f,
 	const struct column_stats *stats, size_t n, bool exact);
 
 /* Reads a blob. Statistics that the form does not have become NaN. Columns without values (n = 0)
- * are left out. `*ret` is in `arena`; its column names are those of `f`, so `f` must live as long.
- * Returns -EBADMSG for a damaged blob. */
+ * are left out. `*ret` is in `arena`, but uses the column names of `f`: `f` must live as long as
+ * `*ret`. Returns -EBADMSG for a damaged blob. */
 int packed_stats_read(const struct stats_form *f, const void *blob, size_t size,
 	struct arena *arena, struct column_stats **ret, size_t *ret_n);
 

@@ -15,12 +15,12 @@
  * runs. */
 #define RUNS_BETWEEN 32
 
-/* A step of drop_oldest_samples looks at most at this many runs with samples. */
+/* A step of drop_oldest_samples checks at most this many runs. */
 #define LOOKS_AT_ONCE 4096
 
-/* The file is shortened when its free pages are more than this number and more than a quarter of
- * all pages, or when the file exceeds its limit. Otherwise the free pages stay in the file for new
- * samples. */
+/* Free pages of the file are kept for new samples while there are at most this many, or while they
+ * are at most a quarter of all pages. Otherwise, or when the file exceeds its limit, the file is
+ * shortened. */
 #define FREE_PAGES_KEPT 256
 
 /* When the file is too large, each open run keeps this many newest samples at full rate. */
@@ -29,7 +29,7 @@
 struct doomed_runs {
 	size_t n;
 	int64_t run[RUNS_AT_ONCE];
-	/* id of the run's job, to remove the job if it has no run left; 0 = do not remove it */
+	/* id of the run's job, which is removed with its last run; 0 = keep the job */
 	int64_t job[RUNS_AT_ONCE];
 };
 
@@ -218,9 +218,9 @@ static int next_sampled(struct history *h, int64_t *run, struct err *e)
 	return code;
 }
 
-/* Removes samples, of the oldest runs first. A pass over all runs takes several calls. If a pass
- * has removed samples, another pass follows, because a run that was skipped as the newest of its
- * job may not be the newest any more. */
+/* Removes samples; the oldest runs lose theirs first. A pass over all runs takes several calls. If
+ * a pass has removed samples, another pass follows: a run that was skipped, because it was the
+ * newest of its job, may now have a newer run. */
 static int drop_oldest_samples(struct history *h, struct sample_pass *pass, bool newest_too,
 	uint64_t enough_bytes, struct err *e)
 {
@@ -378,10 +378,10 @@ static int limit_wal(struct history *h, const struct history_limits *l, const st
 	return sql_exec(&h->file, text, "set up", e);
 }
 
-/* If the -wal file exceeds its part of the limit, copies it into the database and empties it. The
- * -wal file grows while another process reads it, because SQLite cannot overwrite a -wal file that
- * is being read. If the history is full, it takes no more runs (historian_takes_runs), so no later
- * write would empty the -wal file. */
+/* Copies the -wal file into the database and empties it, if it is larger than 1/WAL_PARTS of
+ * max_bytes. It grows while another process reads it, because SQLite cannot overwrite a -wal file
+ * that is being read. SQLite itself would empty it only at a later write, and a full history may
+ * get no more writes (historian_takes_runs). */
 static int empty_wal(struct history *h, const struct history_limits *l, struct err *e)
 {
 	if (!l->max_bytes || history_wal_bytes(h) <= l->max_bytes / WAL_PARTS)

@@ -1,4 +1,4 @@
-/* Reads runs of all jobs, from which the need of one job can be estimated. */
+/* Reads runs of other jobs, from which the request of a job with few runs is estimated. */
 #include "exporter/history/tables.h"
 
 #include <errno.h>

@@ -9,8 +9,8 @@
 #include "collectors/runs.h"
 
 #define SHORTEST_INTERVAL_NS 1000000
-/* If a run is younger than this in its first snapshot, the machine's counters in this snapshot are
- * used as their values at the start of the run. Hardly any growth is missed. */
+/* If a run is younger than this many seconds in its first snapshot, the machine's counters in this
+ * snapshot count as their values at the start of the run. Hardly any growth is missed. */
 #define JUST_NOW_SECONDS 0.1
 
 struct recorded_run {
@@ -158,8 +158,8 @@ static void fill_row(struct sample_rows *f, struct recorded_run *r,
 		double now = metric >= 0 ? reading->value[metric] : f->system[i];
 
 		row->value[i] = folded(f->columns->metric[i]->fold, r->last[i], now);
-		/* If `now` is unknown, keep the last known value, because the next growth is
-		 * counted from that value. */
+		/* If `now` is unknown, keep the last known value: the next growth is counted from
+		 * it. */
 		if (!isnan(now))
 			r->last[i] = now;
 	}

@@ -13,10 +13,11 @@ struct sample_rows *sample_rows_new(const struct columns *columns);
 void sample_rows_free(struct sample_rows *f);
 
 /* Starts to record a run that appears in snapshot `s` or later. The growth of the run's counters is
- * counted from 0, and the growth of the machine's counters from their values in `s`. If `s`
- * contains the run, its first row covers the run from its start. If the run is older than 0.1 s in
- * `s`, the first row contains no growth of the machine's counters, because their values at the
- * start of the run are unknown. */
+ * counted from 0. The growth of the machine's counters is counted from their values in `s`.
+ *
+ * If `s` contains the run, its first row covers the run from its start. If the run is older than
+ * 0.1 s in `s`, the values of the machine's counters at its start are unknown. Their growth in the
+ * first row is then NaN. */
 void sample_rows_begin(struct sample_rows *f, const char *run_id, const struct snapshot *s);
 
 /* Continues to record a run of which an earlier exporter recorded the last row `seconds` ago.
@@ -25,10 +26,10 @@ void sample_rows_begin(struct sample_rows *f, const char *run_id, const struct s
 void sample_rows_continue(struct sample_rows *f, const char *run_id, const struct snapshot *s,
 	const double *base, double seconds);
 
-/* Creates one row for each recorded run, or only for `run_id` if it is not NULL. Sets `*ret` to the
- * rows and returns their number. A row covers the time since the last row of its run. While a run
- * has not ended, it gets no row within 1 ms after its last row. The rows are valid until the next
- * call. */
+/* Creates one row for the run `run_id`; `run_id` NULL = one row for each recorded run. Sets `*ret`
+ * to the rows and returns their number. A row covers the time since the last row of its run. If
+ * this time is below 1 ms and the run has not ended, the run gets no row. The rows are valid until
+ * the next call. */
 size_t sample_rows_read(struct sample_rows *f, const struct snapshot *s, const char *run_id,
 	const struct sample **ret);
 

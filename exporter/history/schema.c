@@ -51,7 +51,7 @@ static const char *const migrations[] = {
 	"ALTER TABLE run ADD COLUMN forwarded_at REAL;"
 	"CREATE INDEX run_unforwarded ON run(ended_at) WHERE forwarded_at IS NULL AND outcome <> "
 	"'running';",
-	/* Adds the machine on which a run ran, and the source of its network numbers. */
+	/* Adds the machine of a run, and the source of the run's network numbers. */
 	"ALTER TABLE run ADD COLUMN network_source TEXT;"
 	"ALTER TABLE run ADD COLUMN architecture TEXT;"
 	"ALTER TABLE run ADD COLUMN vendor TEXT;"
@@ -90,7 +90,7 @@ static const char *const migrations[] = {
 	 "REAL, doubted_mono REAL)"
 	 " STRICT;"
 	 "INSERT INTO age_clock(agreed_wall) SELECT max(coalesce(ended_at, started_at)) FROM run;"),
-	/* Adds numbers that show how far the measurements of a run can be trusted. */
+	/* Adds data about the measurements of a run: they show whether its numbers are correct. */
 	"ALTER TABLE run ADD COLUMN cpu_foreign_seconds REAL;"
 	"ALTER TABLE run ADD COLUMN machine_cpus REAL;"
 	"ALTER TABLE run ADD COLUMN machine_memory_bytes REAL;"
@@ -139,9 +139,9 @@ static const char *const migrations[] = {
 	"ALTER TABLE note ADD COLUMN server_pid_namespace INTEGER;"
 	"ALTER TABLE note ADD COLUMN server_boot_id TEXT;",
 	/* job.name becomes the key of the job (collectors/base/job_key.h), which also contains the
-	 * namespace. The namespace comes from the labels of the job's runs. If its runs have
-	 * several namespaces, the job is split into one job for each namespace. Runs without a
-	 * namespace, and the counts of removed runs, stay with a job without a namespace. */
+	 * namespace. The namespace comes from the labels of the job's runs. A job whose runs have
+	 * several namespaces is split into one job for each namespace. The original job then has no
+	 * namespace. It keeps the runs without a namespace, and the counts of removed runs. */
 	("CREATE TABLE place(run INTEGER PRIMARY KEY, job INTEGER NOT NULL, space TEXT NOT NULL) STRICT;"
 	 "INSERT INTO place SELECT id, job, json_extract(labels, '$.namespace') FROM (SELECT r.id, r.job,"
 	 " coalesce(c.labels, r.labels) AS labels FROM run r LEFT JOIN circumstances c ON c.id = r.circumstances)"
@@ -404,8 +404,8 @@ static int bring_up_to_date(struct history *h, struct err *e)
 	return code ? code : history_read_columns(h, e);
 }
 
-/* Prepares the statement that inserts a sample. It uses VALUES: with a SELECT from the same table,
- * SQLite would first copy all rows into a temporary table. */
+/* Prepares the statement that inserts a sample. INSERT ... SELECT from the same table would be
+ * slower, because SQLite would first copy all rows into a temporary table. */
 static int prepare_add_sample(struct history *h, struct err *e)
 {
 	struct buf b = BUF_MAX(SQL_MAX);

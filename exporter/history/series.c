@@ -58,10 +58,10 @@ static struct sql select_samples(struct history *h, const struct history_part *p
 	return q;
 }
 
-/* Adjusts the values of one column in the three rows of a bucket, so that the rows can be read as
- * samples. The rows with the lowest and the highest value each stand for one sample. The first row
- * gets the mean, or the growth, of all other samples. `whole` is the duration of the bucket, and
- * `part` that of one sample. */
+/* Changes the values of one column in the three rows of a bucket, so that they have the same total
+ * as its samples. The rows with the lowest and the highest value then each count as one sample. The
+ * first row gets the mean, or the growth, of all other samples. `whole` is the duration of the
+ * bucket in seconds, and `part` the duration of one sample. */
 static void spread_value(struct series_loading *l, size_t column, double whole, double part)
 {
 	double *mean = &l->values[column][l->bucket], *lowest = mean + 1, *highest = mean + 2;
@@ -76,8 +76,8 @@ static void spread_value(struct series_loading *l, size_t column, double whole, 
 		return;
 	}
 	*mean = (*mean * whole - (*lowest + *highest) * part) / rest;
-	/* If the samples of the bucket differ in length, the computed mean can lie slightly outside
-	 * of the two extremes. */
+	/* This formula assumes that all samples have the same length. If they do not, the result
+	 * can be slightly below the lowest or above the highest value. */
 	*mean = *mean < *lowest ? *lowest : *mean > *highest ? *highest : *mean;
 }
 
@@ -150,8 +150,8 @@ static void join_rows(struct series_loading *l, size_t from, size_t width)
 }
 
 /* Makes room for more rows by merging rows. Each of the first `joined` rows was already merged from
- * `width` rows. Merges the later rows in groups of `width`, too. If more than half of the room is
- * used even then, merges all rows in pairs. */
+ * `width` rows. Merges the rows after them in groups of `width`, too. If more than half of the room
+ * is still used, merges all rows in pairs. */
 static void make_room(struct series_loading *l)
 {
 	if (l->width > 1)

@@ -118,9 +118,9 @@ bool sql_moved(const struct sql_file *f)
 
 	if (sqlite3_file_control(f->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK)
 		return false;
-	/* SQLite also reports a file as moved when this process may not search its folder any more.
-	 * Do not count this: the open file can still be written, but it could not be opened
-	 * again. */
+	/* SQLite also reports a file as moved when this process has lost the right to search its
+	 * folder. Return false in this case: the open file can still be written, but it could not
+	 * be opened again. */
 	return moved && (stat(f->path, &st) == 0 || errno != EACCES);
 }
 

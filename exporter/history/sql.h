@@ -78,7 +78,7 @@ void sql_again(struct sql *q);             /* resets the statement for new param
 int sql_type(const struct sql *q);   /* type of the next column: SQLITE_TEXT, ... */
 void sql_skip(struct sql *q);        /* skips a column */
 const char *sql_text(struct sql *q); /* may be NULL; valid until the next row */
-/* Like sql_text, for a column that is never NULL in an undamaged file. If it is NULL, returns "",
+/* Like sql_text, for a column in which NULL means that the file is damaged. For NULL, returns "",
  * and the next sql_row returns -EBADMSG. */
 const char *sql_name(struct sql *q);
 const char *sql_keep_text(struct sql *q, struct arena *arena);

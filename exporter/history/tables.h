@@ -22,9 +22,9 @@ enum sample_kind {
 	/* the mean of a value, the sum of a counter's growth, or the maximum of a high-water
 	 * mark */
 	SAMPLE_MEAN,
-	/* lowest value; for a counter's growth: lowest rate * duration of the bucket */
+	/* lowest value; for a counter: lowest growth per second * duration of the bucket */
 	SAMPLE_LOWEST,
-	/* highest value; for a counter's growth: highest rate * duration of the bucket */
+	/* highest value; for a counter: highest growth per second * duration of the bucket */
 	SAMPLE_HIGHEST,
 };
 #define ROWS_OF_BUCKET 3
@@ -38,8 +38,8 @@ struct history_column { /* a column in the file */
 	bool absent; /* true = the program asked for the column, but the file lacks it */
 };
 
-/* X(name): a text about a run. Many runs have the same texts, so that the file stores each
- * combination only once (circumstances.c). */
+/* X(name): a text about a run. Many runs have the same texts, so the file stores each combination
+ * only once (circumstances.c). */
 /* clang-format off */
 #define CIRCUMSTANCES(X) \
 X(vendor) X(instance_type) X(region) X(zone) X(allocation) X(system) X(labels) X(architecture) X(cpu_level) \
@@ -281,8 +281,8 @@ struct history {
 		int64_t next; /* id of the run from which the pass goes on */
 		bool any;     /* true = the pass has removed samples */
 	} older_samples, newest_samples;
-	/* Start of the newest run that this handle removed because of the size of the file, in
-	 * seconds since 1970 UTC. 0 = no run was removed. */
+	/* Start time of a run, in seconds since 1970 UTC: the newest run that this handle removed
+	 * because the file was too large. 0 = no run was removed. */
 	double no_room_until;
 	bool (*over)(void);     /* see history_give_up_when */
 	uint64_t not_plausible; /* number of runs with impossible numbers in this transaction */
@@ -334,8 +334,8 @@ unsigned history_lost_pages(void);
  * database. */
 int history_check_intact(const struct history *h, struct err *e);
 
-/* A read transaction. Several reads in it see the same state of the file. If the caller has already
- * begun a transaction, the reads use that transaction. */
+/* A read transaction: all reads in it see the same state of the file. If the caller has already
+ * begun a transaction, no new transaction is begun. */
 struct sql_reading {
 	struct history *history; /* NULL = the caller's transaction is used */
 };
@@ -356,8 +356,9 @@ const struct history_column *history_find_column(const struct history *h, const 
 void history_add_name(struct buf *b, const char *name); /* quotes the name */
 
 /* ---- write.c ---- */
-/* Call it after a run that started at `started_at` was added, changed or removed. If the job has no
- * newer run, copies facts of its newest run to the row of the job again. */
+/* Updates the copies of facts of the job's newest run in the row of the job. Call it after a run
+ * that started at `started_at` was added, changed or removed. Does nothing if the job has a newer
+ * run. */
 int history_set_last_run(struct history *h, int64_t job, double started_at, struct err *e);
 
 /* ---- circumstances.c ---- */
@@ -433,18 +434,21 @@ int history_find(struct history *h, const char *run_id, struct found_run *ret,
 int history_last_sample(struct history *h, int64_t run, int64_t *id, double *at, struct err *e);
 
 /* ---- shared_settings.c ---- */
-/* Makes all exporters that use the file enforce the same limits. If this exporter serves
- * (l->serves), stores its limits in the file. Also stores to which receivers it sends runs. Then
- * replaces each limit that the user did not set (a bit in l->defaults) by the stored one, if there
- * is one. On return, `l` contains the limits to enforce (see struct history_limits). */
+/* Makes all exporters that use the file enforce the same limits:
+ * - stores the limits of this exporter in the file, if it is a server (l->serves)
+ * - stores to which receivers this exporter sends runs
+ * - replaces each limit that the user did not set (a bit in l->defaults) by the stored limit, if
+ *   there is one
+ *
+ * On return, `l` contains the limits to enforce (see struct history_limits). */
 int history_agree(struct history *h, struct history_limits *l, double now, struct err *e);
 
 /* ---- downsample.c ---- */
-/* history_thin and history_thin_open merge old samples into buckets of a minute. A call does one
- * step. It returns 1 when there may be more to do, and 0 when there was nothing to do. history_thin
- * merges samples that are older than full_rate_seconds. */
+/* Both functions thin samples (merge them into buckets). A call does one step. It returns 1 when
+ * there may be more to do, and 0 when there was nothing to do. history_thin thins samples that are
+ * older than full_rate_seconds, and the oldest samples of very long open runs. */
 int history_thin(struct history *h, double full_rate_seconds, double now, struct err *e);
-/* Thins the samples of open runs, except the newest `keep` samples of each run. */
+/* Thins all samples of open runs, except the newest `keep` samples of each run. */
 int history_thin_open(struct history *h, int64_t keep, struct err *e);
 
 /* Copies `size` bytes of `rows` into the arena. */

@@ -131,8 +131,8 @@ static int find_former(struct history *h, const struct run_begin *b, int64_t ids
 	return code;
 }
 
-/* If the job had another name before (b->former_job), moves the runs and the counts of that job to
- * this job, and removes that job. */
+/* If the job had another name before (b->former_job), the file has a job with this old name. Moves
+ * its runs and counts to the job b->job_name, and removes the old job. */
 static int move_former(struct history *h, const struct run_begin *b, struct err *e)
 {
 	static const enum history_statement steps[] = {
@@ -219,9 +219,9 @@ static int drop_samples(struct history *h, int64_t run, struct err *e)
 	return sql_use_run(h, STATEMENT_DROP_SAMPLES, all, ARRAY_LEN(all), e);
 }
 
-/* Computes the statistics of a run. If f->not_measured is set, drops the statistics and the
- * samples. If one of the numbers is impossible, drops them, too, because all numbers come from the
- * same wrong readings; in this case, writes the reason to `why` and sets f->not_measured to it. */
+/* Computes the statistics of a run. If one of them is impossible, writes the reason to `why` and
+ * sets f->not_measured to it. If f->not_measured is set, drops all statistics and samples of the
+ * run: one impossible number means that the readings were wrong. */
 static int measured(struct history *h, const struct found_run *r, struct run_finish *f,
 	struct err *why, struct run *ret, struct arena *arena, struct err *e)
 {
@@ -376,9 +376,9 @@ static int is_of_job(struct history *h, int64_t job, const char *name, struct er
 	return sql_row(&q, e);
 }
 
-/* Sets a larger page cache, for batches of forwarded runs. Such a batch changes pages all over the
- * file. If they did not fit into the cache, SQLite would write them to the -wal file and read them
- * again, several times in one transaction. */
+/* Sets a page cache of 2 MiB, for batches of forwarded runs. Such a batch changes pages all over
+ * the file. With a smaller cache, SQLite would write a page to the -wal file and read it again,
+ * several times in one transaction. */
 #define LARGE_CACHE "PRAGMA cache_size = -2048;"
 
 static int enlarge_cache(struct history *h, struct err *e)

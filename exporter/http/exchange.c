@@ -131,8 +131,8 @@ static void refuse(struct exchange *x)
 		"too many large answers are being made or sent; try again in a second");
 }
 
-/* An answer that a loose thread makes. The connection may end before that thread does, so the
- * struct has its own copies of the texts of the request. */
+/* An answer that a loose thread makes. The struct has its own copies of the texts of the request,
+ * because the connection may end before the thread. */
 struct answering {
 	struct slow_work work; /* must be the first member */
 	struct site *site;

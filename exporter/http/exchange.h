@@ -25,8 +25,8 @@ struct exchange {
 	struct site *site;
 	struct MHD_Connection *connection;
 	char *target;
-	/* headers_seen: libmicrohttpd has called on_request for the headers. entry_requested: the
-	 * rate limit has counted the request. */
+	/* headers_seen: on_request has checked the headers. entry_requested: the rate limit has
+	 * counted the request. */
 	bool headers_seen, entry_requested;
 	bool decided; /* `entry` is final */
 	enum web_entry entry;
@@ -40,20 +40,19 @@ struct exchange {
 	bool body_dropped;
 	struct buf body;
 	uint64_t received; /* bytes of the body read so far */
-	/* slow_queue: the queue that makes the answer; NULL = none, or slow_queue_leave was called.
-	 * `answer` is valid while `answered` is true. */
+	/* the queue that makes the answer; NULL = none, or slow_queue_leave was called */
 	struct slow_queue *slow_queue;
 	struct slow_task slow_task;
 	struct http_request request;
 	struct http_answer answer;
 	size_t weight; /* size of the answer's body in bytes */
-	bool answered;
+	bool answered; /* true = `answer` is valid */
 };
 
 struct visit *exchange_visit(struct MHD_Connection *connection);
 
-/* `uri` is the target of the request before decoding. It is copied, because later callbacks of
- * libmicrohttpd get only a target that is decoded and cut off at %00. */
+/* `uri` is the target of the request before decoding. It is copied: libmicrohttpd gives later
+ * callbacks only a decoded target that is cut off at %00. */
 struct exchange *exchange_new(struct site *site, const char *uri,
 	struct MHD_Connection *connection);
 void exchange_free(struct exchange *x);
@@ -61,11 +60,12 @@ void exchange_free(struct exchange *x);
 struct http_request exchange_request(const struct exchange *x, const char *method);
 
 /* Appends a piece of the body if keeps_body is true. If the bodies of all requests together exceed
- * their memory limit (memory_budget.changes), drops this body and sets body_dropped. */
+ * their memory limit (memory_budget.changes), drops the body of this request and sets
+ * body_dropped. */
 void exchange_keep(struct exchange *x, const char *data, size_t len);
 
-/* Returns true when a proxy could read the request differently (exporter/http/framing.h). `version`
- * is the HTTP version, such as MHD_HTTP_VERSION_1_1. */
+/* Returns true when a proxy and this server could read the request differently
+ * (exporter/http/framing.h). `version` is the HTTP version, such as MHD_HTTP_VERSION_1_1. */
 bool exchange_is_ambiguous(const struct exchange *x, const char *version);
 
 /* Returns Content-Length in bytes; 0 = absent or not a number. */

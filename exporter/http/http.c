@@ -264,10 +264,10 @@ static enum MHD_Result on_headers(struct http *h, struct exchange *x, const char
 }
 
 /* libmicrohttpd calls this function after the headers, for each piece of the body, and at the end
- * of the request. The body of a POST is kept if it has at most CHANGE_BODY_MAX bytes. Any other
- * body is read and dropped, because a client that is still sending may not read the answer. After
- * BODY_READ_MAX bytes, the connection is closed. Requests with other methods are answered at once,
- * and the connection is then closed. */
+ * of the request. A POST may have a body of CHANGE_BODY_MAX bytes. A longer body is read and
+ * dropped, because a client that is still sending may not read the answer. After BODY_READ_MAX
+ * bytes, the connection is closed. A request with another method is answered without reading its
+ * body, and the connection is then closed. */
 static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url,
 	const char *method, const char *version, const char *body, size_t *body_len, void **state)
 {
@@ -333,10 +333,9 @@ static unsigned connections_max(const struct options *o)
 }
 
 /* Limits the socket buffers of connections, which inherit the sizes from the listening socket `fd`.
- * By default, an unread answer fills megabytes of socket buffers, which count towards the memory
- * limit of the control group in cgroup v2. The TCP segments are made small, too. If only a few
- * large segments fitted into a buffer, the sender would wait 40 ms for each delayed
- * acknowledgement. */
+ * By default, an unread answer fills megabytes of socket buffers, and cgroup v2 counts them as
+ * memory of the control group. Also makes the TCP segments small, so that a buffer holds several of
+ * them. With only a few segments, the sender would wait 40 ms for each delayed acknowledgement. */
 static void bound_buffers(int fd)
 {
 	int bytes = (int)memory_budget()->socket, segment = bytes / SEGMENTS;
@@ -348,8 +347,8 @@ static void bound_buffers(int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &segment, sizeof segment);
 }
 
-/* Sets the URL of a server. If it listens on all interfaces ("0.0.0.0"), the URL contains
- * "localhost" instead, because a browser cannot open that address. */
+/* Sets the URL of a server. If the server listens on all interfaces ("0.0.0.0"), the URL contains
+ * "localhost" instead, because a browser cannot open "0.0.0.0". */
 static void set_url(struct http_server *s, bool with_tls)
 {
 	static const char *const all[] = {"0.0.0.0:", "[::]:"};

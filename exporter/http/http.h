@@ -26,15 +26,16 @@ const char *http_address(const struct http *h, size_t i);
  * sockets are served. Both texts live as long as `h`. */
 const char *http_page_url(const struct http *h, const char **address);
 
-/* http_stop waits at most this long for an answer from the history, because the disk may hang. */
+/* http_stop waits at most this many seconds for a thread that reads the history, because the disk
+ * may hang. */
 #define HTTP_LEAVE_SECONDS 5
 
 /* Closes all connections, joins the threads and frees `h`. NULL does nothing.
  *
- * If a thread still reads the history for an answer after HTTP_LEAVE_SECONDS, logs an error and
- * returns -ETIMEDOUT. That thread still uses `app`, so the caller must end the program by _exit(2).
- * http_stop waits without a time limit for event streams and for other reads from the disk. If it
- * waits too long, the exit deadline (exporter/lifecycle/exit_deadline.h) ends the program. */
+ * If a slow request still reads the history after HTTP_LEAVE_SECONDS, logs an error and returns
+ * -ETIMEDOUT. Its thread still uses `app`, so the caller must end the program by _exit(2). The wait
+ * for event streams and for other reads has no limit of its own, but the exit deadline
+ * (exporter/lifecycle/exit_deadline.h) ends the program. */
 int http_stop(struct http *h);
 
 #endif

@@ -14,7 +14,7 @@ STAILQ_HEAD(slow_tasks, slow_task);
 struct slow_queue {
 	struct worker worker;
 	bool loose;
-	/* work that has not returned in time; NULL = none; only for the queue's thread */
+	/* work that hangs (SLOW_WORK_SECONDS); NULL = none; only for the queue's thread */
 	struct slow_work *hung;
 	pthread_mutex_t lock; /* guards the members below */
 	struct slow_tasks waiting;
@@ -22,8 +22,8 @@ struct slow_queue {
 	bool stop;
 };
 
-/* The function of the worker: runs one task. When the queue stops, task->run is still called for
- * the waiting tasks, but only to refuse their requests. */
+/* The function of the worker: runs one task. When the queue stops, the waiting tasks are run, too,
+ * but with `wanted` false: they refuse their requests. */
 static double task_loop(void *context)
 {
 	struct slow_queue *q = context;

@@ -16,9 +16,9 @@
 /* One request. The caller owns the struct and keeps it until `run` was called. */
 struct slow_task {
 	STAILQ_ENTRY(slow_task) link;
-	/* Makes the answer. Called on the queue's thread. If `wanted` is false, the answer must be
-	 * a refusal, because the queue stops or too many bytes are unsent. The function must call
-	 * slow_queue_weigh before other threads see the answer. */
+	/* Makes the answer. Called on the queue's thread. `wanted` false = make a refusal, because
+	 * the queue stops or too many bytes are unsent. The function must call slow_queue_weigh
+	 * before other threads can send the answer. */
 	void (*run)(struct slow_task *task, bool wanted);
 };
 
@@ -32,15 +32,15 @@ struct slow_work {
 	void (*drop)(struct slow_work *work);
 };
 
-/* A slow_work that uses no CPU time for this many seconds counts as hanging. */
+/* A struct slow_work hangs if its thread uses no CPU time for this many seconds. */
 #define SLOW_WORK_SECONDS 3.0
 
 struct slow_queue;
 
 /* Opens a queue and starts its thread. `most` is the maximum number of tasks between
- * slow_queue_take and slow_queue_leave. `most_bytes` is the limit of unsent bytes. When the limit
- * is reached, no further answer is made; the last answer may exceed the limit. `loose`: true = the
- * disk may never answer, so tasks must use slow_queue_work. */
+ * slow_queue_take and slow_queue_leave. `most_bytes` is the limit of unsent bytes: a task is
+ * refused when the answers before it have reached the limit. `loose` true = the disk may never
+ * answer, so tasks must use slow_queue_work. */
 int slow_queue_open(struct slow_queue **ret, bool loose, size_t most, size_t most_bytes,
 	struct err *e);
 
@@ -48,9 +48,9 @@ int slow_queue_open(struct slow_queue **ret, bool loose, size_t most, size_t mos
 bool slow_queue_is_loose(const struct slow_queue *q);
 
 /* Calls take->make on a loose thread while the queue's thread waits. Returns true when take->make
- * has returned; the caller then frees the work. Returns false when take->make hangs
- * (SLOW_WORK_SECONDS). While an earlier work hangs, returns false and does not call take->make.
- * Call it only on the queue's thread. */
+ * has returned; the caller then frees `take`. Returns false when take->make hangs
+ * (SLOW_WORK_SECONDS). While an earlier call of `make` hangs, returns false and does not call
+ * take->make. Call it only on the queue's thread. */
 bool slow_queue_work(struct slow_queue *q, struct slow_work *take);
 
 /* Adds a task. Returns false and never calls task->run when the queue is full or stops. */

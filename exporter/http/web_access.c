@@ -36,7 +36,8 @@ struct watched {
 	struct watched_file {
 		char *path;
 		struct web_stamp stamp;
-		/* newest stamp of the file, and the time at which this stamp was first seen */
+		/* stamp of the file at the last check, and the time at which this stamp was first
+		 * seen */
 		struct web_stamp seen;
 		struct mono since;
 	} file[FILES_MAX];
@@ -191,8 +192,8 @@ static bool is_being_written(struct watched_file *f, const struct web_stamp *now
 	       mono_seconds_between(f->since, t.mono) < SETTLE_SECONDS;
 }
 
-/* Returns true when a file has changed and no file is still being written. The caller holds the
- * lock. */
+/* Returns true when the files must be loaded again: one has changed, and none is still being
+ * written. The caller holds the lock. */
 static bool changed(struct web_access *w)
 {
 	bool ret = false;
@@ -344,8 +345,9 @@ struct web_version *web_access_hold(struct web_access *w)
 
 /* ---- access ---- */
 
-/* The rate limit: takes a token for a request, or returns false when there is none. There are at
- * first rate_burst tokens, and never more, as in golang.org/x/time/rate. */
+/* The rate limit, a token bucket as in golang.org/x/time/rate. Takes a token for a request, or
+ * returns false when there is none. The bucket has rate_burst tokens at first, which is also its
+ * maximum. */
 static bool within_rate(struct web_access *w, const struct web_config *c)
 {
 	if (!(c->rate_interval > 0))

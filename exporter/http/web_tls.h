@@ -21,9 +21,9 @@ void web_tls_free(struct web_tls *t); /* NULL does nothing; call after its sessi
 bool web_tls_attach(struct web_tls *t, gnutls_session_t session);
 
 /* Writes the GnuTLS priority string of the configuration. `key_exchange` is "ECDHE-RSA" or
- * "ECDHE-ECDSA", depending on the certificate's key. Suites with another key exchange are left out,
- * because GnuTLS would combine their ciphers with `key_exchange` and so offer suites that the file
- * does not list. */
+ * "ECDHE-ECDSA", depending on the certificate's key. Suites with another key exchange are left out.
+ * GnuTLS would combine their ciphers with `key_exchange`, and offer suites that the file does not
+ * list. */
 void web_config_priorities(const struct web_config *c, const char *key_exchange, struct buf *out);
 
 #endif

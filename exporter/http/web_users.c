@@ -41,8 +41,8 @@ struct password_job {
 	char *password, *hash;
 	bool known_name;
 	uint64_t address;
-	/* true = this is the first waiting check of its client address; later ones have the same
-	 * password */
+	/* true = the first waiting check of its client address; later checks of the address are for
+	 * the same password */
 	bool first;
 	void (*resume)(void *context);
 	void *context;
@@ -52,7 +52,8 @@ struct web_users {
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	bool stopping;
-	/* number of references to this struct; the thread and the owner have one each */
+	/* number of references to this struct: one of the thread, and one of the caller of
+	 * web_users_start */
 	unsigned holders;
 	unsigned char secret[KEY_SIZE];
 	struct known_passwords known[KINDS];
@@ -61,7 +62,7 @@ struct web_users {
 	struct password_job job[WEB_USERS_WAITING_MAX];
 };
 
-/* ---- limit of wrong passwords: a bucket is stored as the time when it will be full ---- */
+/* ---- limit of wrong passwords: a bucket is stored as the time at which it is full ---- */
 
 #define REFILL_NS (FAILURE_SECONDS * NS_PER_S)
 
@@ -152,10 +153,10 @@ void web_users_free(struct web_users *u)
 	let_go(u);
 }
 
-/* Computes the key under which the cache stores the result for a name and a password. The password
- * itself is not stored. The key is useless without `u->secret`, which exists only in this process.
- * The key also depends on the hash in the file, so that cached results become invalid when the hash
- * changes. */
+/* Computes the key of the cache for a name and a password. The cache does not store passwords, and
+ * passwords cannot be guessed from a key without `u->secret`, which exists only in this process.
+ * The key also depends on the hash in the configuration file. Cached results therefore become
+ * invalid when the hash changes. */
 static bool key_of(const struct web_users *u, const char *name, const char *hash,
 	const char *password, struct password_key *ret)
 {
@@ -171,10 +172,10 @@ static bool key_of(const struct web_users *u, const char *name, const char *hash
 	return ok;
 }
 
-/* Returns a hash for a request whose name does not exist. The password is checked against this hash
- * before the request is refused, so that the time until the answer does not reveal which names
- * exist. Hashes may differ in cost, so the hash of one of the users is returned, always of the same
- * user for the same name. */
+/* Returns a hash for a request with an unknown user name. Its password is checked against this
+ * hash, so that the time until the refusal does not reveal which names exist. Hashes may differ in
+ * cost. The result is therefore the hash of a real user, and always of the same user for the same
+ * name. */
 static const char *hash_for_stranger(const struct web_users *u, const struct web_question *q)
 {
 	struct password_key key;
@@ -350,8 +351,8 @@ static enum web_entry enqueue(struct web_users *u, const struct web_question *q,
 }
 
 /* Decides about a password by the caches and the limits. WEB_WAIT = the password must be checked.
- * While a different password from this address is being checked, even a password that was right for
- * another client address is refused. The caller holds the lock. */
+ * WEB_OVERLOADED = another password from this address is being checked, even if this password was
+ * right for another address. The caller holds the lock. */
 static enum web_entry look_up(struct web_users *u, const struct password_key *key, uint64_t address)
 {
 	const struct password_job *waiting = job_from(u, address);

@@ -39,8 +39,8 @@ enum web_entry {
 /* Starts the thread that checks passwords. It is not started later, when the first password
  * arrives, because starting a thread may fail then. */
 int web_users_start(struct web_users **ret, struct err *e);
-/* Call it after web_users_stop. Frees `u`, or, if a check is running, lets the checking thread free
- * `u` after the check. NULL does nothing. */
+/* Call it after web_users_stop. Frees `u`. If a password is being checked, the checking thread
+ * frees `u` after the check. NULL does nothing. */
 void web_users_free(struct web_users *u);
 
 /* Resumes all waiting requests. Later requests whose password has no cached result get
@@ -70,7 +70,7 @@ enum web_entry web_users_ask(struct web_users *u, const struct web_question *q);
 #define FAILURE_SECONDS   1
 #define FAILURE_ADDRESSES 512
 
-/* All members are 0 at first, when there were no wrong passwords yet. */
+/* Begin with all members 0: no wrong passwords. */
 struct failure_limit {
 	struct failure_bucket {
 		uint64_t address;
