@@ -24,8 +24,8 @@
 #define PATH_BUF_MAX 8192
 
 /* Version of the tables, stored as PRAGMA user_version. A file with another version is renamed, and
- * a new file is begun. Files of version 1 can have the spot price of a server as its on-demand
- * price. */
+ * a new file is begun. This is needed for version 1, whose files may have a spot price as the
+ * on-demand price of a server. */
 #define CATALOGUE_CACHE_VERSION 2
 
 struct catalogue_cache {
@@ -107,8 +107,8 @@ static const char other_tables[] =
 static const char *const saved_tables[] = {"vendor", "region", "server", "server_price", "country",
 	"vendor_compliance_link", "currency", "benchmark", "benchmark_score", "_metadata"};
 
-/* Returns true when the field has a column in the table of `part`. Prices of a server are rows of
- * the table server_price, so the server table has no price columns. */
+/* Returns true when the field `f` has a column in the cache's table for `part`. The table of
+ * servers has no price columns, because each price is a row of the table server_price. */
 static bool is_kept(const struct field *f, enum field_part part)
 {
 	return f->part == part &&
@@ -157,12 +157,12 @@ static int catalogue_cache_create_tables(const struct catalogue_cache *k, struct
 	return code;
 }
 
-/* Renames an unusable file and begins an empty one: all data of a cache can be fetched again. The
- * old file is not deleted, because it may belong to another program. */
+/* Renames an unusable file and begins an empty one: all data of a cache can be fetched again. Does
+ * not delete the file, because it may belong to another program. */
 static int cache_begin_anew(struct catalogue_cache *k, struct err *e)
 {
-	/* Another process may have found the same damage and already renamed the file that is open
-	 * here. The path then leads to a new file or to none, so do not rename again. */
+	/* Another process may have found the same damage and renamed the file. The path then leads
+	 * to a new file or to no file, so do not rename it. */
 	bool moved = sql_moved(&k->file);
 
 	sql_close(&k->file);
@@ -428,8 +428,8 @@ int catalogue_cache_forget_pages(struct catalogue_cache *k, struct wall before, 
 
 /* ---- saving a catalogue ---- */
 
-/* Prepares an INSERT statement for the table `t`. It has a parameter for each field. `more` has the
- * values of the columns t->more, as SQL literals or as further parameters. */
+/* Prepares an INSERT statement for the table `t`. It has a parameter for each field. `more` is SQL
+ * for the values of the additional columns (t->more), such as ", ?, 'active'". */
 static struct sql prepare_insert(const struct catalogue_cache *k, const struct kept_table *t,
 	const char *more, struct err *e)
 {
@@ -540,8 +540,8 @@ static int save_servers(const struct catalogue_cache *k, const struct catalogue 
 	return code;
 }
 
-/* Saves the scores of a benchmark in one configuration. score[i]: that of server i. `config`: the
- * configuration as JSON, or "". */
+/* Saves the scores of a benchmark in one configuration. score[i] is the score of server i. `config`
+ * is the configuration as JSON, or "". */
 static int save_scores(struct sql *q, const struct catalogue *c, const struct benchmark *b,
 	const float *score, const char *config, struct err *e)
 {

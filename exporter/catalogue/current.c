@@ -104,7 +104,8 @@ static int load_file(struct current_catalogue *s, struct err *e)
 	struct catalogue *c = NULL;
 	int code;
 
-	/* A pipe can be read only once: a second attempt would block all callers. */
+	/* A pipe can be read only once. Do not try a second time, because the read would block all
+	 * callers. */
 	bool pipe = is_kind(s->config.path, S_IFIFO);
 
 	if (s->catalogue && (pipe || same_stamp(&now, &s->stamp)))
@@ -135,9 +136,9 @@ static int go_on_without_cache(struct current_catalogue *s, int code,
 }
 
 /* Loads the cached catalogue if it has changed. Each fetched page changes the file, but the
- * catalogue in it changes only at the end of a fetch. A changed file is therefore not enough: the
- * origin of the catalogue must have changed, too. If the catalogue is the same, only its age is
- * updated. -ENOENT: no catalogue is cached. */
+ * catalogue in the file changes only at the end of a fetch. The catalogue is therefore loaded only
+ * if its origin has changed, too. Otherwise only its age is updated. -ENOENT: no catalogue is
+ * cached. */
 static int load_cache(struct current_catalogue *s)
 {
 	const char *path = s->config.fetcher.source.cache_path;
@@ -186,8 +187,8 @@ static int load_built_in(struct current_catalogue *s, struct err *e)
 	return code;
 }
 
-/* If the newest fetched catalogue could not be written to the cache, makes it the current
- * catalogue. Returns false if the newest one was written to the cache, or if none was fetched. */
+/* Makes the newest fetched catalogue the current one if it could not be written to the cache.
+ * Returns false if it is in the cache, or if none was fetched. */
 static bool take_fetched(struct current_catalogue *s)
 {
 	struct catalogue *c = s->fetcher ? fetcher_catalogue(s->fetcher) : NULL;

@@ -35,8 +35,9 @@ struct current_catalogue_config {
 /* Age and health of the catalogue, for answers. */
 struct current_catalogue_state {
 	double fetched_at; /* seconds since 1970 UTC; NaN = not fetched */
-	/* Time since fetched_at or, if that is NaN, since the date of the catalogue; at least 0.
-	 * NaN = that time or date is unknown, or is more than a day in the future. */
+	/* Time since fetched_at, at least 0. If fetched_at is NaN, time since the date of the
+	 * catalogue. NaN = the date, too, is unknown, or the time or date is more than a day in the
+	 * future. */
 	double age_seconds;
 	bool stale;
 	char problem[ERR_TEXT_MAX]; /* why the last refresh failed; "" = it succeeded */
@@ -51,9 +52,9 @@ void current_catalogue_free(struct current_catalogue *s); /* stops the thread; N
  * of --catalogue.path cannot be read, no other catalogue is used: the call returns a negative errno
  * with a message. Any thread.
  *
- * `keep` true: the call starts the thread that refreshes the cache. The catalogue stays in memory,
- * because more calls are expected. `keep` false: the call does not start the thread. A catalogue
- * that it loads is freed when the caller drops it, unless it came from a pipe. */
+ * `keep` true: more calls are expected. The call starts the thread that refreshes the cache, and
+ * the catalogue stays in memory. `keep` false: the call does not start the thread. A catalogue that
+ * it loads is freed when the caller drops it, unless it came from a pipe. */
 int current_catalogue_hold(struct current_catalogue *s, bool keep, struct catalogue **ret,
 	struct current_catalogue_state *state, struct err *e);
 

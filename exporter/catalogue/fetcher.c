@@ -36,8 +36,9 @@ void fetcher_state(struct fetcher *f, struct fetcher_state *ret)
 	pthread_mutex_unlock(&f->lock);
 }
 
-/* Publishes the result of a successful update. Takes over the reference `take`; NULL = the cached
- * catalogue is still the newest. The catalogue stays in memory only if it is not `cached`. */
+/* Publishes the result of a successful update. `take` is the fetched catalogue; NULL = the cached
+ * catalogue is still the newest. Takes over the reference. `cached` true = the catalogue was
+ * written to the cache, so it does not stay in memory. */
 static void publish(struct fetcher *f, struct catalogue *take, bool cached)
 {
 	pthread_mutex_lock(&f->lock);
@@ -45,8 +46,8 @@ static void publish(struct fetcher *f, struct catalogue *take, bool cached)
 	pthread_mutex_unlock(&f->lock);
 	if (!take)
 		return;
-	/* Set the rates before latest_set, because readers may use the catalogue from then on.
-	 * Ignore an error in the rates: it is reported when a catalogue is loaded. */
+	/* Set the rates before latest_set, because other threads may read the catalogue after that
+	 * call. Ignore an error in the rates: it is reported when a catalogue is loaded. */
 	catalogue_set_rates(take, &f->options->rates, NULL);
 	latest_set(&f->uncached, cached ? NULL : &take->shared);
 	if (cached)
@@ -56,8 +57,8 @@ static void publish(struct fetcher *f, struct catalogue *take, bool cached)
 	malloc_trim(0);
 }
 
-/* Records the result of an attempt: `error` is its message, "" = success. Calls options->say for a
- * failure after a success, and for a success after a failure. */
+/* Records the result of an attempt. `error` is the message of the failure; "" = success. Calls
+ * options->say for a failure after a success, and for a success after a failure. */
 static void note_result(struct fetcher *f, const char *error)
 {
 	pthread_mutex_lock(&f->lock);
@@ -90,8 +91,8 @@ static int update_cache(struct fetcher *f)
 	return code;
 }
 
-/* Returns the seconds until the next fetch; 0 or less = now. Uses the age of the cached catalogue,
- * because another process may have fetched into the same cache. */
+/* Returns the seconds until the next fetch; 0 or less = now. The age of the catalogue is read from
+ * the cache, because another process may have fetched into the same cache. */
 static double seconds_left(struct fetcher *f)
 {
 	const struct catalogue_source *source = &f->options->source;

@@ -22,8 +22,8 @@
 
 #define CHUNK 65536
 
-/* Compressed formats that this program cannot read: the first bytes of such a file, and the command
- * that unpacks it, for the error message. */
+/* Compressed formats that this program cannot read. Each row has the first bytes of such a file,
+ * and the command that unpacks it, for the error message. */
 static const struct {
 	const char *magic;
 	size_t len;

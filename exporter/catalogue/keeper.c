@@ -31,7 +31,7 @@
 #define LONGEST_RETRY      300.0
 #define DEFAULT_MAX_AGE    3600.0 /* max-age of an answer that has none, seconds */
 
-/* ---- one page: from the cache while it is fresh, else from the network within the credits ---- */
+/* ---- one page: from the cache while it is fresh, otherwise from the network ---- */
 
 struct keeper {
 	const struct keeper_options *options;
@@ -117,16 +117,16 @@ static double seconds_until(struct keeper *k, struct wall at)
 	return (double)(at.ns - k->transport->now(k->transport->context).ns) / 1e9;
 }
 
-/* Returns the seconds in which the Keeper grants this number of credits, but at most
+/* Returns how many seconds the Keeper takes to grant this number of credits; at most
  * LONGEST_RETRY. */
 static double seconds_for(const struct keeper *k, double credits)
 {
 	return fmin(credits * WINDOW_SECONDS / k->credits, LONGEST_RETRY);
 }
 
-/* Records a call that cost `credits`. Sets the earliest time of the next call so that the credits
- * last for the whole window of WINDOW_SECONDS. If fewer than `credits` remain, the next call waits
- * for a new window. */
+/* Records a call that cost `credits`, and sets the earliest time of the next call. Calls are spread
+ * evenly, so that the credits of a window last until its end. If fewer than `credits` remain, the
+ * next call waits for a new window (WINDOW_SECONDS). */
 static void pace(struct keeper *k, double credits)
 {
 	if (k->answer.rate_limit > 0)
@@ -136,18 +136,17 @@ static void pace(struct keeper *k, double credits)
 		k->answer.rate_remaining < credits ? WINDOW_SECONDS : seconds_for(k, credits));
 }
 
-/* Returns the seconds until a call that costs `credits` may begin. Since the last call, the Keeper
- * must have had time to grant the credits of the more expensive of the two calls. If only the last
- * call counted, calls of 3 credits (19 times), 1 and 3 would use 61 credits in 58 s, but the Keeper
- * grants only 60 in 60 s. */
+/* Returns the seconds until a call that costs `credits` may begin. The pause after the last call is
+ * as long as the more expensive of the two calls needs. A pause for the last call only would be too
+ * short: 19 calls of 3 credits, then calls of 1 and 3 credits would use 61 credits in 58 s. The
+ * Keeper grants only 60 credits in 60 s. */
 static double seconds_to_wait(struct keeper *k, double credits)
 {
 	return fmax(seconds_until(k, k->next_call),
 		seconds_until(k, after(k->called_at, seconds_for(k, credits))));
 }
 
-/* How the Keeper or a proxy refuses a request: ranges of HTTP statuses, their meaning, and
- * advice. */
+/* Refusals of a request by the Keeper or a proxy. Each row is for a range of HTTP statuses. */
 static const struct keeper_refusal {
 	int from, to; /* first and last status of the row */
 	bool passes;
@@ -216,8 +215,8 @@ static int refused(struct keeper *k, const char *url, struct err *e)
 		refusal_of(k->answer.status)->means);
 }
 
-/* Completes the error about an unusable body: says what the body seems to be, such as a web page.
- * Returns -EPROTO. */
+/* Sets the error for an unusable body. The message says what the body seems to be, such as a web
+ * page. Returns -EPROTO. */
 static int unusable(struct keeper *k, const char *url, struct err *e)
 {
 	const char *text = buf_text(&k->answer.body);
@@ -233,8 +232,8 @@ static int unusable(struct keeper *k, const char *url, struct err *e)
 	return -EPROTO;
 }
 
-/* Stores the page with its ETag in the cache. Ignores a failure, because a missing page only costs
- * one more call. */
+/* Stores the page in the cache, with its ETag and maximum age. `body` NULL = the stored body is
+ * still right. Ignores a failure, which only costs one more call later. */
 static void keep(struct keeper *k, const char *url, const char etag[], const struct buf *body)
 {
 	struct cached_page page = {.fetched_at = k->transport->now(k->transport->context)};
@@ -295,9 +294,9 @@ static bool is_fresh(struct keeper *k, const struct cached_page *p)
 	return age >= 0 && age < p->max_age_seconds;
 }
 
-/* Reads the page of `path` ("/servers?...") into k->body. `credits`: number of credits that the
- * call costs. `check` validates the body, and may be NULL. If a body fails `check`, it is not
- * stored, and the page is requested again. */
+/* Reads the page of `path` ("/servers?...") into k->body, from the cache or from the Keeper.
+ * `credits` is the number of credits that a call costs. `check` validates the body; may be NULL. If
+ * a body fails `check`, it is not stored, and the page is requested again. */
 static int keeper_call_page(struct keeper *k, const char *path, double credits,
 	int (*check)(void *context, const struct buf *body, struct err *e), void *context,
 	struct err *e)
@@ -415,8 +414,8 @@ static int is_json(void *context, const struct buf *body, struct err *e)
 }
 
 /* Reads the hash of the Keeper's current database. Does not use the cache, because a cached answer
- * would have the hash of an older database. A failure is no error, because the hash only saves
- * calls. Older Keepers lack /healthcheck. A Keeper with its own database answers it with status
+ * would have the hash of an older database. Returns 0 after a failure, because the hash only saves
+ * calls: older Keepers lack /healthcheck, and a Keeper with its own database answers it with status
  * 500. */
 static int fetch_health(struct fetching *f, struct err *e)
 {
@@ -451,8 +450,8 @@ static const struct {
 	{"/table/region", "regions", {.kind = READ_REGIONS, .lenient = true}},
 };
 
-/* Fetches countries, vendors and regions. Adds them to the catalogue that is being built, and to
- * f->places, because later requests need the names of vendors and regions. */
+/* Fetches countries, vendors and regions. Adds them to the new catalogue. Also adds them to
+ * f->places, because later requests contain the names of vendors and regions. */
 static int fetch_tables(struct fetching *f, struct err *e)
 {
 	struct catalogue_builder *places = catalogue_builder_new();
@@ -474,8 +473,8 @@ static int fetch_tables(struct fetching *f, struct err *e)
 	return code;
 }
 
-/* Adds the descriptions of the configured benchmarks. They come from the Keeper's table of all its
- * benchmarks. */
+/* Adds the descriptions of the benchmarks in keeper_options. Reads them from the Keeper's table of
+ * all benchmarks. */
 static int fetch_benchmarks(struct fetching *f, struct err *e)
 {
 	const struct text_list *wanted = &f->k.options->benchmarks;
@@ -641,7 +640,8 @@ static int fetch_prices(struct fetching *f, const struct region *r, struct err *
 }
 
 /* Fetches the prices in every region with this name. Regions of several vendors may have the same
- * name, such as 1000. If no region has the name, this is an error only if `known` is true. */
+ * name, such as 1000. If no region has the name, returns -ENOENT if `known` is true, otherwise
+ * 0. */
 static int fetch_region(struct fetching *f, const char *name, bool known, struct err *e)
 {
 	size_t found = 0;

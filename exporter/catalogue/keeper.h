@@ -6,9 +6,9 @@
  * most 6,000 a minute are used. Pages that are fresh in the cache, or unchanged in the Keeper, are
  * not downloaded again.
  *
- * A call whose failure may be temporary is retried, with growing, random delays. A failed call of
- * /healthcheck is not retried. Its answer is the hash of the database, which only saves calls:
- * without the hash, the whole catalogue is fetched.
+ * A call whose failure may be temporary is retried, with growing, random delays. Only a failed call
+ * of /healthcheck is not retried. It returns the hash of the database, which saves calls if the
+ * database is unchanged. Without the hash, the whole catalogue is fetched.
  *
  * The caller supplies functions for the network, the clock and the waiting, so that tests can
  * replace them. */
@@ -88,8 +88,8 @@ int keeper_fetch(const struct keeper_options *o, const struct keeper_transport *
  * number. */
 #define KEEPER_PAGES_MAX 400
 #define KEEPER_ATTEMPTS  6 /* most attempts of a call whose failure may be temporary */
-/* Most attempts of a call while a person waits. Three attempts have two waits between them, which
- * take 3 to 9 s together. */
+/* Most attempts of a call while a person waits. The two waits between three attempts take 3 to 9 s
+ * in total. */
 #define KEEPER_ATTEMPTS_ATTENDED 3
 
 #endif

@@ -22,18 +22,18 @@ struct scdata_reader {
 	struct catalogue_builder *b;
 };
 
-/* A table of sc-data. Its columns are fields of `part`. The reader sets the fields of each row,
- * then calls `add` for the row. */
+/* How to read a table of sc-data. Its columns are fields of the catalogue (enum field_part). For
+ * each row, the reader sets the fields from the columns, then calls `add`. */
 struct scdata_table {
 	const char *name;
 	enum field_part part;
 	const char *where; /* NULL = all rows */
 	int (*add)(struct scdata_reader *r, struct field_row *row, struct sql *q, struct err *e);
-	const char *more; /* names of columns that `add` reads itself from `q`; NULL = none */
+	const char *more; /* names of columns that `add` itself reads from `q`; NULL = none */
 };
 
-/* Returns the text of the next column, or "" if the column is NULL. The text is valid until the
- * next row is read. */
+/* Returns the text of the next column; NULL becomes "". The text is valid until the next row is
+ * read. */
 static const char *text_of(struct sql *q)
 {
 	const char *text = sql_text(q);
@@ -41,8 +41,8 @@ static const char *text_of(struct sql *q)
 	return text ? text : "";
 }
 
-/* Sets a text field of `object`, the struct of a part. An invalid text leaves the field unknown.
- * `text` must outlive `object`. */
+/* Sets a text field of `object`, a struct of the kind `part` (enum field_part). After an invalid
+ * text, the field stays unknown. `text` must outlive `object`. */
 static void set_text(enum field_part part, const char *name, void *object, const char *text)
 {
 	field_set_text(field_of(part, name), object, text, NULL);
@@ -139,8 +139,8 @@ static int read_table(struct scdata_reader *r, const struct scdata_table *t, str
 	return code;
 }
 
-/* Decides whether an error in one row ends the reading. Only -E2BIG (too many rows) does. For all
- * other errors, returns 0: the row is skipped. */
+/* Decides whether an error in one row ends the reading. Returns -E2BIG (too many rows), which ends
+ * it. Returns 0 for every other error: the row is skipped. */
 static int tolerate(int code)
 {
 	return code == -E2BIG ? code : 0;
@@ -202,9 +202,9 @@ static int add_price(struct scdata_reader *r, struct field_row *row, struct sql 
 	" WHERE l.vendor_id = vendor.vendor_id AND " ACTIVE("l") ")"
 #define CONTINENT "(SELECT continent FROM country WHERE country.country_id = region.country_id)"
 
-/* Additional column of the cache's tables vendor (value of compliance_known) and region (value of
- * prices_known). A database of sc-data lacks the column: it has all frameworks and prices, so the
- * value is 1. */
+/* Name of an additional column of two tables of the cache: vendor (its value is compliance_known)
+ * and region (its value is prices_known). A database of sc-data has all frameworks and prices, but
+ * not this column: the value is 1. */
 #define KNOWN "known"
 
 static const struct scdata_table vendors = {
@@ -304,9 +304,9 @@ static int add_benchmark(struct scdata_reader *r, struct sql *q, struct err *e)
 	return *text[0] ? tolerate(catalogue_add_benchmark(r->b, &b, e)) : 0;
 }
 
-/* Adds the scores of one row: the highest and the lowest score of a server in a benchmark, over all
- * configurations with one core or over all others. Whether higher or lower is better, the best
- * score is one of the two, so adding both is enough. */
+/* Adds the two scores of one row: the highest and the lowest score of a server in a benchmark. One
+ * of them is the best score, whether higher or lower is better. A row is for all configurations
+ * with one core, or for all other configurations. */
 static int add_scores(struct scdata_reader *r, struct sql *q, struct err *e)
 {
 	const char *vendor_id = text_of(q), *server_id = text_of(q), *benchmark_id = text_of(q);
@@ -319,8 +319,8 @@ static int add_scores(struct scdata_reader *r, struct sql *q, struct err *e)
 	return 0;
 }
 
-/* The SQL function is_single(config): 1 if the configuration of a benchmark has one core, else
- * 0. */
+/* The SQL function is_single(config): returns 1 if a benchmark's configuration has one core,
+ * otherwise 0. */
 static void is_single(sqlite3_context *q, int n, sqlite3_value **argument)
 {
 	const char *text = (const char *)sqlite3_value_text(argument[0]);

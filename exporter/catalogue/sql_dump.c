@@ -23,8 +23,8 @@ struct catalogue_dump {
 
 /* Limits of the steps of SQLite's virtual machine. They stop a short statement with an endless
  * join. A statement may take STEPS_OF_ANY steps, and STEPS_PER_BYTE more for each of its bytes.
- * Measured: an INSERT takes 0.3 to 2.2 steps per byte, most with rows of two small numbers, a key
- * and checks. A CREATE TABLE takes 80 steps in total. */
+ * Measured: an INSERT takes 0.3 to 2.2 steps per byte, and a CREATE TABLE takes 80 steps in
+ * total. */
 #define STEPS_PER_BYTE 10
 #define STEPS_OF_ANY   100000
 #define STEPS_BETWEEN  1000 /* number of steps between two checks of the limit */
@@ -43,9 +43,9 @@ static bool is_needed(const char *table, size_t len)
 	return false;
 }
 
-/* Callback of sqlite3_set_authorizer, because a dump is untrusted. Allows only creating and filling
- * tables of the database file. Denies access to other files, functions with side effects, and
- * virtual tables. */
+/* Restricts the statements of the untrusted dump (callback of sqlite3_set_authorizer). Allows them
+ * only to create and fill tables of the database file. Denies access to other files, functions with
+ * side effects, and virtual tables. */
 static int authorise(void *context, int action, const char *a, const char *b, const char *database,
 	const char *inner)
 {
@@ -121,8 +121,8 @@ static const char *table_of(const char *statement)
 	return NULL;
 }
 
-/* Returns true for statements to skip: transactions, settings, indexes, views, and tables that are
- * not in `needed`. */
+/* Returns true for statements that are skipped: transactions, settings, indexes, views, and
+ * statements on tables that are not in `needed`. */
 static bool left_out(const char *statement)
 {
 	const char *table = table_of(statement);

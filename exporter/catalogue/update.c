@@ -99,8 +99,8 @@ static double network_random(void *context)
 	return random_share();
 }
 
-/* Reads the origin of the cached catalogue. `ret` is all zero if the catalogue was not fetched with
- * the settings in `s`. */
+/* Reads the origin of the cached catalogue. If the catalogue was not fetched with the settings in
+ * `s`, all members of `ret` are 0. */
 static void known_origin(const struct catalogue_source *s, struct cache_origin *ret)
 {
 	*ret = (struct cache_origin){0};
@@ -141,8 +141,8 @@ int catalogue_update_over(const struct catalogue_source *s, const struct keeper_
 
 	if (code == 0 && !no_cache)
 		no_cache = save_catalogue(s, cache, *ret, report, notice);
-	/* The cache file may have been damaged and renamed in this call. Report this even when
-	 * nothing was fetched, because a later call sees only the new file. */
+	/* If this call renamed a damaged cache file, report this even when nothing was fetched. A
+	 * later call sees only the new file. */
 	if (!no_cache)
 		catalogue_cache_aside(cache, notice);
 	catalogue_cache_close(cache);

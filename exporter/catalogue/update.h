@@ -23,14 +23,16 @@ struct catalogue_source {
 
 /* Fetches the catalogue. This takes minutes, because the Keeper allows 20 calls a minute. If the
  * Keeper still has the database from which the cached catalogue was made, *ret is NULL, and the
- * cached catalogue counts as fetched now. A cache that cannot be written is no error of the call,
- * but *notice describes the problem. If the cache file was damaged, the call renames it and begins
- * a new one. *notice then has the code -EUCLEAN, even if the call fails. */
+ * cached catalogue counts as fetched now.
+ *
+ * The call succeeds even if the cache cannot be written; *notice then describes the problem. If the
+ * cache file is damaged, the call renames it and begins a new one. *notice then has the code
+ * -EUCLEAN, even if the call fails. */
 int catalogue_update(const struct catalogue_source *s, struct worker *worker,
 	struct catalogue **ret, struct keeper_report *report, struct err *notice, struct err *e);
 
-/* Like catalogue_update, but uses the caller's functions for the network and the clock, and no
- * worker that could stop it. s->url must have no final slash. */
+/* Like catalogue_update, but with the caller's functions for the network and the clock (`t`)
+ * instead of a worker. s->url must have no final slash. */
 int catalogue_update_over(const struct catalogue_source *s, const struct keeper_transport *t,
 	struct catalogue **ret, struct keeper_report *report, struct err *notice, struct err *e);
 

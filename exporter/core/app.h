@@ -1,6 +1,6 @@
-/* The objects that all parts of the running program share. main() sets the pointers before it
- * starts threads, and they do not change afterwards. Commands that only query the history
- * (recommend, stats, ...) set only `columns`, `history_path` and `options`. */
+/* The objects that the whole program shares. main() sets the pointers before it starts threads.
+ * They do not change afterwards. Commands that only query the history (recommend, stats, ...) set
+ * only `columns`, `history_path` and `options`. */
 #ifndef EXPORTER_CORE_APP_H
 #define EXPORTER_CORE_APP_H
 
@@ -27,8 +27,8 @@ struct app {
 	const struct identity *self; /* NULL = this process does not search for runs */
 	struct columns columns;
 	const char *history_path;
-	/* Error because of which runs are recorded only in memory. Code 0 = runs are recorded in
-	 * the history file. */
+	/* Why the history file cannot be used: runs are then recorded only in memory. Code 0 = the
+	 * file is used. */
 	struct err not_in_history;
 	struct sampler *sampler;               /* may be NULL */
 	struct historian *historian;           /* may be NULL */
@@ -41,8 +41,8 @@ struct app {
 	/* Number of listening sockets that systemd passed to this process
 	 * (exporter/lifecycle/systemd.h). */
 	size_t n_sockets;
-	/* Time at which the program last began to follow a run, in ns of CLOCK_BOOTTIME; 0 = it has
-	 * not followed any run yet. Any thread. */
+	/* Last time at which the program began to follow a run, in ns of CLOCK_BOOTTIME; 0 = never.
+	 * Any thread. */
 	_Atomic int64_t run_begun_ns;
 	bool refreshes_catalogue; /* this process may fetch the catalogue in the background */
 	/* Only exporter/catalogue/in_use.c uses the members below. */

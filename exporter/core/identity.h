@@ -1,6 +1,5 @@
-/* The identity of this process: the boot and the PID namespace in which it runs. The history stores
- * the boot, the PID namespace and the PIDs of each run, so that another exporter can check whether
- * the run still runs. */
+/* The identity of this process: its boot, PID namespace and PID. The history stores such values for
+ * each run, so that another exporter can check whether the run's processes still live. */
 #ifndef EXPORTER_CORE_IDENTITY_H
 #define EXPORTER_CORE_IDENTITY_H
 
@@ -38,14 +37,14 @@ struct identity {
 
 void identity_read(struct identity *ret);
 
-/* Returns the start time of a process in the PID namespace of this program, in clock ticks since
- * the boot (field 22 of /proc/PID/stat). 0 = there is no such process, or /proc shows another PID
- * namespace. */
+/* Returns the start time of a process in clock ticks since the boot (field 22 of /proc/PID/stat).
+ * `pid` is a PID of this program's PID namespace. 0 = there is no such process, or /proc shows
+ * another PID namespace. */
 uint64_t identity_start_ticks(pid_t pid);
 
 /* Returns true while the process `pid` exists and has this start time. If /proc shows another PID
- * namespace, the start time is not checked. `context` is not used: it makes the function fit
- * historian_config.alive. */
+ * namespace, the start time is not checked. `context` is ignored; historian_config.alive has this
+ * parameter. */
 bool identity_is_alive(void *context, pid_t pid, uint64_t start_ticks);
 
 /* Writes an id such as "20261121T084512Z-3f9a0c1d": the start in UTC, then 32 random bits. The ids

@@ -242,15 +242,15 @@ static void write_member(struct buf *out, const char *key, const json_t *v, size
 	write_value(out, v, indent, one_line);
 }
 
-/* The last line that was written so far. Further members are written on this line while they
- * fit. */
+/* The line that is being filled: members are added to it while they fit. */
 struct filled_line {
 	size_t len;     /* length of the last line, bytes; SIZE_MAX = nothing may follow on it */
 	size_t at_most; /* largest length of a line, bytes */
 };
 
-/* Writes a member of an object or array that does not fit on one line. Several numbers and texts
- * are written on one line while they fit. Each object and each array begins a new line. */
+/* Writes one member of an object or array that needs several lines. A number or a text is added to
+ * the last line if it fits; otherwise it begins a new line. A member that is an object or an array
+ * always begins a new line. */
 static void write_filled(struct buf *out, struct filled_line *line, const char *key,
 	const json_t *v, size_t indent)
 {
@@ -313,8 +313,8 @@ static void write_value(struct buf *out, const json_t *v, size_t indent, bool on
 		write_container(out, v, indent, true);
 		return;
 	}
-	/* The key of `v`, which is on the same line, is not taken into account. The line may
-	 * therefore be a little longer than JSON_LINE. */
+	/* The key of `v` is on the same line, but its length is ignored. The line may therefore be
+	 * a little longer than JSON_LINE. */
 	struct buf line AUTO(buf_done) = BUF_MAX(indent < JSON_LINE ? JSON_LINE - indent : 0);
 
 	write_container(&line, v, indent, true);

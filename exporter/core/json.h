@@ -1,7 +1,7 @@
-/* Writes JSON for HTTP and for the command line. An unknown value becomes null. A number is written
- * with the fewest digits from which the same double can be read back. Times are RFC 3339 in UTC. An
- * object or array that fits into JSON_LINE bytes is written on one line. In a longer one, several
- * numbers and texts share a line. These functions never return NULL. */
+/* Writes JSON for HTTP and for the command line. An unknown value becomes null. A number gets as
+ * many digits as are needed to read back the same double. Times are RFC 3339 in UTC. An object or
+ * array that fits into JSON_LINE bytes is written on one line. A longer one is written on several
+ * lines, with several numbers and texts on each line. These functions never return NULL. */
 #ifndef EXPORTER_CORE_JSON_H
 #define EXPORTER_CORE_JSON_H
 
@@ -35,8 +35,8 @@ json_t *json_time(double unix_seconds); /* "2026-11-21T08:45:12.123Z"; NaN becom
 double json_number(const json_t *v);
 double json_number_of(const json_t *object, const char *key);
 
-/* Returns true when `v` is a number with `least` <= v <= `most`. A JSON integer is also compared
- * with `most` as an integer, because a double cannot represent every integer above 2^53. */
+/* Returns true when `v` is a number with `least` <= v <= `most`. Integers above 2^53 are also
+ * compared with `most` as integers, because a double does not represent all of them. */
 bool json_is_in_range(const json_t *v, double least, double most);
 bool json_whole_is_in_range(json_int_t v, double least, double most);
 

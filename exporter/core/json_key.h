@@ -28,8 +28,8 @@ enum json_key_kind {
 };
 
 struct json_key {
-	/* Name of the key. KEY_ANY = all names that the table does not list. Without an entry
-	 * KEY_ANY, such a name is an error. */
+	/* Name of the key. KEY_ANY = any name that the table does not list. In a table without
+	 * KEY_ANY, an unlisted name is an error. */
 	const char *name;
 	enum json_key_kind kind;
 	/* In a body: the key must be present, and its value must not be null. In an answer: the key

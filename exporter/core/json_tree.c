@@ -84,8 +84,9 @@ static bool skip_number(struct scan *s, bool *ret_whole)
 
 #define EXACT_DIGITS 15 /* a double holds all numbers of so many digits */
 
-/* Reads a number such as -12.5, with few digits and without an exponent: a quotient of two exact
- * doubles, which the division rounds as strtod rounds. Returns false for another number. */
+/* Reads a short number such as -12.5 faster than strtod: as 125 / 10. Both are exact doubles, so
+ * the quotient is rounded like the result of strtod. Returns false for a number with many digits or
+ * with an exponent. */
 static bool read_short(struct scan s, double *ret)
 {
 	static const double power[] = {
@@ -151,8 +152,9 @@ static bool is_high(unsigned c)
 	return c >= 0xd800 && c < 0xdc00;
 }
 
-/* Reads the four digits of \u, and the second half of a pair if one follows. Half a pair alone
- * becomes invalid UTF-8, which no text of a message may contain. */
+/* Reads the four digits after \u. If they are the first half of a surrogate pair ("\ud83d\ude00"),
+ * also reads the second half. A half without the other becomes invalid UTF-8, which the readers of
+ * messages refuse. */
 static bool read_code(struct scan *s, unsigned *ret)
 {
 	struct scan t;
@@ -180,7 +182,8 @@ static char *add_code(char *out, unsigned c)
 	return out + n;
 }
 
-/* Reads what follows a backslash. Its text is never longer than \ and what follows. */
+/* Reads an escape sequence behind its backslash, and appends its character. The UTF-8 of the
+ * character is never longer than the escape sequence. */
 static bool add_escaped(struct scan *s, char **out)
 {
 	static const char escape[] = "\"\\/bfnrt", meaning[] = "\"\\/\b\f\n\r\t";
@@ -252,7 +255,8 @@ static int by_name(const void *a, const void *b)
 		((const struct json_node *)b)->name);
 }
 
-/* Makes the members from r->open[first] on the members of `v`. */
+/* Ends a container: moves the members that were read since its bracket, r->open[first] and later
+ * ones, into `v`. */
 static void close_container(struct reader *r, size_t first, struct json_node *v)
 {
 	size_t n = r->n - first;

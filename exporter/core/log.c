@@ -132,8 +132,8 @@ bool log_write(const char *text, size_t len, int patience_ms)
 	return true;
 }
 
-/* Writes a line. A blocked stderr must not stop the program: the first line that cannot be written
- * is dropped after LOG_PATIENCE_MS, and later lines at once, until a line can be written again. */
+/* Writes a line. If stderr is blocked, the program must not wait for it: the line is dropped after
+ * LOG_PATIENCE_MS. The next lines are then dropped at once, until a line can be written again. */
 static void put_line(const struct buf *line)
 {
 	static atomic_ulong dropped;
@@ -171,7 +171,7 @@ void log_release(void)
 	hold.on = false;
 	pthread_mutex_unlock(&hold.lock);
 	/* Use one write(2) for each line. A write of all lines to a pipe would be split at PIPE_BUF
-	 * bytes, and a line of another program could come into the middle of a line. */
+	 * bytes: a line of another program could then appear in the middle of a line. */
 	for (char *p = lines.data, *end; p && (end = strchr(p, '\n')); p = end + 1) {
 		struct buf line AUTO(buf_done) = BUF_MAX(LOG_LINE_MAX);
 
@@ -213,8 +213,7 @@ static void add_line(struct buf *b, enum log_level level, const char *message, v
 	while ((key = va_arg(args, const char *))) {
 		const char *value = va_arg(args, const char *);
 
-		/* Leave out a pair that may not fit, because a truncated line could not be
-		 * parsed. */
+		/* Leave out a pair that may not fit: a truncated line could not be parsed. */
 		if (!value || b->len + strlen(key) + 6 * LOG_VALUE_MAX >= LOG_LINE_MAX)
 			continue;
 		if (strcmp(key, "job_name") == 0)

@@ -16,9 +16,8 @@
 #include "collectors/base/scan.h"
 #include "collectors/base/thread.h"
 
-/* The host of a loose thread is a usual thread that starts it and waits for its end. The loose
- * thread runs on the part of the host's stack that the host does not use: it begins this many bytes
- * below the host's frame. */
+/* The host of a loose thread is a usual thread that starts it and waits for its end. Both use the
+ * host's stack: the stack of the loose thread begins this many bytes below the host's frame. */
 #define HOST_BYTES 16384
 
 /* Returns false if loose threads do not work: in glibc before 2.25, clone(2) overwrites the thread
@@ -42,8 +41,8 @@ static int begin(void *context)
 	struct loose_thread *t = context;
 	clockid_t clock;
 
-	/* Let the kernel kill this thread when its parent process, the program, ends. If the
-	 * program has ended already, the parent is another process: end at once. */
+	/* Let the kernel kill this thread when its parent process, the program, ends. If the parent
+	 * is another process, the program has already ended: end at once. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if ((pid_t)syscall(SYS_getppid) != t->program)
 		return 0;

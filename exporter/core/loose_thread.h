@@ -58,9 +58,9 @@ int64_t loose_thread_cpu_ns(const struct loose_thread *t);
 void loose_thread_join(struct loose_thread *t);
 
 /* Ends the program by _exit(2) while loose threads still run. Closes pipes, sockets and terminals
- * first: a loose thread that hangs would keep them open, and programs that read from them would
- * wait for end of file. Does not close files, because closing a file may hang. Call it on a thread
- * that is not loose. */
+ * first. A loose thread that hangs would keep them open, and programs that read from them would
+ * wait for the end of the data. Does not close files, because closing a file may hang. Call it on a
+ * usual thread. */
 _Noreturn void loose_threads_leave(int exit_code);
 
 #endif

@@ -123,9 +123,9 @@ static double room_below(__rlimit_resource_t which, double pages)
 	       OWN_BYTES;
 }
 
-/* Returns the memory limit that results from RLIMIT_AS and RLIMIT_DATA, in bytes; NaN = no limit.
- * Reads the current use from /proc/self/statm, in pages: field 1 is the address space, and field 6
- * is data and stacks. */
+/* Returns the memory limit that RLIMIT_AS and RLIMIT_DATA set, in bytes; NaN = no limit. Reads the
+ * current use in pages from /proc/self/statm: field 1 is the address space, field 6 is data and
+ * stacks. */
 static double process_limit(void)
 {
 	uint64_t number[6] = {0};
@@ -205,9 +205,9 @@ static size_t given_out(void)
 	return m.uordblks + m.hblkhd;
 }
 
-/* Returns the anonymous memory of this process in bytes, which the memory limit of a control group
- * counts. The call takes 0.5 ms. Reading /proc/self/statm would be faster, but since Linux 6.2 its
- * numbers may be wrong by megabytes on machines with many processors. */
+/* Returns the anonymous memory of this process in bytes. The memory limit of a control group counts
+ * this memory. The call takes 0.5 ms. Reading /proc/self/statm would be faster, but its numbers may
+ * be wrong by megabytes on machines with many processors (since Linux 6.2). */
 static size_t written_to(void)
 {
 	char text[2048];

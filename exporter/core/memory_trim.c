@@ -8,9 +8,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Frees the pages of a segment of the program or a library that is never written. When such a page
- * is used again, the kernel reads it from the file. A page that lies only partly in the segment is
- * not freed. */
+/* Frees the pages of a read-only segment of the program or a library. When such a page is used
+ * again, the kernel reads it from the file. A page that lies only partly in the segment is not
+ * freed. */
 static void drop_pages(const struct dl_phdr_info *object, const ElfW(Phdr) * segment,
 	uintptr_t page)
 {
@@ -51,10 +51,10 @@ static int drop_code(struct dl_phdr_info *object, size_t size, void *context)
 void memory_trim_setup(void)
 {
 	mallopt(M_ARENA_MAX, 1);
-	/* glibc allocates each block above this threshold by mmap(2). Such a block is given back to
-	 * the kernel as soon as it is freed, and it can grow without a copy. Setting the threshold
-	 * keeps it fixed. By default glibc raises it over time, and large freed blocks would then
-	 * stay in the heap below small blocks that are in use. */
+	/* glibc allocates each block above this threshold by mmap(2). Such a block goes back to the
+	 * kernel as soon as it is freed, and it can grow without a copy. By default, glibc raises
+	 * the threshold over time. Large freed blocks would then stay in the heap below small
+	 * blocks that are in use. Setting the threshold keeps it fixed. */
 	mallopt(M_MMAP_THRESHOLD, 256 << 10);
 	mallopt(M_TRIM_THRESHOLD, 1 << 20);
 }

@@ -6,10 +6,10 @@
  * it before threads start. */
 void memory_trim_setup(void);
 
-/* Call it once, after the start of the program. Gives memory back to the kernel that only the start
- * needed: free heap, and pages of program code. This saves about 2 of 8 MiB. When the code of such
- * a page runs again, the kernel maps the page again from the page cache. Breakpoints that a
- * debugger has set in the code are lost. Other threads may run meanwhile. */
+/* Call it once, after the start of the program. Gives memory that only the start needed back to the
+ * kernel: free heap, and pages of program code. This saves about 2 of 8 MiB. If the code of a page
+ * is needed again, the kernel reads the page from the page cache. Breakpoints that a debugger has
+ * set in the code are lost. Other threads may run during the call. */
 void memory_trim_start(void);
 
 #endif

@@ -11,8 +11,8 @@ struct progress {
 	atomic_uint_least64_t done, total; /* `total` 0 = unknown */
 };
 
-/* Notes that `done` of `total` units are done; `total` 0 = unknown. `unit` is a static text. Any
- * thread; another thread may read `*p` meanwhile. If `p` is NULL, as in a server, does nothing. */
+/* Records that `done` of `total` units are done; `total` 0 = unknown. `unit` is a static text. Any
+ * thread, even while another thread reads `*p`. Does nothing if `p` is NULL, as in a server. */
 void progress_note(struct progress *p, const char *unit, uint64_t done, uint64_t total);
 
 #endif

@@ -1,5 +1,5 @@
-/* Random numbers, and random delays before retries. The delays are random so that clients that fail
- * together do not retry together. */
+/* Random numbers, and random delays before retries. Clients that fail at the same time then retry
+ * at different times. */
 #ifndef EXPORTER_CORE_RANDOM_SHARE_H
 #define EXPORTER_CORE_RANDOM_SHARE_H
 

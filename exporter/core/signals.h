@@ -1,6 +1,6 @@
 /* The signals that end the program: SIGTERM, SIGINT and SIGQUIT. signals_end sets `*ret` to these
  * signals. All threads block them; the main thread waits for them. If a second signal arrives
- * during the shutdown, the shutdown ends all its waits. */
+ * during the shutdown, the program ends without further waits. */
 #ifndef EXPORTER_CORE_SIGNALS_H
 #define EXPORTER_CORE_SIGNALS_H
 

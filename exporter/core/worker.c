@@ -103,8 +103,8 @@ bool worker_join_while_active(struct worker *w, double patience)
 	int64_t used = 0, before = -1;
 	int silent = 0;
 
-	/* Count slices of `patience` instead of seconds: if the program is stopped (SIGSTOP), only
-	 * one slice ends meanwhile. */
+	/* Time during which the program is stopped (SIGSTOP) must not count. Therefore count slices
+	 * of `patience`, not seconds: at most one slice ends while the program is stopped. */
 	while (silent < SLICES && !worker_join(w, patience / SLICES, NULL)) {
 		used = loose_thread_cpu_ns(&w->thread);
 		silent = used > before ? 0 : silent + 1;

@@ -1,6 +1,6 @@
 /* A worker is a thread that calls one function again and again. The function returns the seconds
- * until its next call. worker_wake makes the thread call it at once. worker_wait may be called even
- * if the worker was never started. */
+ * until its next call. worker_wake makes the thread call the function at once. worker_wait also
+ * works for a worker that was never started. */
 #ifndef EXPORTER_CORE_WORKER_H
 #define EXPORTER_CORE_WORKER_H
 
@@ -31,7 +31,7 @@ struct worker {
 void worker_init(struct worker *w);
 
 /* Starts the thread, which calls `turn` at once. `turn` returns how many seconds to wait before its
- * next call; INFINITY = wait for worker_wake. `name`, the name of the thread, has at most 15
+ * next call; INFINITY = wait for worker_wake. `name` is the name of the thread, at most 15
  * bytes. */
 int worker_start(struct worker *w, const char *name, double (*turn)(void *context), void *context,
 	struct err *e);
@@ -39,8 +39,8 @@ int worker_start(struct worker *w, const char *name, double (*turn)(void *contex
 /* Makes the thread call `turn` at once, or right after the call that is running now. Any thread. */
 void worker_wake(struct worker *w);
 
-/* A pause within a call of `turn`, on the worker's thread. Waits for `seconds`, or until
- * worker_wake is called. Returns false when the worker was stopped. */
+/* Pauses a call of `turn`: waits for `seconds`, or until worker_wake is called. Call it on the
+ * worker's thread. Returns false when the worker was stopped. */
 bool worker_wait(struct worker *w, double seconds);
 
 /* Prevents any further call of `turn`. Does not wait for a call that is running now. Any thread. */
@@ -51,9 +51,8 @@ void worker_stop(struct worker *w);
  * Returns false when the thread still runs. */
 bool worker_join(struct worker *w, double seconds, const sigset_t *hurry);
 
-/* Waits for the end of the thread for as long as the thread uses CPU time. Returns false when it
- * has used none for `patience` seconds. Time during which the program was stopped (SIGSTOP) does
- * not count. */
+/* Waits for the end of the thread. Gives up and returns false when the thread has used no CPU time
+ * for `patience` seconds. Time during which the program was stopped (SIGSTOP) does not count. */
 bool worker_join_while_active(struct worker *w, double patience);
 
 /* Stops the worker, waits without a limit until a running call of `turn` has returned, and frees

@@ -22,9 +22,9 @@ static double agree(struct age_clock *c, struct age_clock_reading now)
 	return now.wall;
 }
 
-/* Handles a reboot, after which the monotonic clock begins anew. Accepts the new wall time if the
- * machine was off for less than a day. Converts the monotonic times of `agreed` and `doubted` to
- * the new monotonic clock. */
+/* Handles a reboot, which sets the monotonic clock to 0. Accepts the new wall time if the machine
+ * was off for less than a day. Converts the monotonic times of `agreed` and `doubted` to the new
+ * monotonic clock. */
 static void note_boot(struct age_clock *c, struct age_clock_reading now, const char *boot_id)
 {
 	double off = now.wall - c->agreed.wall, doubted = now.wall - c->doubted.wall;

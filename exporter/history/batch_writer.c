@@ -141,8 +141,8 @@ static int write_event(struct batch_writer *w, struct event *v, struct err *e)
 	return 0;
 }
 
-/* Returns true for an error that only one event has caused. The other events of the batch can still
- * be written. */
+/* Returns true for an error of a single event, such as a sample of an unknown run. The other events
+ * of the batch can still be written. */
 static bool is_refusal(int code)
 {
 	return code == -ENXIO || code == -EINVAL;

@@ -12,8 +12,8 @@ static int64_t hash_of(const struct circumstances *c)
 {
 	uint64_t hash = 0;
 
-	/* Because of the factor, the same texts in another order have another hash. Any large odd
-	 * number can be the factor. */
+	/* Multiply, so that the same texts in another order have another hash. The factor can be
+	 * any large odd number. */
 	for (size_t i = 0; i < CIRCUMSTANCES_COUNT; i++)
 		hash = (hash + (c->text[i] ? hash_text(c->text[i]) : 0)) * 0x9e3779b97f4a7c15;
 	return (int64_t)hash;
@@ -25,8 +25,8 @@ static void put_texts(struct sql *q, const struct circumstances *c)
 		sql_put_text(q, c->text[i]);
 }
 
-/* If there is a row with these texts, increments its count of runs, sets `*ret` to its id and
- * returns 1. Returns 0 when there is no such row, or a negative errno. */
+/* Looks for the row with these texts. If there is one, increments its count of runs, sets `*ret` to
+ * its id and returns 1. Returns 0 when there is no such row. */
 static int hold_known(struct history *h, int64_t hash, const struct circumstances *c, int64_t *ret,
 	struct err *e)
 {

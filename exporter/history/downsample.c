@@ -85,8 +85,8 @@ static void add_value(struct thinned_value *c, enum metric_fold fold, int64_t ki
 	}
 	if (isnan(extreme))
 		return;
-	/* A sample with duration 0 (a correction of totals) may raise the highest value, but does
-	 * not change the lowest value. */
+	/* A correction of totals (a sample with duration 0) may raise the highest value. It never
+	 * changes the lowest value. */
 	if ((kind == SAMPLE_MEASURED && duration > 0) || kind == SAMPLE_LOWEST)
 		c->lowest = lower(c->lowest, extreme);
 	if (kind == SAMPLE_MEASURED || kind == SAMPLE_HIGHEST)
@@ -213,10 +213,9 @@ static bool is_due(const struct history_thinning *t, const struct thinned_row *r
 	       (r->id <= newest && (uint64_t)newest - (uint64_t)r->id >= (uint64_t)t->keep);
 }
 
-/* Reads the next bucket of the run. Returns 1 when all its rows may be thinned. Returns 0 when one
- * of its rows must not be thinned yet, or when there are no more rows. A bucket ends after
- * ROWS_AT_ONCE rows: while the wall clock stands still, very many rows would belong to one
- * bucket. */
+/* Reads the next bucket of the run. Returns 1 when all rows of the bucket may be thinned. Returns 0
+ * when one of them is too new, or when there are no more rows. A bucket ends after ROWS_AT_ONCE
+ * rows, because it could grow without a limit if the wall clock stood still. */
 static int read_bucket(struct history_thinning *t, const struct run_to_thin *r, int64_t newest,
 	struct err *e)
 {
@@ -301,8 +300,8 @@ static int note_progress(struct history_thinning *t, int64_t run, int64_t until,
 	return sql_run(&q, e);
 }
 
-/* Returns 1 when the first row of the run after r->from may be thinned. Returns 0 when it must not
- * be thinned yet, or when there is no such row. */
+/* Returns 1 when the first row of the run after r->from may be thinned. Returns 0 when this row is
+ * too new, or when there is none. */
 static int has_due(struct history_thinning *t, const struct run_to_thin *r, int64_t newest,
 	struct err *e)
 {
@@ -320,8 +319,8 @@ static int has_due(struct history_thinning *t, const struct run_to_thin *r, int6
 	return is_due(t, &row, newest);
 }
 
-/* Prepares the SELECT and the INSERT. Call it only when there are samples to thin: this is rare,
- * and both statements are long. */
+/* Prepares the SELECT and the INSERT. Both take long to prepare, so call this only when there are
+ * samples to thin, which is rare. */
 static int prepare(struct history_thinning *t, struct err *e)
 {
 	if (t->select.statement)
@@ -357,8 +356,8 @@ static int thin_run(struct history_thinning *t, struct run_to_thin r, struct err
 	code = has_due(t, &r, newest, e);
 	if (code > 0)
 		code = thin_rows(t, &r, newest, e);
-	/* Here the run has ended, all its samples are old, and all were read. Mark the whole run as
-	 * thinned. */
+	/* The condition means: the run has ended, all its samples are old, and all were read. Mark
+	 * the whole run as thinned. */
 	if (code == 0 && !r.open && r.from == newest && newest_at < t->cutoff)
 		r.from = r.until;
 	if (code == 0 && r.from != before)
@@ -418,7 +417,7 @@ static int thin_level(struct history *h, const struct thinning_level *level, dou
 		return code;
 	t.cutoff = floor(cutoff / level->width) * level->width;
 	code = thin_within(&t, e);
-	/* Finalize these statements before the commit, because they would keep the transaction
+	/* Finalize both statements before the commit: an unfinished statement keeps the transaction
 	 * open. */
 	sql_done(&t.select);
 	sql_done(&t.insert);

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A search for two samples to merge looks at no more than this many events. It therefore takes at
- * most about 0.5 ms. */
+/* Maximum number of events that a search for two samples to merge checks. It takes at most about
+ * 0.5 ms. */
 #define STEPS_MAX 65536
 
 /* ---- events: one allocation each; texts follow the struct ---- */
@@ -136,8 +136,8 @@ static bool is_finish_of(const struct event *e, const char *run_id)
 	return e->kind == EVENT_FINISH && strcmp(e->finish.run_id, run_id) == 0;
 }
 
-/* Returns the next sample of the same run, or NULL. Subtracts the number of events that it looks at
- * from `*steps`, and stops when `*steps` is 0. */
+/* Returns the next sample of the same run before the finish of the run, or NULL. `*steps` is the
+ * maximum number of events to check; subtracts the number of checked events. */
 static struct event *next_of_run(const struct event *e, size_t *steps)
 {
 	const char *run_id = e->sample.run_id;
@@ -154,8 +154,8 @@ static double joined(enum metric_fold how, double earlier, double later)
 {
 	switch (how) {
 	case FOLD_DELTA:
-		/* If the growth over one interval is unknown, the next known growth was counted
-		 * from before that interval (sample_rows.c), so it covers both. */
+		/* An unknown growth needs no correction: the next known growth includes it, because
+		 * it is counted from the last known value (sample_rows.c). */
 		return isnan(later) ? earlier : isnan(earlier) ? later : earlier + later;
 	case FOLD_PEAK:
 		return fmax(earlier, later);

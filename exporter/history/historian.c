@@ -33,8 +33,7 @@
 /* Default of historian_config.last_upkeep_seconds. */
 #define UPKEEP_AT_STOP_SECONDS 0.5
 
-/* Used instead of UPKEEP_REST and HISTORIAN_UPKEEP_SECONDS while the file is nearly as large as its
- * limit, or larger (historian.near_limit). */
+/* Used instead of UPKEEP_REST and HISTORIAN_UPKEEP_SECONDS while historian.near_limit is true. */
 #define FULL_REST           1
 #define FULL_UPKEEP_SECONDS 1.0
 
@@ -43,12 +42,12 @@
 #define LOCKED_SECONDS 0.1
 
 /* While the thread opens the file, the disk counts as working only if the thread uses more than
- * this share of a CPU. A thread that only waits for the lock of another process uses about 0.01 of
- * a CPU. */
+ * this share of a CPU. A thread that only waits, because another process has locked the file, uses
+ * about 0.01 of a CPU. */
 #define OPENING_SHARE 0.05
 
-/* Later deadlines are replaced by this time of batch_writer_clock(), because INFINITY does not fit
- * into time_t. It is about 30 years after boot. */
+/* Latest deadline, as a time of batch_writer_clock(), about 30 years after boot. It replaces
+ * INFINITY, which does not fit into time_t. */
 #define LATEST 1e9
 
 /* A call that waits for the historian's thread. The historian's lock guards the members. */
@@ -88,8 +87,7 @@ struct historian {
 	double pause;      /* current pause in seconds; 0 = no failure */
 	double attempt_at; /* start of the current write; INFINITY = no write */
 	double failing_at; /* time of the first failure in a row; INFINITY = none */
-	/* last time at which another process had locked the file and this thread waited
-	 * (is_patient) */
+	/* last time at which the thread waited for the lock of another process (is_patient) */
 	double locked_at;
 	/* time at which another process that had locked the file last wrote to it */
 	double stuck_at;
@@ -182,7 +180,7 @@ static bool may_end(const struct historian *h, double now)
 		return false;
 	if (!h->stop || now < h->stop_at)
 		return h->stop && h->queue.n == 0 && now >= h->upkeep_until;
-	/* The deadline has passed. While writes succeed, continue: the disk is slow, but works. */
+	/* After the deadline, continue while writes succeed: the disk is slow, but works. */
 	return h->queue.n == 0 || h->pause > 0;
 }
 
@@ -256,8 +254,8 @@ static void note_failure(struct historian *h, const struct historian_work *work,
 	const struct err *e)
 {
 	double now = batch_writer_clock();
-	/* True if this thread did not get the lock because many other processes wrote one after the
-	 * other. In that case the disk works, and the timeout is no failure. */
+	/* true = many other processes wrote one after the other, so that this thread never got the
+	 * lock. The disk works, and the timeout is no failure. */
 	bool crowded = failed && e->code == -EBUSY && waits_for_lock(h, now) &&
 		       now - h->stuck_at < HISTORIAN_GRACE_SECONDS;
 
@@ -301,7 +299,7 @@ static void note_outcome(struct historian *h, struct historian_work *work, bool 
 	}
 	if (work->bytes)
 		note_size(h, work->bytes, now);
-	/* During stop, upkeep ends at the first failure, and does not pause between its steps. */
+	/* In historian_stop, upkeep ends at the first failure and does not pause between steps. */
 	if (work->last && (failed || h->writer.upkeep == UPKEEP_NONE))
 		h->upkeep_until = 0;
 	else if (h->stop)
@@ -326,8 +324,8 @@ static void log_dropped(struct historian *h, const struct historian_work *work)
 			NULL);
 }
 
-/* Makes the calls for which other threads wait (struct historian_call): at least one, and further
- * ones until other work is due. The caller holds the lock, which is released during each call. */
+/* Makes the calls of other threads (struct historian_call): at least one, and more until events or
+ * upkeep are due. The caller holds the lock, which is released during each call. */
 static void run_calls(struct historian *h)
 {
 	for (bool first = true; h->calls && (first || !has_turn(h, batch_writer_clock()));
@@ -352,16 +350,16 @@ static void run_calls(struct historian *h)
 	}
 }
 
-/* Returns true when historian_start succeeds although opening the file failed with `code`, because
- * the thread tries again: the disk does not answer, the file is locked (only with `hasty`), or the
- * disk is full (only without `hasty`). */
+/* Returns true when the thread tries again after the error `code` of opening the file, so that
+ * historian_start returns 0: the disk does not answer, the file is locked (only with `hasty`), or
+ * the disk is full (only without `hasty`). */
 static bool may_open_later(const struct historian *h, int code)
 {
 	return code == -EINPROGRESS || code == (h->config.hasty ? -EBUSY : -ENOSPC);
 }
 
-/* Opens the file for the first time. Returns false when the thread must end because historian_start
- * returns an error. The caller holds the lock. */
+/* Opens the file for the first time. Returns false if historian_start returns an error, so that the
+ * thread must end. The caller holds the lock. */
 static bool open_first(struct historian *h)
 {
 	struct err e = {0};
@@ -468,7 +466,7 @@ static void historian_free(struct historian *h)
 	free(h);
 }
 
-/* Returns for how many seconds the thread has waited for the disk without using CPU time; 0 = it
+/* Returns how long, in seconds, the thread has waited for the disk without using CPU time; 0 = it
  * does not wait. The caller holds the lock. */
 static double silent_seconds(struct historian *h, double now)
 {
@@ -545,8 +543,8 @@ int historian_start(struct historian **ret, const struct historian_config *c, st
 	return code;
 }
 
-/* Queues a list of events. Signals `wake` only after the unlock: the woken thread needs the lock at
- * once. */
+/* Queues a list of events. Unlocks before it signals `wake`, because the woken thread needs the
+ * lock at once. */
 static void hand_over(struct historian *h, struct event *take)
 {
 	pthread_mutex_lock(&h->lock);
@@ -589,9 +587,9 @@ void historian_page(struct historian *h, const struct history_page *p)
 struct settling {
 	double begun;
 	double looked_at; /* time of the last check */
-	/* when the historian's thread was last seen to work; -INFINITY = not since `begun` */
+	/* last check that found new CPU time of the thread; -INFINITY = none since `begun` */
 	double worked_at;
-	int64_t used; /* CPU time of the thread in nanoseconds */
+	int64_t used; /* CPU time of the thread in nanoseconds at the last check */
 };
 
 /* The caller holds the lock. */
@@ -613,7 +611,7 @@ static struct settling settling_begin(const struct historian *h)
 }
 
 /* Returns the time at which a wait must give up because the disk does not seem to work; INFINITY =
- * never. historian_settle in historian.h lists the rules. The caller holds the lock. */
+ * never. Follows the rules of historian_settle (historian.h). The caller holds the lock. */
 static double hope_ends(const struct historian *h, struct settling *s, double now)
 {
 	double slow = h->settled < h->handed ? 2 * h->slowest : 0;
@@ -637,8 +635,8 @@ static double hope_ends(const struct historian *h, struct settling *s, double no
 }
 
 /* Returns true when the first `target` events are settled: committed, refused or dropped. A loose
- * thread must also have finished its current work, even if there are no events, which shows that
- * the disk answers. The caller holds the lock. */
+ * thread must also have finished its current work, which shows that the disk answers. The caller
+ * holds the lock. */
 static bool is_settled(const struct historian *h, uint64_t target)
 {
 	return h->settled >= target && !(h->loose && (h->hurry || !isinf(h->attempt_at)));
@@ -735,8 +733,8 @@ void historian_why(struct historian *h, struct err *e)
 	pthread_mutex_unlock(&h->lock);
 }
 
-/* Returns the address of the pointer in the list h->calls that points to `c`. If `c` is NULL, this
- * is the pointer at the end of the list. The caller holds the lock. */
+/* Returns the address of the pointer to `c` in the list h->calls; `c` NULL = the pointer at the end
+ * of the list. The caller holds the lock. */
 static struct historian_call **place_of(struct historian *h, const struct historian_call *c)
 {
 	struct historian_call **at = &h->calls;
@@ -746,7 +744,7 @@ static struct historian_call **place_of(struct historian *h, const struct histor
 	return at;
 }
 
-/* Returns the result of the call and frees `c`. If the function still runs, the historian's thread
+/* Returns the result of the call and frees `c`. If c->function still runs, the historian's thread
  * frees `c` later. The caller holds the lock. */
 static int outcome_of_call(struct historian *h, struct historian_call *c, struct err *e)
 {
@@ -882,8 +880,8 @@ int historian_stop(struct historian *h)
 
 	while (now = batch_writer_clock(), end = fmin(leave_at, hope_ends(h, &s, now)),
 		!h->ended && now < end)
-		/* Check often: if the thread has used CPU time since the last check, hope_ends
-		 * assumes that it worked until now. */
+		/* Check often: hope_ends only sees that the thread has used CPU time since the last
+		 * check, and assumes that it did so until now. */
 		wait_until(&h->progress, &h->lock, fmin(end, now + HURRY_SECONDS));
 	bool ended = h->ended;
 

@@ -48,19 +48,20 @@ struct historian_config {
 	double last_upkeep_seconds; /* 0 = the default of 0.5 s */
 	bool upkeep_waits;          /* true = no upkeep before historian_upkeep is called */
 	bool hasty;                 /* see historian_start and historian_settle */
-	/* The descriptor of server_lock.h, which the thread fills in; NULL = no lock. Must outlive
-	 * the process's handles of the history. */
+	/* Receives the descriptor of the lock (server_lock.h); NULL = do not lock. Close the
+	 * descriptor only after all handles of the history in this process. */
 	int *lock;
 };
 
 /* Starts the thread, which opens the file. Waits until the file is open, so that this function can
  * report a bad path. Set `hasty` when a job waits for this function.
  *
- * In these cases, the function returns 0 although the file is not open. Events then wait in memory,
- * and the thread tries again.
- * - The disk is full, without `hasty`. With `hasty`, this is an error.
- * - Another process has locked the file, with `hasty`. Without `hasty`, this is an error.
- * - The disk does not answer for HISTORIAN_OPEN_SECONDS, with `hasty`.
+ * The function returns 0 although the file is not open in the cases below. Events then wait in
+ * memory, and the thread tries again.
+ * - The disk is full, and `hasty` is false. With `hasty`, a full disk is an error.
+ * - Another process has locked the file, and `hasty` is true. Without `hasty`, a locked file is an
+ *   error.
+ * - The disk does not answer for HISTORIAN_OPEN_SECONDS, and `hasty` is true.
  * - The disk does not answer for HISTORIAN_HANG_SECONDS, and another machine or another program
  *   serves its file system (NFS, FUSE). historian_is_opening then returns true.
  *
@@ -85,16 +86,16 @@ bool historian_flush(struct historian *h, double timeout_seconds);
 
 /* Like historian_flush, but for the end of the program. If one of the signals of signals_end
  * (SIGTERM, ...) arrives, the wait ends early. All threads must block these signals. After a failed
- * wait the historian has given up: later flushes do not wait, and historian_stop does not retry a
+ * wait, the historian has given up: later flushes do not wait, and historian_stop does not retry a
  * failed write.
  *
- * Use `hasty` (historian_config) if a user or a script waits for the exit of the program. With
- * `hasty`, the function waits only while the disk works. It gives up in these cases:
+ * Set `hasty` (historian_config) if a user or a script waits for the exit of the program. The
+ * function then waits only while the disk works. It gives up in these cases:
  * - Writes fail, and HISTORIAN_GRACE_SECONDS have passed since the call and since the first
  *   failure.
  * - Another process has locked the file, and has written nothing for HISTORIAN_GRACE_SECONDS.
- * - A write has used no CPU time for HISTORIAN_GRACE_SECONDS, and the file could not be opened so
- *   far, or another machine or program, which may be gone, serves its file system.
+ * - A write has used no CPU time for HISTORIAN_GRACE_SECONDS. This limit applies while the file is
+ *   not open yet, and on a disk of another machine or program, which may be gone.
  * - A write to any other disk has used no CPU time for HISTORIAN_HANG_SECONDS. This limit is long,
  *   because a local disk that stalls usually works again.
  *
@@ -134,7 +135,7 @@ double historian_patience(struct historian *h);
 /* Fills `e` with the reason why events are not on disk yet. */
 void historian_why(struct historian *h, struct err *e);
 
-/* Calls `function` once on the historian's thread, in a separate transaction, and waits for the
+/* Calls `function` once on the historian's thread, in a transaction of its own, and waits for the
  * result. Returns 0 after the commit, otherwise the error of `function` or of the disk. Any thread
  * except the historian's may call historian_do. */
 int historian_do(struct historian *h,
@@ -142,8 +143,8 @@ int historian_do(struct historian *h,
 	struct err *e);
 
 /* Like historian_do, but with a timeout. -ETIMEDOUT: `function` was not called and will not be
- * called. -EINPROGRESS: `function` still runs, so `context` must stay valid. After either error the
- * historian gives up, as described at historian_settle. */
+ * called. -EINPROGRESS: `function` still runs, so `context` must stay valid. After these two
+ * errors, the historian has given up (historian_settle). */
 int historian_do_within(struct historian *h,
 	int (*function)(struct history *history, void *context, struct err *e), void *context,
 	double seconds, struct err *e);

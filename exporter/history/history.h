@@ -68,8 +68,8 @@ void history_closep(struct history **h); /* for AUTO */
 /* Reads the whole file and checks its structure. Returns -EBADMSG when the file is corrupt. */
 int history_check(struct history *h, struct err *e);
 
-/* Copies the -wal file into the database. Does nothing when the database file was deleted or
- * replaced, or when another process uses it. */
+/* Copies the -wal file into the database. Does nothing when the database was deleted or replaced,
+ * or when another process uses the file. */
 void history_checkpoint(struct history *h);
 
 /* Renames a corrupt file; call it after -EBADMSG. Closes and frees the handle without writing to
@@ -149,14 +149,13 @@ int history_run_begin(struct history *h, const struct run_begin *b, struct err *
  * unknown, and -EINVAL if its time or duration is unknown. The samples before it are written. */
 int history_samples(struct history *h, const struct sample *samples, size_t n, struct err *e);
 
-/* Ends a run: stores statistics of its samples and counts its outcome for the job. The statistics
- * and samples are dropped if f->not_measured is set, or if one of the numbers is impossible
- * (recommender/plausible.h). The stored `not_measured` then gives the reason. If the duration in
- * `f` is NaN, the sum of the samples' durations is stored.
+/* Ends a run: stores statistics of its samples and counts its outcome for the job. If one of the
+ * numbers is impossible (recommender/plausible.h), stores the reason as `not_measured`. If
+ * `not_measured` is set, drops the statistics and samples. If the duration in `f` is NaN, stores
+ * the sum of the samples' durations.
  *
- * Returns 0. If the run has already ended with the outcome `interrupted`, it is written again with
- * the real outcome. Does nothing for an unknown run, and for a run that has ended with another
- * outcome. */
+ * Returns 0. A run that already ended as `interrupted` is written again with the real outcome. Does
+ * nothing for an unknown run, and for a run that already ended with another outcome. */
 int history_run_finish(struct history *h, const struct run_finish *f, struct err *e);
 
 /* Adds an ended run that another exporter recorded and forwarded. Adds its statistics, but no
@@ -166,11 +165,11 @@ int history_run_finish(struct history *h, const struct run_finish *f, struct err
  * corrected. Returns 0 when the history already has the run and nothing was changed. */
 int history_run_add(struct history *h, const struct run *r, struct err *e);
 
-/* Sets `*ret` to a time in seconds since 1970 UTC. Only ended runs of the job that began after this
- * time may be added (history_run_add); 0 = all may be added. The limits have removed earlier runs,
- * or would remove them at once. A run that was removed and added again would be counted twice.
- * `runs_per_job` is the member of struct history_limits. Removals because of the size of the file
- * count only if this handle made them. */
+/* Prevents that a removed run is added again (history_run_add) and counted twice. Sets `*ret` to a
+ * time in seconds since 1970 UTC; 0 = all runs may be added. Ended runs of the job that began at or
+ * before this time must not be added: the limits have removed them, or would remove them at once.
+ * `runs_per_job` is the member of struct history_limits. Knows only runs that this handle removed
+ * because of the size of the file. */
 int history_removed_until(struct history *h, const char *job_name, uint64_t runs_per_job,
 	double *ret, struct err *e);
 
@@ -182,14 +181,14 @@ enum history_receiver {
 };
 
 /* Lists the ids of at most `limit` ended runs that were not sent yet to the receiver `to`, earliest
- * end first. A run whose record was corrected is listed again. The limits of the history may remove
- * a run before it is sent. */
+ * end first. A run that was corrected after it was sent is listed again. The limits of the history
+ * may remove a run before it is sent. */
 int history_unsent(struct history *h, enum history_receiver to, size_t limit, struct arena *arena,
 	const char ***ret, size_t *ret_n, struct err *e);
 int history_count_unsent(struct history *h, enum history_receiver to, uint64_t *ret, struct err *e);
 /* Marks a run as sent to `to` at the time `at` (seconds since 1970 UTC). `outcome` is the outcome
- * that was sent. If the stored outcome was corrected meanwhile, the run stays unmarked, so that it
- * is sent again. */
+ * that was sent. If the stored outcome was corrected in the meantime, the run stays unmarked: it is
+ * sent again. */
 int history_run_sent(struct history *h, enum history_receiver to, const char *run_id,
 	enum outcome outcome, double at, struct err *e);
 
@@ -234,10 +233,10 @@ enum history_limit { /* bits */
  * file. The file also stores the receivers of runs (`keep_unsent`), so that no exporter removes a
  * run that was not sent yet. The stored values are valid for 30 days. */
 struct history_limits {
-	/* Maximum number of ended runs of a job. If a job has more, its oldest runs are removed,
-	 * except one: the newest successful run whose memory limit differs clearly
-	 * (RUN_LIMITS_DIFFER) from that of the newest run. It is kept because only runs with
-	 * different limits show whether the job uses more memory when it gets a higher limit. */
+	/* Maximum number of ended runs of a job. If a job has more, its oldest runs are removed.
+	 * One old run is kept: the newest successful run whose memory limit differs clearly
+	 * (RUN_LIMITS_DIFFER) from that of the newest run. Only runs with different limits show
+	 * whether the job uses more memory when it gets a higher limit. */
 	size_t runs_per_job;
 	double retention_seconds; /* maximum age of a run, counted from its end */
 	uint64_t max_bytes;       /* maximum size of the file; see history_prune */
@@ -271,7 +270,8 @@ struct history_limits {
  * it must be called again. */
 int history_prune(struct history *h, const struct history_limits *l, double now, struct err *e);
 
-/* Totals of the data that any exporter removed from the file because of max_bytes. */
+/* Totals of the data that was removed from the file because of max_bytes, by all exporters that use
+ * the file. */
 struct history_losses {
 	uint64_t jobs; /* number of removed jobs */
 	uint64_t runs; /* number of runs that were removed before they were sent */
@@ -287,7 +287,7 @@ struct history_page {
 /* Stores the page. Replaces the page that was stored before. Call it within a transaction. */
 int history_note_page(struct history *h, const struct history_page *page, struct err *e);
 /* Reads the stored page. Returns 1 when there is one. The server of the page may be on another
- * machine, and may have ended since: the caller must check that its process is alive. */
+ * machine, and may have ended: the caller must check that its process is alive. */
 int history_page(struct history *h, struct arena *arena, struct history_page *ret, struct err *e);
 
 /* ---- reading; results are in the caller's arena ---- */
@@ -347,10 +347,10 @@ int history_jobs(struct history *h, size_t limit, struct arena *arena, struct jo
 	size_t *ret_n, struct err *e);
 int history_count_jobs(struct history *h, size_t *ret, struct err *e);
 
-/* Completes a key that a user gave without its cluster, or without its namespace and cluster. If a
- * job has exactly the key `key`, this job is found. Otherwise the job is found whose key agrees
- * with all parts that `key` has. Returns 1 and writes the full key of the job to `ret`. Returns 0
- * if there is no such job, or if there are several. */
+/* Finds the job of a key that a user gave without its cluster, or without its namespace and
+ * cluster. A job whose whole key is `key` comes first. Otherwise finds the job whose key has all
+ * parts of `key`. Returns 1 and writes the full key of the job to `ret`. Returns 0 if there is no
+ * such job, or if there are several. */
 int history_find_key(struct history *h, const char *key, char ret[static JOB_KEY_MAX],
 	struct err *e);
 
@@ -375,9 +375,9 @@ struct job_brief {
 	struct run_brief *run;
 };
 
-/* The facts of a job by which a list of jobs is searched, filtered and sorted. Reading them for
+/* The facts of a job that are needed to search, filter and sort a list of jobs. Reading them for
  * 10,000 jobs takes 10 ms, and up to 70 ms with `value`. Reading the 12 newest runs of each job
- * instead would take 600 ms. */
+ * would take 600 ms. */
 struct job_head {
 	int64_t id; /* id of the job in this file */
 	const char *job_name;
@@ -421,8 +421,8 @@ int history_overview(struct history *h, const struct job_head *job, size_t n, si
  * Old samples were merged into buckets. A bucket is read as one sample with the bucket's means,
  * growth and high-water marks. If the run has more than HISTORY_SERIES_MAX samples, neighbouring
  * samples are merged in the same way, except some of the newest. Sums, means and high-water marks
- * of merged samples are exact. Their lowest and highest values are closer to the mean than the true
- * values. */
+ * of merged samples are exact. Their lowest values are too high, and their highest values are too
+ * low. */
 #define HISTORY_SERIES_MAX (1u << 17)
 int history_series(struct history *h, const char *run_id, const char *const *columns,
 	struct arena *arena, struct series *ret, struct err *e);

@@ -1,6 +1,6 @@
 /* Detects that another program truncated, overwrote or deleted files of the open history. SQLite
- * does not detect this, because it trusts its cache and the -shm file. It would continue to write
- * into a file that can no longer be read. File formats: https://www.sqlite.org/fileformat2.html and
+ * does not detect this, because it trusts its cache and the -shm file. It would add runs to a file
+ * that cannot be read after the damage. File formats: https://www.sqlite.org/fileformat2.html and
  * https://www.sqlite.org/walformat.html */
 #include "exporter/history/tables.h"
 
@@ -17,7 +17,7 @@
 
 #define PATH_BUF_MAX 8192
 #define HEADER_BYTES 100 /* size of the header of the database */
-/* offset in the header of the database; the byte there is WAL_VERSION in WAL mode */
+/* offset of a byte in the header of the database; in WAL mode, its value is WAL_VERSION */
 #define WRITE_VERSION    18
 #define WAL_VERSION      2
 #define WAL_HEADER_BYTES 32
@@ -57,8 +57,8 @@ void history_survive_lost_pages(void)
 {
 	struct sigaction before, ours = {.sa_sigaction = on_lost_page, .sa_flags = SA_SIGINFO};
 
-	/* If the caller of the wrapper has made it ignore SIGBUS, set no handler: at execve(2) a
-	 * handler becomes the default action, and the job would not ignore SIGBUS any more. */
+	/* If SIGBUS is ignored, the job must inherit this: set no handler. At execve(2), a handler
+	 * would become the default action. */
 	if (sigaction(SIGBUS, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
 		sigaction(SIGBUS, &ours, NULL);
 }
@@ -81,8 +81,8 @@ int history_stat(const struct history *h, const char *suffix, struct stat *ret)
 	return stat(buf_text(&name), ret);
 }
 
-/* Returns SQLite's own object for a file of the open database, or NULL. The file is read by this
- * object and not opened again, because closing a second descriptor would release SQLite's locks. */
+/* Returns SQLite's own object for a file of the open database, or NULL. Use it to read the file. Do
+ * not open the file again: closing a second descriptor would release SQLite's locks. */
 static sqlite3_file *file_of(const struct history *h, int which)
 {
 	sqlite3_file *f = NULL;
@@ -114,8 +114,8 @@ static int check_database(const struct history *h, bool *wal, struct err *e)
 	return 0;
 }
 
-/* Compares the -wal file with the index of its frames in the -shm file. The caller has the write
- * lock, so no other process changes these two files. */
+/* Compares the -wal file with its index, which is in the -shm file. The caller has the write lock,
+ * so no other process changes these two files. */
 static int check_wal(const struct history *h, struct err *e)
 {
 	sqlite3_file *db = file_of(h, SQLITE_FCNTL_FILE_POINTER);

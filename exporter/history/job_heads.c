@@ -1,5 +1,6 @@
-/* Reads the list of jobs in two steps. history_job_heads reads a few facts of all jobs, by which
- * the caller selects those to show. history_overview reads the newest runs of these. */
+/* Reads the list of jobs in two steps. First, history_job_heads reads a few facts of each job. With
+ * these, the caller selects the jobs to show. Then history_overview reads the newest runs of the
+ * selected jobs. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -64,12 +64,12 @@ static int round_up(int n)
 	return class;
 }
 
-/* `recovered` is true after SQLite has reported to its log that it recovered writes from a -wal
- * file. This shows that the database was not closed properly and that no other process has it open.
- * A -wal file alone does not show this, because a running exporter always has one.
+/* true = SQLite has logged that it recovered a -wal file. The database was then not closed
+ * properly, and no other process has it open. The -wal file alone does not show this, because a
+ * running exporter always has one.
  *
  * open_patiently sets `recovered` to false before it opens a file. Without history_setup, SQLite's
- * log is not read, and `recovered` is always true. */
+ * log is not read: `recovered` is then always true. */
 static bool logs_recovery;
 static _Thread_local bool recovered;
 
@@ -86,8 +86,7 @@ void history_setup(void)
 
 	history_survive_lost_pages();
 	logs_recovery = sqlite3_config(SQLITE_CONFIG_LOG, note_recovery, NULL) == SQLITE_OK;
-	/* If SQLite does not allow this, sizes are not rounded, and the program only uses more
-	 * memory. */
+	/* If SQLite does not allow this, the program works, but uses more memory. */
 	if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &m) != SQLITE_OK)
 		return;
 	m.xRoundup = round_up;
@@ -275,7 +274,7 @@ int64_t history_version(struct history *h)
 /* ---- reading ---- */
 
 /* Opens a file for reading on a read-only or full disk, without a -shm file and without locks.
- * SQLite then ignores the -wal file, so a file whose -wal file is not empty is refused. */
+ * SQLite then ignores the -wal file. The file is therefore refused if its -wal file has data. */
 static int connect_immutable(struct history *h, struct err *e)
 {
 	struct buf uri AUTO(buf_done) = BUF_MAX(PATH_BUF_MAX);
@@ -358,9 +357,9 @@ int history_check(struct history *h, struct err *e)
 static int open_writable(struct history *h, struct err *e)
 {
 	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-	/* A database gets its first page before its -wal file exists, so an empty database with a
-	 * -wal file is damaged. Read the size of the -wal file first: another exporter may be
-	 * creating both files now. */
+	/* SQLite writes the first page of a database before it creates the -wal file. An empty
+	 * database with a -wal file is therefore damaged. Read the size of the -wal file first,
+	 * because another exporter may be creating both files now. */
 	bool wal = !h->memory && size_of(h, "-wal") > 0;
 	struct stat st = {.st_size = -1};
 	bool emptied = wal && history_stat(h, "", &st) == 0 && st.st_size == 0;
@@ -368,8 +367,8 @@ static int open_writable(struct history *h, struct err *e)
 	int64_t version = 0;
 	int code = connect_to(h, h->memory ? MEMORY_URI : h->path, flags, e);
 
-	/* The database is empty, but has a -wal file. Refuse it, because SQLite would delete the
-	 * -wal file, which may contain the only copy of some runs. */
+	/* Refuse an empty database with a -wal file: SQLite would delete the -wal file, which may
+	 * contain the only copy of some runs. */
 	if (code == 0 && emptied)
 		code = err_set(e, -EBADMSG, "history %s: it is empty, but has a -wal file",
 			h->path);
@@ -380,8 +379,8 @@ static int open_writable(struct history *h, struct err *e)
 	 * program. */
 	if (code == 0)
 		code = history_check_version(h, &version, e);
-	/* At the first read of the database, in history_check_version, SQLite recovers a -wal file,
-	 * and note_recovery sets `recovered`. */
+	/* history_check_version was the first read of the database. If SQLite had to recover the
+	 * -wal file, note_recovery has set `recovered`. */
 	if (code == 0 && unclean && recovered)
 		code = history_check(h, e);
 	/* A new file contains no data yet. Do not sync it to the disk while it is set up, so that
@@ -424,8 +423,8 @@ static int move_all(const struct history *h, struct err *notice, const char *why
 	return code;
 }
 
-/* Sets a corrupt file aside, and locks the folder meanwhile. Without the lock, two exporters could
- * do this at the same time, and the second would rename the fresh file of the first. */
+/* Renames a corrupt file while it has a lock on the folder. Without the lock, two exporters could
+ * do this at the same time: the second would rename the fresh file of the first. */
 static int set_aside(struct history *h, const char *why, struct err *notice, struct err *e)
 {
 	AUTO(freep) char *copy = xstrdup(h->path);

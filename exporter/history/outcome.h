@@ -1,5 +1,5 @@
-/* Finds the outcome of a run. The outcome depends on how the root process ended, and on whether the
- * kernel killed processes because memory was short. Pure functions. */
+/* Finds the outcome of a run. The outcome depends on two facts: how the root process ended, and
+ * whether the kernel killed processes because memory was short. Pure functions. */
 #ifndef EXPORTER_HISTORY_OUTCOME_H
 #define EXPORTER_HISTORY_OUTCOME_H
 

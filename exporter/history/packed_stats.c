@@ -33,8 +33,8 @@ _Static_assert(PACKED_CODES == 16, "a code has 4 bits");
 
 /* ---- forms ---- */
 
-/* Reads one column of a form from `text`. `before` is the column before it, to check that the
- * columns are in order; NULL = none. */
+/* Reads one column of a form from `text`. `before` is the column before this one; NULL = none.
+ * Returns -EBADMSG if the two are not in order. */
 static int form_column(struct kept_column *ret, const struct kept_column *before, struct slice text,
 	struct arena *arena)
 {
@@ -181,8 +181,8 @@ static bool stays_exact(enum statistic s)
 	return s == STATISTIC_N || s == STATISTIC_SUM || s == STATISTIC_MAX;
 }
 
-/* Appends those statistics of a column that are in the set `statistics`. `n_before` is the
- * statistic `n` of the last earlier column that has values; NaN = there is none. */
+/* Appends the statistics of a column that are in the set `statistics` (bits). `n_before` is the
+ * statistic `n` of the last column before it that has values; NaN = no such column. */
 static void put_column(struct packing *p, const struct distribution *d, unsigned statistics,
 	double n_before)
 {

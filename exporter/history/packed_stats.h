@@ -39,9 +39,8 @@ struct stats_form stats_form_of_kept(void);
 
 /* Appends the blob to `out`. `stats` must be sorted by column; columns that the form lacks are left
  * out. If `exact` is true, all numbers are stored exactly. Otherwise only counts, totals (sum) and
- * maxima are stored exactly. The other numbers are rounded towards zero to 24 binary digits, that
- * is, by at most 1.2e-7 of the value. Rounding does not change which of two numbers is larger,
- * except that they may become equal. */
+ * maxima are stored exactly. The other numbers are rounded towards zero to 24 binary digits, by at
+ * most 1.2e-7 of the value. Rounding keeps the order of numbers: a <= b stays true. */
 void packed_stats_write(struct buf *out, const struct stats_form *f,
 	const struct column_stats *stats, size_t n, bool exact);
 

@@ -55,7 +55,7 @@ static uint64_t bytes_in_use(const struct page_counts *p)
 	return (uint64_t)((p->all - p->free) * p->size);
 }
 
-/* Deletes the oldest samples of a run, at most `*left` samples. Subtracts the number of deleted
+/* Deletes at most `*left` samples of a run, the oldest first. Subtracts the number of deleted
  * samples from `*left`. */
 static int drop_samples(struct history *h, int64_t run, int64_t *left, struct err *e)
 {
@@ -138,8 +138,8 @@ static int find_excess(struct history *h, const struct history_limits *l, double
 	return code;
 }
 
-/* Removes a job without runs. Its counts are added to the table `forgotten`, because the result of
- * history_activity must never fall. */
+/* Removes a job without runs. Adds its counts to the table `forgotten`, because history_activity
+ * sums up all counts, and its result must never fall. */
 static int forget_job(struct history *h, int64_t job, struct err *e)
 {
 	static const enum history_statement drop[] = {STATEMENT_DROP_OUTCOMES, STATEMENT_DROP_JOB};
@@ -204,8 +204,8 @@ static int may_lose_samples(struct history *h, int64_t run, bool newest_too, str
 	return sql_row(&q, e);
 }
 
-/* Moves `*run` to the first run with samples whose id is `*run` or greater. Returns 1 when there is
- * one. */
+/* Finds the first run that has samples, among the runs whose id is `*run` or greater. Sets `*run`
+ * to its id and returns 1. Returns 0 when there is none. */
 static int next_sampled(struct history *h, int64_t *run, struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_NEXT_SAMPLED, e);
@@ -283,8 +283,8 @@ static int find_oldest_ended(struct history *h, struct doomed_runs *ret, struct 
 	return code;
 }
 
-/* Removes the oldest ended runs, including the newest run of a job. If the newest runs were always
- * kept, jobs that never run again could fill the file. */
+/* Removes the oldest ended runs, even if they are the newest runs of their jobs. Otherwise the
+ * newest runs of jobs that never run again could fill the file. */
 static int drop_oldest_jobs(struct history *h, struct prune_step step, struct err *e)
 {
 	AUTO(freep) struct doomed_runs *doomed = xcalloc(1, sizeof *doomed);
@@ -340,8 +340,8 @@ static int make_room(struct history *h, const struct history_limits *l, struct e
 	return code ? code : drop_oldest_jobs(h, step, e);
 }
 
-/* Shortens the file by `n` free pages. SQLite moves used pages from the end of the file to free
- * pages before them. */
+/* Shortens the file by `n` pages. SQLite moves used pages from the end of the file to free pages,
+ * then cuts off the end. */
 static int give_back(struct history *h, int64_t n, struct err *e)
 {
 	char text[80];

@@ -10,8 +10,8 @@
 #define PATH_BUF_MAX    8192
 #define SAME_SECOND_MAX 100
 
-/* Chooses a new name, which no file has yet, for the file `path`. The caller holds a lock, so no
- * other exporter can create a file of this name meanwhile. */
+/* Chooses a new name for the file `path`. No file has this name. The caller holds a lock, so no
+ * other exporter creates a file of this name before the renaming. */
 static void name_aside(const char *path, struct buf *out)
 {
 	char ts[WALL_TEXT_MAX];
@@ -44,9 +44,9 @@ static int move_file(const char *path, const char *aside, const char *suffix, st
 	return 0;
 }
 
-/* Renames the database last, after its -shm and -wal files. An exporter that opens the database
- * between two renames still finds the corrupt database. In the reverse order, such an exporter
- * could create a fresh database beside the old -wal file. */
+/* Renames the database last, after its -shm and -wal files. An exporter that opens the path between
+ * two renames then finds the corrupt database. In the reverse order, it could create a fresh
+ * database beside the old -wal file. */
 int quarantine_file(struct buf *ret, const char *path, struct err *e)
 {
 	static const char *const suffixes[] = {"-shm", "-wal", "-journal", ""};

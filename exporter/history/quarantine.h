@@ -8,7 +8,8 @@
 /* Renames the database `path` and its -wal, -shm and -journal files; missing files are skipped. The
  * new name of the database is path.corrupt-20260822T101500Z with the current time, followed by -2,
  * -3, ... if this name exists. `ret` receives the new name. The database must not be open in this
- * process. The caller must hold a lock if another exporter may rename the same database. */
+ * process. If another exporter may rename the same database, the caller must hold a lock that keeps
+ * it from doing so. */
 int quarantine_file(struct buf *ret, const char *path, struct err *e);
 
 #endif

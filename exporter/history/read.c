@@ -155,7 +155,8 @@ static int find_runs(struct run_search *f, struct history *h, const struct run_q
 	return code;
 }
 
-/* Computes values of an open run that the file stores only for ended runs, such as its duration. */
+/* Computes the duration, the number of samples and, if `stats` is true, the statistics of an open
+ * run. The file stores them only for ended runs. */
 static int read_open(struct history *h, struct matched_run *found, bool stats, struct arena *arena,
 	struct err *e)
 {
@@ -458,7 +459,7 @@ int history_open_runs(struct history *h, struct arena *arena, struct open_run **
 /* ---- limits of a read ---- */
 
 /* SQLite calls `over` (history_give_up_when) each time its virtual machine has run this many
- * instructions. So many instructions read about 10,000 values. */
+ * instructions, which read about 10,000 values. */
 #define STEPS_BETWEEN 16384
 
 static int is_over(void *over)

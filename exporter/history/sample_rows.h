@@ -20,9 +20,9 @@ void sample_rows_free(struct sample_rows *f);
  * first row is then NaN. */
 void sample_rows_begin(struct sample_rows *f, const char *run_id, const struct snapshot *s);
 
-/* Continues to record a run of which an earlier exporter recorded the last row `seconds` ago.
- * `base` contains the value of each enum run_metric at the end of that row. The growth of the
- * machine's counters since then is unknown. */
+/* Continues to record a run that an earlier exporter began to record. The last row of that exporter
+ * ended `seconds` ago. `base` contains the value of each enum run_metric at that time. The growth
+ * of the machine's counters since that time is unknown. */
 void sample_rows_continue(struct sample_rows *f, const char *run_id, const struct snapshot *s,
 	const double *base, double seconds);
 
@@ -33,9 +33,9 @@ void sample_rows_continue(struct sample_rows *f, const char *run_id, const struc
 size_t sample_rows_read(struct sample_rows *f, const struct snapshot *s, const char *run_id,
 	const struct sample **ret);
 
-/* Creates a row that corrects the totals of a run, because exact totals became known after its end.
- * The row has duration 0, because a correction is not growth within an interval. `*ret` and the
- * result are as in sample_rows_read. */
+/* Creates a row that corrects the totals of a run. Call it when exact totals became known after the
+ * end of the run. The row has duration 0, because the correction does not belong to an interval.
+ * `*ret` and the result are as in sample_rows_read. */
 size_t sample_rows_correction(struct sample_rows *f, const struct snapshot *s, const char *run_id,
 	const struct sample **ret);
 

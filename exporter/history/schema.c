@@ -59,12 +59,12 @@ static const char *const migrations[] = {
 	"ALTER TABLE run ADD COLUMN region TEXT;"
 	"ALTER TABLE run ADD COLUMN zone TEXT;"
 	"ALTER TABLE run ADD COLUMN allocation TEXT;",
-	/* Adds the system that named a run, the number of the run in that system, and its labels as
-	 * JSON. */
+	/* Adds the batch or workflow system that named a run, the number of the run in that system,
+	 * and its labels as JSON. */
 	"ALTER TABLE run ADD COLUMN system TEXT;"
 	"ALTER TABLE run ADD COLUMN system_run TEXT;"
 	"ALTER TABLE run ADD COLUMN labels TEXT;",
-	/* Adds indexes, because upkeep must find a few runs among many. */
+	/* Adds indexes, so that upkeep finds a few runs among many without reading all. */
 	"CREATE INDEX run_ended ON run(job, started_at, id, outcome) WHERE outcome <> 'running';"
 	"CREATE INDEX run_oldest ON run(started_at, id, job, ended_at, outcome) WHERE outcome <> "
 	"'running';"
@@ -73,8 +73,8 @@ static const char *const migrations[] = {
 	"CREATE INDEX run_to_hours ON run(started_at) WHERE hours_until < minutes_until;",
 	/* Adds the CPU level that a run's programs need at least, such as x86-64-v3. */
 	"ALTER TABLE run ADD COLUMN cpu_level TEXT;",
-	/* Totals of jobs that were removed together with their counts, because the file was
-	 * full. */
+	/* Totals of all jobs that were removed because the file was full. The counts of such a job
+	 * are removed, too. */
 	("CREATE TABLE forgotten(jobs INTEGER NOT NULL, activity INTEGER NOT NULL) STRICT;"
 	 "INSERT INTO forgotten VALUES(0, 0);"),
 	/* forgotten.runs counts runs that were removed before they were forwarded. The table note
@@ -96,8 +96,8 @@ static const char *const migrations[] = {
 	"ALTER TABLE run ADD COLUMN machine_memory_bytes REAL;"
 	"ALTER TABLE run ADD COLUMN disk_source TEXT;"
 	"ALTER TABLE run ADD COLUMN not_measured TEXT;",
-	/* Changes the indexes so that they contain all columns that STATEMENT_MEMORY_RUNS reads.
-	 * Reading the long rows of runs and statistics would take longer. */
+	/* Adds to the indexes all columns that STATEMENT_MEMORY_RUNS reads. It then need not read
+	 * the long rows of runs and statistics, which would take longer. */
 	("DROP INDEX run_ended;"
 	 "CREATE INDEX run_ended ON run(job, started_at, id, outcome, not_measured, "
 	 "duration_seconds, input_bytes, memory_limit_bytes) WHERE outcome <> 'running';"
@@ -106,10 +106,10 @@ static const char *const migrations[] = {
 	"ALTER TABLE run ADD COLUMN address_limit_bytes REAL;"
 	"ALTER TABLE run ADD COLUMN address_peak_bytes REAL;",
 	"ALTER TABLE run ADD COLUMN end_reason TEXT;",
-	/* Stores the statistics and the shared texts of a run in fewer bytes. Runs that are already
-	 * in the file are rewritten later, at most 64 at a time (history_prune). job.kept is the
-	 * number of ended runs of the job in the file. A run that another exporter forwarded has no
-	 * samples; its minutes_until and hours_until are -1. */
+	/* Stores the statistics and the shared texts of a run in fewer bytes. history_prune later
+	 * rewrites the runs that are already in the file, at most 64 at a time. job.kept is the
+	 * number of ended runs of the job in the file. A forwarded run has no samples: its
+	 * minutes_until and hours_until are -1. */
 	("CREATE TABLE stats_form(id INTEGER PRIMARY KEY, columns TEXT NOT NULL UNIQUE) STRICT;"
 	 "CREATE TABLE circumstances(id INTEGER PRIMARY KEY, hash INTEGER NOT NULL, runs INTEGER NOT NULL,"
 	 " vendor TEXT, instance_type TEXT, region TEXT, zone TEXT, allocation TEXT, system TEXT, labels TEXT,"
@@ -167,8 +167,9 @@ static const char *const migrations[] = {
 	"CREATE INDEX run_unwritten ON run(ended_at) WHERE written_at IS NULL AND outcome <> "
 	"'running';"
 	"ALTER TABLE note ADD COLUMN writes_at REAL;",
-	/* Adds to each job copies of facts of its newest run (history_set_last_run), so that no run
-	 * must be read to list all jobs. They are NULL for a job without runs. */
+	/* Adds copies of facts of a job's newest run to the row of the job (history_set_last_run).
+	 * A list of all jobs then needs no row of a run. The copies are NULL for a job without
+	 * runs. */
 	("ALTER TABLE job ADD COLUMN last_started_at REAL;"
 	 "ALTER TABLE job ADD COLUMN last_outcome TEXT;"
 	 "ALTER TABLE job ADD COLUMN last_requests INTEGER;"
@@ -346,9 +347,9 @@ static void add_definitions(struct buf *b, const struct history *h, const char *
 	}
 }
 
-/* Writes to `b` the statements that add the missing columns to the table `sample`. SQLite reads the
- * whole schema again after each ALTER TABLE, which takes 11 ms for all columns of a new file. If
- * the table has no rows, it is therefore dropped and created with all columns. */
+/* Writes to `b` the statements that add the missing columns to the table `sample`. If the table has
+ * no rows, it is dropped and created with all columns. This is faster: SQLite reads the whole
+ * schema again after each ALTER TABLE, which takes 11 ms for all columns of a new file. */
 static int describe_columns(struct history *h, struct buf *b, struct err *e)
 {
 	AUTO(sql_done)
@@ -384,7 +385,7 @@ static int add_columns(struct history *h, struct err *e)
 }
 
 /* Migrates the file to the current schema, within a transaction of the caller. Reads the schema
- * version again, because another exporter may have migrated the file meanwhile. */
+ * version inside the transaction: another exporter may have migrated the file just before. */
 static int bring_up_to_date(struct history *h, struct err *e)
 {
 	char text[80];
@@ -428,8 +429,8 @@ static int prepare_add_sample(struct history *h, struct err *e)
 	return code;
 }
 
-/* Prepares all statements when the file is opened, so that a missing or changed table is noticed at
- * once. */
+/* Prepares all statements. This shows at once, when the file is opened, whether a table is missing
+ * or has other columns. */
 static int prepare_all(struct history *h, struct err *e)
 {
 	int code = prepare_add_sample(h, e);

@@ -205,9 +205,9 @@ static struct series_loading loading_of(const struct history_column *columns, si
 	return l;
 }
 
-/* Finds an upper limit for the number of rows of a run. Samples are numbered from 1, so the limit
- * is usually the number of the run's last sample. If the run was thinned, or if a sample has a
- * number of 1,000,000 or more, the rows are counted instead. */
+/* Finds an upper limit for the number of rows of a run. Samples are numbered from 1, so the number
+ * of the run's last sample is such a limit. If the run was thinned, or if this number is 1,000,000
+ * or more, the rows are counted instead. */
 static int rows_at_most(struct history *h, int64_t run, size_t *ret, struct err *e)
 {
 	AUTO(sql_done) struct sql q = sql_use(h, STATEMENT_ROWS_AT_MOST, e);

@@ -1,5 +1,5 @@
-/* Locks one byte of the history file. The byte depends on the machine and the PID namespace. It
- * lies far behind the end of the file and behind the bytes that SQLite locks. */
+/* Locks one byte of the history file. Its position depends on the machine and the PID namespace. It
+ * is far behind the end of the file and behind the bytes that SQLite locks. */
 #include "exporter/history/server_lock.h"
 
 #include <errno.h>

@@ -33,8 +33,8 @@ static const struct {
 	{SQLITE_TOOBIG, -E2BIG},
 };
 
-/* Returns the negative errno for an error code of SQLite. If a file could not be opened, SQLite's
- * code does not tell the reason, so the errno of the system call is used. */
+/* Returns the negative errno for an error code of SQLite. SQLITE_CANTOPEN does not tell the reason,
+ * so the errno of the system call is used for it. */
 static int code_of(const struct sql_file *f, int sqlite_code)
 {
 	int system = f->db ? sqlite3_system_errno(f->db) : 0;

@@ -2,8 +2,8 @@
  *
  * schema.c declares the tables. The id of a sample is (id of its run << 32) + the number of the
  * sample in the run, from 1 on. SQLite stores rows in the order of their ids. The samples of a run
- * are therefore stored together, in the order in which they were taken, and no further index is
- * needed. Setting the clock does not change this order. */
+ * are therefore stored together, in the order in which they were taken, even if the clock was set.
+ * The table needs no other index. */
 #ifndef EXPORTER_HISTORY_TABLES_H
 #define EXPORTER_HISTORY_TABLES_H
 
@@ -35,7 +35,7 @@ enum sample_kind {
 struct history_column { /* a column in the file */
 	const char *name;
 	enum metric_fold fold;
-	bool absent; /* true = the program asked for the column, but the file lacks it */
+	bool absent; /* true = the program needs the column, but the file lacks it */
 };
 
 /* X(name): a text about a run. Many runs have the same texts, so the file stores each combination
@@ -56,9 +56,9 @@ enum circumstance { CIRCUMSTANCES(CIRCUMSTANCE_ID) CIRCUMSTANCES_COUNT };
  * in its own row `r` instead, until history_pack_run rewrites the run. */
 #define CIRCUMSTANCE_TEXT(name) ", coalesce(c." #name ", r." #name ")"
 
-/* BEGIN_COLUMNS: the columns of the table `run` that are known when a run begins. END_COLUMNS:
- * those that are known when it has ended. put_begin and put_end (write.c) bind the columns in this
- * order. */
+/* BEGIN_COLUMNS: the columns of the table `run` that are written when a run begins. END_COLUMNS:
+ * the columns that are written when it has ended. put_begin and put_end (write.c) bind the columns
+ * in this order. */
 #define BEGIN_COLUMNS "job, run_id, host, started_at, interval_seconds, pid, start_ticks, reaper_pid, reaper_start_ticks," \
   " pid_namespace, boot_id, requested_cpu_cores, requested_memory_bytes, memory_limit_bytes, input_bytes, attempt," \
   " owner_pid, owner_start_ticks, system_run, minutes_until, hours_until"
@@ -89,8 +89,8 @@ enum circumstance { CIRCUMSTANCES(CIRCUMSTANCE_ID) CIRCUMSTANCES_COUNT };
  * history_receiver). */
 #define SENT(bits) "(((" bits " & 1) = 0 OR forwarded_at IS NOT NULL) AND ((" bits " & 2) = 0 OR written_at IS NOT NULL))"
 
-/* Three statements for one receiver: list the runs that were not sent to it yet, count them, and
- * mark a run as sent. `mark` is the column with the time at which the run was sent. */
+/* Three statements for one receiver: list the runs that were not sent to it, count these runs, and
+ * mark a run as sent. `mark` is the column with the time at which a run was sent. */
 #define SEND_STATEMENTS(X, name, mark) \
 X(NOT_##name, "SELECT run_id FROM run WHERE " mark " IS NULL AND outcome <> 'running' ORDER BY ended_at, id LIMIT ?") \
 X(COUNT_NOT_##name, "SELECT count(*) FROM run WHERE " mark " IS NULL AND outcome <> 'running'") \
@@ -120,8 +120,8 @@ X(PACK_RUN, "UPDATE run SET circumstances = ?, stats_form = ?, stats = ?, memory
   " WHERE id = ?") \
 X(TAKE_OVER, "UPDATE run SET owner_pid = ?, owner_start_ticks = ? WHERE run_id = ? AND outcome = 'running'") \
 X(IS_OF_JOB, "SELECT 1 FROM job WHERE id = ? AND name = ?") \
-/* Reads the ids of the jobs with the names ?1 and ?2. Reads no row if a run of job ?1 is open or
- * comes from another system than ?3. */ \
+/* Reads the ids of the jobs with the names ?1 and ?2. Reads no row if a run of job ?1 is open, or
+ * comes from another batch system than ?3. */ \
 X(FORMER_JOB, "SELECT f.id, j.id FROM job f, job j WHERE f.name = ?1 AND j.name = ?2 AND NOT EXISTS(SELECT 1 FROM run r" \
   " LEFT JOIN circumstances c ON c.id = r.circumstances WHERE r.job = f.id AND (r.outcome = 'running'" \
   " OR coalesce(c.system, r.system) IS NOT ?3))") \
@@ -152,9 +152,9 @@ X(LOSE_RUNS, "UPDATE forgotten SET runs = runs + ?") \
 X(LOSSES, "SELECT jobs, runs FROM forgotten") \
 X(DROP_SAMPLES, "DELETE FROM sample WHERE id BETWEEN ?1 AND coalesce(" \
   "(SELECT id FROM sample WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT 1 OFFSET ?3), ?2)") \
-/* Reads an upper limit for the number of a run's samples: the number of its last sample, which is
- * fast. From a million on, the rows are counted instead, because a damaged file may contain any
- * number. */ \
+/* Reads an upper limit for the number of a run's rows: the number of its last sample, which is
+ * fast. The rows are counted instead if the run was thinned. They are also counted if a sample
+ * has a number of a million or more, because a damaged file may contain any number. */ \
 X(ROWS_AT_MOST, "SELECT CASE WHEN minutes_until > r.id << 32 OR EXISTS" \
   " (SELECT 1 FROM sample s WHERE s.id BETWEEN (r.id << 32) + 1000000 AND (r.id << 32) | 4294967295)" \
   " THEN (SELECT count(*) FROM sample s WHERE s.id BETWEEN r.id << 32 AND (r.id << 32) | 4294967295)" \
@@ -175,12 +175,12 @@ X(JOBS, "SELECT j.id, j.name, j.runs, j.last_started_at, j.last_outcome," OPEN_R
 X(COUNT_JOBS, "SELECT count(*) FROM job") \
 X(NAMES_NEAR, "SELECT name FROM (SELECT name FROM job WHERE name < ?1 ORDER BY name DESC LIMIT ?2)" \
   " UNION ALL SELECT name FROM (SELECT name FROM job WHERE name > ?1 ORDER BY name LIMIT ?2)") \
-/* Finds the job with the key ?1, and jobs whose keys begin with ?1 followed by U+001F. Two rows are
- * enough to see whether there is more than one such job. */ \
+/* Finds the job with the key ?1, and jobs whose keys begin with ?1 followed by U+001F. Returns at
+ * most two rows, because the caller needs to know only whether there is exactly one. */ \
 X(KEYS_LIKE, "SELECT name FROM job WHERE name >= ?1 AND name < ?1 || char(32) ORDER BY name LIMIT 2") \
 X(JOB_HEADS, "SELECT j.id, j.name, j.runs," OPEN_RUNS_OF_JOB ", j.last_started_at, j.last_outcome, j.last_requests FROM job j ORDER BY j.id") \
-/* The index contains all columns that the next three statements read. Only the peaks of runs that
- * were written with an older schema are read from run_stat. */ \
+/* The next three statements read only the index run_by_job, which is fast. A run of an older
+ * schema has its peak in the table run_stat instead. */ \
 X(HEADS_FAILURES, "SELECT j.id, (SELECT total(outcome IN ('failed', 'oom_killed')) FROM (SELECT n.outcome FROM run n" \
   " INDEXED BY run_by_job WHERE n.job = j.id AND n.outcome <> 'running' ORDER BY n.started_at DESC, n.id DESC LIMIT 12))" \
   " FROM job j ORDER BY j.id") \
@@ -275,8 +275,8 @@ struct history {
 	struct arena adding; /* for history_run_add, which is called for many runs */
 	int64_t kept_form;   /* id of the form stats_form_of_kept; 0 = not known yet */
 	/* Progress of the two passes over all runs that remove samples (drop_oldest_samples in
-	 * prune.c). `older_samples` skips the newest ended run of each job. `newest_samples` does
-	 * not. */
+	 * prune.c). `older_samples` skips the newest ended run of each job, and `newest_samples`
+	 * includes it. */
 	struct sample_pass {
 		int64_t next; /* id of the run from which the pass goes on */
 		bool any;     /* true = the pass has removed samples */
@@ -302,8 +302,8 @@ struct history {
 };
 
 /* ---- tables.c ---- */
-/* Forgets the forms of statistics that were read or added. Call it after a rollback, because a form
- * that was added in the transaction is not in the file any more. */
+/* Removes all forms (packed_stats.h) from the memory of the handle. Call it after a rollback, which
+ * has removed the forms that the transaction added to the file. */
 void history_forget_forms(struct history *h);
 struct sql sql_use(struct history *h, enum history_statement id, struct err *e);
 
@@ -322,10 +322,10 @@ uint64_t history_wal_bytes(const struct history *h); /* bytes of the -wal file *
 /* ---- intact.c ---- */
 /* Does the same as stat(2) for the file `h->path` + `suffix`. */
 int history_stat(const struct history *h, const char *suffix, struct stat *ret);
-/* Call it once. Another program may truncate the -shm file that SQLite has mapped. This program
- * then continues instead of being killed by SIGBUS. */
+/* Keeps this program alive when another program truncates the -shm file that SQLite has mapped:
+ * without it, SIGBUS would kill this program. Call it once. */
 void history_survive_lost_pages(void);
-/* the result changes each time a truncated -shm file was noticed */
+/* the result changes each time this program notices a truncated -shm file */
 unsigned history_lost_pages(void);
 /* Checks that the files still contain the bytes that SQLite wrote. Call it within a write
  * transaction. Returns -EBADMSG when another program truncated or overwrote a file. Returns -ESTALE
@@ -369,8 +369,8 @@ struct circumstances {
  * runs. Sets `*ret` to the id of the row. */
 int circumstances_hold(struct history *h, const struct circumstances *c, int64_t *ret,
 	struct err *e);
-/* Decrements the count of runs of the row `id`. Removes the row if no run refers to it any more.
- * Does nothing for id 0. */
+/* Decrements the count of runs of the row `id`. Removes the row if the count is then 0. Does
+ * nothing for id 0. */
 int circumstances_release(struct history *h, int64_t id, struct err *e);
 int circumstances_of_run(struct history *h, int64_t run, struct arena *arena,
 	struct circumstances *ret, struct err *e);

@@ -24,8 +24,8 @@ static void set_server(struct circumstances *c, const struct run_server *s)
 	c->text[CIRCUMSTANCE_allocation] = s->allocation;
 }
 
-/* Value of the columns minutes_until and hours_until (schema.c) for a run that was added after its
- * end: forwarded or imported. The history has no samples of such a run that could be thinned. */
+/* Value of the columns minutes_until and hours_until (schema.c) for a forwarded or imported run.
+ * The history has no samples of such a run, so it never needs thinning. */
 #define NEVER_SAMPLED (-1)
 
 /* Binds the parameters of BEGIN_COLUMNS. */
@@ -115,7 +115,7 @@ static int set_circumstances(struct history *h, const struct run_begin *b, struc
 }
 
 /* Finds the jobs with the names b->former_job and b->job_name, and stores their ids in `ids`.
- * Returns 0 when there is nothing to move, else 1. */
+ * Returns 1 when the runs of the former job must be moved, otherwise 0. */
 static int find_former(struct history *h, const struct run_begin *b, int64_t ids[static 2],
 	struct err *e)
 {
@@ -391,8 +391,8 @@ static int enlarge_cache(struct history *h, struct err *e)
 
 static struct run_begin begin_as_told(const struct run *r)
 {
-	/* Leave the boot id unset. The root process is on another machine, so it must not be looked
-	 * up on this machine. */
+	/* Leave the boot id unset: the root process is on another machine. With a boot id, this
+	 * machine could mistake one of its own processes for it. */
 	return (struct run_begin){
 		.run_id = r->run_id,
 		.host = r->host,
@@ -456,8 +456,8 @@ static int insert_ended(struct history *h, int64_t job, const struct run *r, int
 	return sql_run(&q, e);
 }
 
-/* Adds an ended run that the history does not have. Writes its row only once: adding an open run
- * and then ending it would change each index twice. */
+/* Adds a forwarded run that the history does not have. Writes the row of the ended run at once:
+ * adding an open run and ending it afterwards would change each index twice. */
 static int add_told(struct history *h, const struct run *r, const struct circumstances *c,
 	const struct packed_run *packed, struct err *e)
 {
@@ -500,7 +500,7 @@ int history_run_add(struct history *h, const struct run *r, struct err *e)
 		code = history_find(h, r->run_id, &found, e);
 	bool known = code > 0;
 
-	/* Run ids are not secret. Therefore, a sender may correct a run only if it also names the
+	/* Anyone may know a run id. A sender may therefore correct a run only if it also names the
 	 * right job. */
 	if (known)
 		code = is_correction(&found, r->outcome) ? is_of_job(h, found.job, r->job_name, e) :
@@ -569,8 +569,8 @@ static struct run_recorder read_recorder(struct sql *q)
 	return r;
 }
 
-/* Returns true when the run has no wrapper and its root process still lives. The next exporter that
- * finds the root process then continues the run. */
+/* Returns true when another exporter can continue the run: its root process still lives, and no
+ * wrapper recorded it. */
 static bool may_be_continued(const struct run_recorder *r, const struct orphan_rule *rule)
 {
 	return !r->reaper_pid && rule->alive(rule->context, r->pid, r->start_ticks);

@@ -20,8 +20,8 @@ static struct connection_list *list_of(struct connections *c, const struct conne
 	return one->busy ? &c->busy : &c->idle;
 }
 
-/* Shuts down a connection. The caller holds the lock. The descriptor one->fd is still open, because
- * it is closed only after connections_leave, which needs the lock, too. */
+/* Shuts down a connection. The caller holds the lock. Until the lock is released, one->fd cannot be
+ * closed: libmicrohttpd closes it after connections_leave, which waits for the lock. */
 static void shut_down(struct connections *c, struct connection *one)
 {
 	TAILQ_REMOVE(list_of(c, one), one, link);
@@ -31,8 +31,9 @@ static void shut_down(struct connections *c, struct connection *one)
 	shutdown(one->fd, SHUT_RDWR);
 }
 
-/* If there are too many connections, shuts one down: the longest idle, or, if none is idle, the one
- * with the oldest request. The caller holds the lock. */
+/* If there are too many connections, shuts one down: the connection that has been idle longest. If
+ * no connection is idle, takes the connection with the oldest request. The caller holds the
+ * lock. */
 static void make_room(struct connections *c)
 {
 	struct connection *one = TAILQ_FIRST(TAILQ_EMPTY(&c->idle) ? &c->busy : &c->idle);

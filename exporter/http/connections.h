@@ -1,8 +1,8 @@
-/* The open connections of all listening addresses. A new connection is accepted even when the limit
- * of connections is reached. The connection that has been idle longest is then closed, so thousands
- * of idle clients cannot keep a scraper out. If no connection is idle, the connection with the
- * oldest request is closed, because its client probably does not read the answer. Any thread may
- * call these functions. */
+/* The open connections of all listening addresses. A new connection is always accepted, so
+ * thousands of idle clients cannot keep a scraper out. If the limit of connections is reached, the
+ * connection that has been idle longest is closed. If no connection is idle, the connection with
+ * the oldest request is closed, because its client probably does not read the answer. Any thread
+ * may call these functions. */
 #ifndef EXPORTER_HTTP_CONNECTIONS_H
 #define EXPORTER_HTTP_CONNECTIONS_H
 

@@ -1,6 +1,7 @@
-/* Detects requests whose headers do not tell clearly where the request ends, which host it is for,
- * or which client sent it. A proxy in front of this server may read such headers differently, and
- * may treat a part of the body as the next request of another client (request smuggling). */
+/* Detects ambiguous requests: their headers do not tell clearly where the request ends, which host
+ * it is for, or which client sent it. A proxy in front of this server may read such headers
+ * differently. It may treat a part of the body as the next request of another client (request
+ * smuggling). */
 #ifndef EXPORTER_HTTP_FRAMING_H
 #define EXPORTER_HTTP_FRAMING_H
 

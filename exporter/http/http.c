@@ -29,7 +29,7 @@
 #define THREADS      2u
 #define THREAD_STACK ((size_t)256 * 1024)
 
-/* Bytes of memory for the request line and the headers of a connection. If they do not fit,
+/* Bytes of memory for the request line and the headers of a connection. If a request needs more,
  * libmicrohttpd itself answers with 414 or 431 in HTML. */
 #define CONNECTION_MEMORY ((size_t)16 * 1024)
 /* When unsent answers fill 3/4 of the memory for answers (memory_budget.answers), a connection is
@@ -43,8 +43,9 @@
 #define FIRST_TIMEOUT 10u
 #define IDLE_TIMEOUT  120u /* seconds; long, because scrapers keep connections open */
 
-/* libmicrohttpd accepts this many connections more than --web.max-connections, because a suspended
- * connection closes only some time after this program has shut it down. */
+/* libmicrohttpd may have this many connections above --web.max-connections. They are connections
+ * that this program has shut down, but that libmicrohttpd has not closed yet, because they are
+ * suspended. */
 #define LEAVING_MAX 160u
 
 /* A socket buffer has room for at least this many TCP segments. */
@@ -82,7 +83,7 @@ static void *exchange_begin(void *context, const char *uri, struct MHD_Connectio
 	char *query = strchr(uri, '?');
 
 	/* Hide the query from libmicrohttpd 0.9.75, which uses 56 bytes of CONNECTION_MEMORY for
-	 * each parameter. From some 220 parameters on, libmicrohttpd does not answer at all.
+	 * each parameter. With more than about 220 parameters, it would not answer at all.
 	 * exporter/api/request_target.h reads the query from the copy that exchange_new made. */
 	if (query)
 		query[1] = '\0';
@@ -110,7 +111,7 @@ static void drop_version(struct web_version **v)
 }
 
 /* Returns true when a certificate or a password has identified the client as a user of
- * --web.config.file. A token does not. */
+ * --web.config.file. A token does not identify a user. */
 static bool is_of_user(const struct exchange *x, const struct web_config *config)
 {
 	return exchange_visit(x->connection)->certified ||
@@ -185,9 +186,9 @@ static void leave_visit(struct visit *v)
 	free(v);
 }
 
-/* Returns true when the client certificates that `c` accepts identify users. For this, `c` must
- * name the accepted authority or the allowed names. Without them, any certificate of a public
- * authority would be accepted, which anybody can buy. */
+/* Returns true when the client certificates that `c` accepts identify users: `c` must name the
+ * accepted authority or the allowed names. Otherwise a certificate of any public authority is
+ * accepted, and anybody can buy one. */
 static bool certifies(const struct web_config *c)
 {
 	return c->client_auth == CLIENT_AUTH_REQUIRE_AND_VERIFY &&
@@ -301,8 +302,8 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 	return respond_if_allowed(context, connection, method, x);
 }
 
-/* To start, libmicrohttpd needs a certificate or a callback that returns one. This callback returns
- * none: on_connection has already set the certificate of each connection. */
+/* libmicrohttpd does not start TLS without a certificate or this callback. The callback returns no
+ * certificate, because on_connection has already set that of the connection. */
 static int no_certificate(gnutls_session_t session, const gnutls_datum_t *authorities, int n,
 	const gnutls_pk_algorithm_t *algorithms, int n_algorithms, gnutls_pcert_st **certificates,
 	unsigned int *n_certificates, gnutls_privkey_t *key)
@@ -488,8 +489,8 @@ const char *http_page_url(const struct http *h, const char **address)
 
 static void server_stop(struct http_server *s)
 {
-	/* MHD_stop_daemon would shut down the listening socket. systemd keeps its socket for the
-	 * next server, so MHD_quiesce_daemon takes it away from libmicrohttpd first. */
+	/* MHD_stop_daemon would shut down the listening socket. A socket from systemd must stay
+	 * open for the next server: MHD_quiesce_daemon takes it away from libmicrohttpd first. */
 	int socket_given = s->socket_given ? MHD_quiesce_daemon(s->daemon) : MHD_INVALID_SOCKET;
 
 	MHD_stop_daemon(s->daemon);
@@ -500,7 +501,7 @@ int http_stop(struct http *h)
 {
 	if (!h)
 		return 0;
-	/* Resume all suspended connections first, because libmicrohttpd waits for them before it
+	/* First resume all suspended connections, because libmicrohttpd waits for them before it
 	 * stops. */
 	site_stop(h->site);
 	if (h->web)

@@ -11,9 +11,9 @@
 struct http;
 
 /* Starts to serve on all `addresses` (exporter/http/listen.h) and on the sockets that systemd
- * passed, and logs them. Without addresses and sockets, serves on HTTP_DEFAULT_ADDRESS. If one
- * address fails, serves on none, and `e` names the failed address. `app` must outlive the
- * server. */
+ * passed. Logs each address. Serves on HTTP_DEFAULT_ADDRESS if there are no addresses and no
+ * sockets. If one address fails, serves on no address, and `e` names the failed one. `app` must
+ * outlive the server. */
 int http_start(struct http **ret, struct app *app, const struct text_list *addresses,
 	struct err *e);
 
@@ -22,8 +22,8 @@ int http_start(struct http **ret, struct app *app, const struct text_list *addre
 const char *http_address(const struct http *h, size_t i);
 
 /* Returns the URL of the page for a browser on this machine, such as "http://127.0.0.1:9877/".
- * `*address` receives the served address to which the URL leads. Returns NULL when only Unix
- * sockets are served. Both texts live as long as `h`. */
+ * `*address` receives the address that the URL contains, such as "127.0.0.1:9877". Returns NULL
+ * when only Unix sockets are served. Both texts live as long as `h`. */
 const char *http_page_url(const struct http *h, const char **address);
 
 /* http_stop waits at most this many seconds for a thread that reads the history, because the disk

@@ -50,9 +50,9 @@ static void address_text(int fd, char out[LISTEN_TEXT_MAX])
 	snprintf(out, LISTEN_TEXT_MAX, at.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
 }
 
-/* Binds the first address in `list` that can be bound. If an address is in use or forbidden,
- * returns this error and does not try further addresses. `v6_first`: true = try IPv6 addresses
- * first, for ":PORT", because the IPv6 address "::" accepts IPv4, too. */
+/* Binds the first address in `list` that works. Stops at an address that is in use or forbidden,
+ * and returns its error. `v6_first` true = try IPv6 addresses before IPv4 addresses. This is needed
+ * for ":PORT", because the IPv6 address "::" accepts IPv4, too. */
 static int open_one_of(int *ret, const struct addrinfo *list, bool v6_first)
 {
 	static const int families[] = {AF_INET, AF_INET6};
@@ -119,8 +119,8 @@ int listen_unix(int *ret, const char *path, struct err *e)
 	if (address_of_unix(&at, path, e))
 		return -ENAMETOOLONG;
 	listen_drop_unix(path);
-	/* Keep other users out: on Linux, connect(2) needs write permission for the socket file.
-	 * With the umask, the file has the right mode from its creation on. */
+	/* Keep other users out: on Linux, connect(2) needs write permission for the socket file. A
+	 * chmod(2) after bind(2) would come too late, so set the umask before. */
 	mode_t before = umask(0177);
 	int code =
 		bind(fd, (const struct sockaddr *)&at, sizeof at) == 0 && listen(fd, BACKLOG) == 0 ?

@@ -17,8 +17,8 @@ struct peer peer_of(int fd);
 bool peer_by_loopback(int fd);
 
 /* Returns a number that identifies a client: its IPv4 address, or the first half of its IPv6
- * address. A client can choose the second half itself, so it is ignored. 0 = the address is neither
- * IPv4 nor IPv6. */
+ * address. The second half is ignored, because a client can choose it itself. 0 = the address is
+ * neither IPv4 nor IPv6. */
 uint64_t peer_number(const struct sockaddr *a);
 
 #endif

@@ -1,7 +1,7 @@
-/* A queue with a thread that answers slow requests, such as a request for the samples of a day, one
- * at a time. The threads of the HTTP server stay free for scrapes. The queue counts the bytes of
- * answers that are not sent yet. While slow clients leave too many bytes unread, it refuses
- * requests. Any thread may call these functions. */
+/* A queue for slow requests, such as a request for the samples of a day. Its thread answers one
+ * request at a time, so the threads of the HTTP server stay free for scrapes. The queue counts the
+ * bytes of answers that are not sent yet. It refuses requests while slow clients leave too many
+ * bytes unread. Any thread may call these functions. */
 #ifndef EXPORTER_HTTP_SLOW_QUEUE_H
 #define EXPORTER_HTTP_SLOW_QUEUE_H
 
@@ -22,8 +22,8 @@ struct slow_task {
 	void (*run)(struct slow_task *task, bool wanted);
 };
 
-/* The part of a task that reads the history. It can be run on a separate thread, because the disk
- * may never answer. */
+/* The part of a task that reads the history. slow_queue_work runs it on a loose thread, because the
+ * disk may never answer. */
 struct slow_work {
 	struct worker worker;
 	/* Makes the answer on a loose thread (exporter/core/loose_thread.h). */
@@ -63,9 +63,9 @@ void slow_queue_weigh(struct slow_queue *q, size_t bytes);
 void slow_queue_leave(struct slow_queue *q, size_t bytes);
 
 /* Stops the queue: waits for the running task, and calls task->run of the waiting tasks with
- * `wanted` false. Returns -ETIMEDOUT when a task still runs after `seconds`, or when a work still
- * hangs. The thread then still uses the queue: call slow_queue_stop again, or end the program by
- * _exit(2). After 0, do not call it again. */
+ * `wanted` false. Returns -ETIMEDOUT when a task still runs after `seconds`, or when a struct
+ * slow_work still hangs. The thread then still uses the queue: call slow_queue_stop again, or end
+ * the program by _exit(2). After the result 0, do not call it again. */
 int slow_queue_stop(struct slow_queue *q, double seconds);
 /* Call it after slow_queue_stop, and after slow_queue_leave for all tasks. NULL does nothing. */
 void slow_queue_free(struct slow_queue *q);

@@ -29,8 +29,8 @@ struct web_stamp {
 	int error;
 };
 
-/* The files of one version of the configuration, with a stamp (size, times, inode) that was taken
- * before the version was read. */
+/* The files of one version of the configuration. `stamp` has the size, times and inode of a file,
+ * as they were before the version was read. */
 struct watched {
 	size_t n;
 	struct watched_file {
@@ -174,11 +174,12 @@ bool web_access_attach(struct web_version *v, gnutls_session_t session)
 
 /* ---- reloading ---- */
 
-/* Returns true while a changed file may still be incomplete: it changed less than SETTLE_SECONDS
- * ago. A file that is being written may be empty or lack users, and would then allow every request.
- * The file's change time may be in the future, because it comes from another machine's clock or the
- * clock was set back. In that case, the age of the change is counted from the time when the change
- * was first seen. */
+/* Returns true while a changed file may be incomplete: it changed less than SETTLE_SECONDS ago. A
+ * file that is being written may lack users, and would then allow every request.
+ *
+ * The file's change time may be in the future, because of another machine's clock or a clock that
+ * was set back. The age of the change is then counted from the time when the change was first
+ * seen. */
 static bool is_being_written(struct watched_file *f, const struct web_stamp *now)
 {
 	struct now t = now_read();
@@ -211,7 +212,7 @@ static bool changed(struct web_access *w)
 	return ret;
 }
 
-/* Returns true when a file changed while it was read. The version that was read may then be
+/* Returns true when a file changed while the version was read. The version may then be
  * incomplete. */
 static bool changed_meanwhile(const struct watched *w)
 {
@@ -224,7 +225,7 @@ static bool changed_meanwhile(const struct watched *w)
 	return false;
 }
 
-/* If the rate limit has changed, begins the new one with a full number of tokens. */
+/* If the rate limit has changed, fills its token bucket. */
 static void begin_rate(struct web_access *w, const struct web_config *old,
 	const struct web_config *now)
 {
@@ -234,7 +235,7 @@ static void begin_rate(struct web_access *w, const struct web_config *old,
 	w->counted = now_read().mono;
 }
 
-/* Reads a new version. Returns -EAGAIN when the files changed while they were read; call it again
+/* Reads a new version. Returns -EAGAIN when the files changed while they were read: call it again
  * later. The caller holds the lock. */
 static int reload(struct web_access *w, struct err *e)
 {

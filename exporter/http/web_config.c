@@ -62,8 +62,8 @@ const char *const web_config_headers[WEB_HEADERS_MAX] = {
 	"Content-Security-Policy",
 };
 
-/* The values of the file as they were read. Checks that compare several values are made only after
- * the whole file was read. */
+/* The values of the file before the checks that compare several values. These checks need the whole
+ * file. */
 struct raw_config {
 	struct {
 		const char *cert, *key, *client_ca, *cert_file, *key_file, *client_ca_file;
@@ -265,8 +265,8 @@ static int read_user(struct yaml *y, const yaml_node_pair_t *pair, struct web_co
 	for (size_t i = 0; i < c->n_users; i++)
 		if (strcmp(c->user[i].name, u->name) == 0)
 			return yaml_error(y, name, e, "the user %.64s is given twice", u->name);
-	/* YAML reads "NAME:HASH", without a blank after the colon, as a name without a value. Do
-	 * not print it, because it contains the hash. */
+	/* If the blank after the colon is missing, YAML reads "NAME:HASH" as a name without a
+	 * value. Do not print this name, because it contains the hash. */
 	if (!*u->hash)
 		return yaml_error(y, name, e,
 			"a user has no password: write NAME: HASH, with a blank after the colon");
@@ -341,9 +341,10 @@ static int check_auth(struct raw_config *raw, const char *path, struct err *e)
 	return 0;
 }
 
-/* If the file turns HTTP/2 on, checks that the cipher suites contain one that HTTP/2 requires for
- * TLS 1.2 (RFC 9113, 9.2.2). Exporters with HTTP/2 refuse a file without such a suite. This server
- * has no HTTP/2, but refuses the file, too, so that all exporters accept the same files. */
+/* HTTP/2 over TLS 1.2 requires certain cipher suites (RFC 9113, 9.2.2). If the file turns HTTP/2
+ * on, checks that it lists one of them. Exporters with HTTP/2 refuse a file without such a suite.
+ * This server has no HTTP/2, but refuses the file, too, so that all exporters accept the same
+ * files. */
 static int check_http2(const struct raw_config *raw, const char *path, struct err *e)
 {
 	const struct web_config *c = &raw->c;

@@ -135,11 +135,12 @@ static void add_cipher(struct buf *out, const struct web_cipher *c, const char *
 }
 
 /* Returns true when the certificate's key can use one of the listed suites. Sets `*aead` to true
- * when TLS 1.3 has the cipher of one of these usable suites. Without a list, both are true.
+ * when TLS 1.3, too, has the cipher of one of these usable suites. If the file lists no suites, the
+ * result and `*aead` are true.
  *
- * `*aead` is needed because GnuTLS builds suites of TLS 1.3 only from the listed ciphers, while Go
- * always adds its own. If no listed cipher fits TLS 1.3, web_config_priorities leaves out TLS 1.3.
- * If no older TLS version is usable either, it keeps TLS 1.3 and ignores the listed ciphers. */
+ * `*aead` decides about TLS 1.3: GnuTLS builds its suites only from the listed ciphers. If no
+ * listed cipher fits TLS 1.3, web_config_priorities leaves out TLS 1.3. If no older TLS version is
+ * usable either, it keeps TLS 1.3 and ignores the listed ciphers. */
 static bool names_usable(const struct web_config *c, const char *key_exchange, bool *aead)
 {
 	bool any = c->n_ciphers == 0;
@@ -313,7 +314,7 @@ bool web_tls_attach(struct web_tls *t, gnutls_session_t session)
 		[CLIENT_AUTH_REQUIRE_AND_VERIFY] = GNUTLS_CERT_REQUIRE,
 	};
 
-	/* Remove the credentials that libmicrohttpd has set. */
+	/* Remove the credentials that libmicrohttpd has set for all connections. */
 	gnutls_credentials_clear(session);
 	if (gnutls_priority_set(session, t->priorities) < 0 ||
 		gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, t->credentials) < 0)

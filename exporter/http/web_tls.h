@@ -1,6 +1,6 @@
-/* Sets up TLS connections by a web configuration, with GnuTLS. The certificate and its key are
- * loaded once and attached to each new connection of libmicrohttpd. A changed file thus applies
- * from the next connection on. */
+/* Sets up TLS connections with GnuTLS, as the web configuration says. The certificate and its key
+ * are loaded once and attached to each new connection of libmicrohttpd. A changed file therefore
+ * applies to the next connection. */
 #ifndef EXPORTER_HTTP_WEB_TLS_H
 #define EXPORTER_HTTP_WEB_TLS_H
 
@@ -11,8 +11,9 @@
 
 struct web_tls;
 
-/* Loads the certificate and its key. c->tls must be true, and `c` must outlive `*ret`. After an
- * error, `e` names the file that cannot be read or the key of the file that is wrong. */
+/* Loads the certificate and its private key. c->tls must be true, and `c` must outlive `*ret`.
+ * After an error, `e` names the file that cannot be read, or the invalid setting of the
+ * configuration file. */
 int web_tls_load(struct web_tls **ret, const struct web_config *c, struct err *e);
 void web_tls_free(struct web_tls *t); /* NULL does nothing; call after its sessions have ended */
 

@@ -19,9 +19,9 @@ struct password_key {
 
 /* The results of password checks. Each kind has its own cache, so that wrong guesses cannot
  * displace the entry of a scraper:
- * - WRONG: the password is wrong, whoever sends it. The address of the entry is ANYBODY.
- * - RIGHT: the password is right, whoever sends it. The address of the entry is ANYBODY.
- * - RIGHT_FROM_THERE: the password was right before for the client address of the entry. */
+ * - WRONG: the password is wrong, from every client address. The address of the entry is ANYBODY.
+ * - RIGHT: the password is right, from every client address. The address of the entry is ANYBODY.
+ * - RIGHT_FROM_THERE: a client at the address of the entry has already sent the right password. */
 enum verdict_kind { WRONG, RIGHT, RIGHT_FROM_THERE, KINDS };
 #define ANYBODY   0
 #define KNOWN_MAX 256
@@ -71,9 +71,9 @@ static bool is_full(const struct failure_bucket *b, struct mono now)
 	return b->full_at.ns <= now.ns;
 }
 
-/* Returns the index of the bucket of the address. If the address has none, returns the index of a
- * full bucket, which need not be stored any longer and can be reused. If no bucket is full, returns
- * FAILURE_ADDRESSES, which means the shared bucket. */
+/* Returns the index of the bucket of the address. If the address has no bucket, returns the index
+ * of a full bucket: it limits no address and can be reused. If no bucket is full, returns
+ * FAILURE_ADDRESSES, the shared bucket. */
 static size_t place_of(const struct failure_limit *l, uint64_t address, struct mono now)
 {
 	size_t ret = FAILURE_ADDRESSES;
@@ -221,8 +221,8 @@ static bool password_fits(const char *password, const char *hash)
 	return ret;
 }
 
-/* Takes all checks with this key out of the queue, because one computation decides all of them.
- * Returns their number. The caller holds the lock. */
+/* Takes all checks with this key out of the queue: they have the same result. Returns their number.
+ * The caller holds the lock. */
 static size_t take_jobs(struct web_users *u, const struct password_key *key,
 	struct password_job ret[WEB_USERS_WAITING_MAX])
 {
@@ -252,7 +252,7 @@ static void note_verdict(struct web_users *u, const struct password_job *job, bo
 
 /* Does the first check of the queue, and resumes all requests that wait for its result. The caller
  * holds the lock, which is released during the check and during the calls of `resume`. Returns
- * false when web_users_stop was called meanwhile. */
+ * false when web_users_stop was called during the check. */
 static bool verify_first(struct web_users *u)
 {
 	struct password_job done[WEB_USERS_WAITING_MAX];
@@ -283,8 +283,8 @@ static bool verify_first(struct web_users *u)
 	return true;
 }
 
-/* The function of the thread. A check stays in the queue while it is computed, so that a second
- * password from the same client address is still refused. */
+/* The function of the thread. A check stays in the queue while it is computed. Meanwhile, a second
+ * password from the same client address is refused. */
 static void *verify_forever(void *context)
 {
 	struct web_users *u = context;
@@ -383,8 +383,8 @@ enum web_entry web_users_ask(struct web_users *u, const struct web_question *q)
 			user = &q->config->user[i];
 	const char *hash = user ? user->hash : hash_for_stranger(u, q);
 
-	/* For an unknown name, compute the key with the hash "". If a user of this name is added to
-	 * the file later, the key is another one, so the cached result does not apply to the new
+	/* The key of an unknown name is computed with the hash "". If the file later gets a user of
+	 * this name, the key changes. The cached "wrong password" then does not apply to the new
 	 * user. */
 	if (!hash || !key_of(u, q->name, user ? hash : "", q->password, &key))
 		return WEB_OVERLOADED;

@@ -1,6 +1,6 @@
-/* Checks names and passwords of users. bcrypt takes 70 ms and more by design, so a separate thread
- * computes one hash at a time while the request is suspended. The results of the checks are cached.
- * A scraper always sends the same password from the same address, so it waits only once.
+/* Checks names and passwords of users. A bcrypt hash takes 70 ms or more to compute, by design. A
+ * separate thread computes one hash at a time, and the request is suspended. The results are
+ * cached: a scraper, which always sends the same password from the same address, waits only once.
  *
  * Limits slow down guessing:
  * - One password is checked at a time.
@@ -10,8 +10,8 @@
  *
  * If the name and password of a request were right before from the same address, the request is
  * allowed at once, even if wrong passwords come from this address, too. If they were right only
- * from other addresses, the limits apply: a quick answer would tell a guesser that the password is
- * right.
+ * from other addresses, the limits apply. Otherwise a quick answer would tell a guesser that the
+ * password is right.
  *
  * Any thread may call these functions. */
 #ifndef EXPORTER_HTTP_WEB_USERS_H
