@@ -157,8 +157,8 @@ static int catalogue_cache_create_tables(const struct catalogue_cache *k, struct
 	return code;
 }
 
-/* Renames an unusable file and begins an empty one: all data of a cache can be fetched again. Does
- * not delete the file, because it may belong to another program. */
+/* Renames an unusable file and begins an empty one: the data of a cache can be fetched or imported
+ * again. Does not delete the file, because it may belong to another program. */
 static int cache_begin_anew(struct catalogue_cache *k, struct err *e)
 {
 	/* Another process may have found the same damage and renamed the file. The path then leads
@@ -187,7 +187,7 @@ static bool is_of_others(const struct catalogue_cache *k)
 }
 
 /* Refuses a file of another program: a wrong path in the options must not destroy that file.
- * `readable`: SQLite could read the file. */
+ * `readable` true = SQLite could read the file. */
 static int check_owner(const struct catalogue_cache *k, bool readable, struct err *e)
 {
 	if (readable ? !is_of_others(k) : !sql_is_no_database(k->path))

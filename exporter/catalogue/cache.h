@@ -3,7 +3,8 @@
  * names of sc-data, the database of Spare Cores, so that catalogue_from_scdata can read them.
  *
  * A handle belongs to one thread. Several processes may use the file. A corrupt file is renamed
- * (exporter/history/quarantine.h), and a new file is begun: all data can be fetched again. */
+ * (exporter/history/quarantine.h), and a new file is begun: the data can be fetched or imported
+ * again. */
 #ifndef EXPORTER_CATALOGUE_CACHE_H
 #define EXPORTER_CATALOGUE_CACHE_H
 

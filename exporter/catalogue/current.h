@@ -36,7 +36,7 @@ struct current_catalogue_config {
 struct current_catalogue_state {
 	double fetched_at; /* seconds since 1970 UTC; NaN = not fetched */
 	/* Time since fetched_at, at least 0. If fetched_at is NaN, time since the date of the
-	 * catalogue. NaN = the date, too, is unknown, or the time or date is more than a day in the
+	 * catalogue. NaN = both are unknown, or the catalogue is from more than a day in the
 	 * future. */
 	double age_seconds;
 	bool stale;

@@ -136,10 +136,10 @@ static void pace(struct keeper *k, double credits)
 		k->answer.rate_remaining < credits ? WINDOW_SECONDS : seconds_for(k, credits));
 }
 
-/* Returns the seconds until a call that costs `credits` may begin. The pause after the last call is
- * as long as the more expensive of the two calls needs. A pause for the last call only would be too
- * short: 19 calls of 3 credits, then calls of 1 and 3 credits would use 61 credits in 58 s. The
- * Keeper grants only 60 credits in 60 s. */
+/* Returns the seconds until a call that costs `credits` may begin. The Keeper grants 60 credits in
+ * 60 s. Between two calls, it must grant the credits of the more expensive call. The credits of the
+ * earlier call would not be enough: 19 calls of 3 credits, then calls of 1 and 3 credits would use
+ * 61 credits in 58 s. */
 static double seconds_to_wait(struct keeper *k, double credits)
 {
 	return fmax(seconds_until(k, k->next_call),

@@ -41,10 +41,10 @@ struct keeper_progress {
 
 struct keeper_options {
 	const char *url; /* URL of the Keeper, without a slash at the end */
-	/* Regions to fetch prices for, as "vendor~name" or any name of the region. Each region
-	 * needs two more passes, which fetch all its servers again: one for on-demand prices, one
-	 * for spot prices. In a single pass for both, the Keeper would fill gaps with prices of
-	 * other regions. If the list is empty, each server has only its lowest price over all
+	/* Regions to fetch prices for, as "vendor~name" or any name of the region. For each region,
+	 * the fetch lists all its servers twice more: once for on-demand prices, once for spot
+	 * prices. In a single list for both, the Keeper would fill gaps with prices of other
+	 * regions. If `regions` is empty, each server has only its lowest price over all
 	 * regions. */
 	struct text_list regions;
 	/* Region of this machine, "vendor~name". Its prices are fetched, too, if the Keeper has the

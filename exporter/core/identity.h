@@ -43,8 +43,8 @@ void identity_read(struct identity *ret);
 uint64_t identity_start_ticks(pid_t pid);
 
 /* Returns true while the process `pid` exists and has this start time. If /proc shows another PID
- * namespace, the start time is not checked. `context` is ignored; historian_config.alive has this
- * parameter. */
+ * namespace, the start time is not checked. `context` is ignored: the function has it to fit
+ * historian_config.alive. */
 bool identity_is_alive(void *context, pid_t pid, uint64_t start_ticks);
 
 /* Writes an id such as "20261121T084512Z-3f9a0c1d": the start in UTC, then 32 random bits. The ids

@@ -180,9 +180,9 @@ void log_release(void)
 	}
 }
 
-/* Lets a line wait for log_release, and returns true. Returns false if the line must be written
- * now. It then first writes all waiting lines, because the buffer is full, or because the line is
- * an error, after which the program may end. */
+/* Lets a line wait for log_release, and returns true. If the buffer is full, or if the line is an
+ * error, after which the program may end, writes all waiting lines and returns false. The caller
+ * then writes the line. */
 static bool hold_line(enum log_level level, const struct buf *line)
 {
 	bool held = false;

@@ -16,9 +16,9 @@
 #include "exporter/core/log.h"
 
 /* Memory that the program needs even without clients: code and libraries (7 MiB), threads, the
- * latest snapshot and kernel memory. From a memory limit above twice OWN_BYTES, OWN_BYTES are
- * subtracted. malloc may use 5/8 of the difference; 3/8 are for fragmentation and sockets. From a
- * lower limit, malloc may use a quarter. */
+ * latest snapshot and kernel memory. If the memory limit is above twice OWN_BYTES, malloc may use
+ * 5/8 of (limit - OWN_BYTES); the other 3/8 are for fragmentation and sockets. If the limit is
+ * lower, malloc may use a quarter of it. */
 #define OWN_BYTES ((uint64_t)(16 * MIB))
 
 /* Bytes of address space for the stacks of threads that start later (room_below). */

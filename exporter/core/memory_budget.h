@@ -16,10 +16,11 @@
 #include "exporter/options/options.h"
 
 /* X(field, maximum, parts, unit, name in the log) declares one bound: `heap` / `parts` / `unit`,
- * but at most `maximum`. With a heap of 400 MiB, 4 / 1 MiB gives 100. `heap` is the number of bytes
- * that malloc may allocate. The rest of the memory limit is for code, stacks, sockets and
- * fragmentation. `unit` is 1 for a bound in bytes. For a bound on things, such as connections, it
- * is the size of one thing in bytes. A request is refused if its answer would exceed `heap`. */
+ * but at most `maximum`. Example: with a heap of 400 MiB, parts 4 and unit 1 MiB, the bound is 100.
+ * `heap` is the number of bytes that malloc may allocate. The rest of the memory limit is for code,
+ * stacks, sockets and fragmentation. `unit` is 1 for a bound in bytes. For a bound on things, such
+ * as connections, it is the size of one thing in bytes. A request is refused if its answer would
+ * exceed `heap`. */
 /* clang-format off */
 #define MEMORY_BUDGETS(X) \
 X(answer, (size_t)64 << 20, 5, 1, "an answer") /* maximum size of the body of one answer, in bytes */ \
@@ -57,8 +58,8 @@ void memory_budget_descriptors(void);
 const struct memory_budget *memory_budget(void);
 void memory_budget_set(uint64_t limit); /* for tests: sets the limit */
 
-/* Returns true when `more` bytes do not fit into memory_budget.heap, next to the memory that is
- * used now. Any thread. */
+/* Returns true when `more` bytes, together with the memory that is used now, exceed
+ * memory_budget.heap. Any thread. */
 bool memory_budget_is_short(size_t more);
 
 /* Gives free heap back to the kernel. Call it after a large answer. */

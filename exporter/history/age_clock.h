@@ -10,9 +10,9 @@
 
 #include "collectors/base/clock.h"
 
-/* The wall clock has jumped if, between two calls, it advanced by this many seconds more or less
- * than the monotonic clock. Slewing of the wall clock and delayed calls cause smaller
- * differences. */
+/* The wall clock and the monotonic clock advance by nearly the same time between two calls. If the
+ * difference is this many seconds or more, the wall clock has jumped. Slewing of the wall clock and
+ * delayed calls cause smaller differences. */
 #define AGE_CLOCK_JUMP_SECONDS 3600.0
 /* After a jump ahead, the new time is accepted when the wall clock has run steadily for this many
  * seconds. After a reboot, a gap of up to this many seconds is accepted at once. */

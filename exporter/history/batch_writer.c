@@ -9,8 +9,8 @@
 #include "exporter/history/server_lock.h"
 
 /* Minimum number of seconds between two renamings of a corrupt file (set_aside), and between two
- * checks (batch_writer_check). A broken disk may damage each fresh file, and there would be very
- * many renamed files. */
+ * checks (batch_writer_check). A broken disk may damage each fresh file. Without this limit, there
+ * would be very many renamed files. */
 #define SET_ASIDE_SECONDS 60
 
 double batch_writer_clock(void)

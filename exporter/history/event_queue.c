@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum number of events that a search for two samples to merge checks. It takes at most about
- * 0.5 ms. */
+/* A search for two samples to merge checks at most this many events, which takes about 0.5 ms. */
 #define STEPS_MAX 65536
 
 /* ---- events: one allocation each; texts follow the struct ---- */

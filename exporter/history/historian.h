@@ -25,9 +25,9 @@
  * upkeep runs every second. The upkeep at the end is needed for the wrapper of a job that is
  * shorter than HISTORIAN_UPKEEP_SECONDS. */
 #define HISTORIAN_UPKEEP_SECONDS 60
-/* An open run of another or an unknown PID namespace is marked as interrupted when it has had no
- * sample for this many seconds and for three of its sample intervals. Whether the run's exporter
- * still lives cannot be checked in such a namespace. */
+/* If an open run has another or an unknown PID namespace, this program cannot check whether the
+ * run's exporter lives. The run is marked as interrupted when it has had no sample for this many
+ * seconds and for three of its sample intervals. */
 #define HISTORIAN_STALE_SECONDS 600
 /* historian_stop retries failed writes for this many seconds. */
 #define HISTORIAN_STOP_SECONDS 5
@@ -127,8 +127,8 @@ bool historian_is_opening(struct historian *h);
  * answer a read. */
 void historian_give_up(struct historian *h);
 
-/* Returns a number of seconds: the disk counts as dead when a thread has waited for it for so long
- * without using CPU time. The result is HISTORIAN_GRACE_SECONDS, HISTORIAN_SERVER_SECONDS or
+/* Returns how many seconds a thread may wait for the disk without using CPU time. After that, the
+ * disk counts as dead. The result is HISTORIAN_GRACE_SECONDS, HISTORIAN_SERVER_SECONDS or
  * HISTORIAN_HANG_SECONDS. */
 double historian_patience(struct historian *h);
 
@@ -160,9 +160,9 @@ void historian_suspect(struct historian *h);
 
 /* Tells whether runs of other exporters may be added (history_run_add). Returns:
  * - 0: they may be added.
- * - -EDQUOT: the file, with its -wal file, is larger than limits.max_bytes by more than
- *   1/HISTORIAN_FULL_PARTS of that limit. This is rare, because upkeep removes old runs as soon as
- *   the file has come within 1/HISTORIAN_FULL_PARTS of the limit.
+ * - -EDQUOT: the file, with its -wal file, is larger than 33/32 of limits.max_bytes
+ *   (HISTORIAN_FULL_PARTS). This is rare, because upkeep removes old runs when the file is larger
+ *   than 31/32 of limits.max_bytes.
  * - -ENOSPC: the disk is full.
  * - -ETIMEDOUT: the historian's thread has waited for the disk for HISTORIAN_HANG_SECONDS, counted
  *   from the first call of this function that found it waiting.

@@ -26,8 +26,9 @@
 struct history;
 
 /* Call it once when the program starts, before any other use of SQLite. SQLite then allocates small
- * blocks of memory only in six sizes, which saves memory (open.c). Without this call, history_open
- * cannot detect that a file was not closed properly. */
+ * blocks of memory only in six sizes, which saves memory (open.c). The call also lets history_open
+ * see whether a file was closed properly. Without it, history_open treats every file with a -wal
+ * file as not closed properly. */
 void history_setup(void);
 
 enum history_mode {
@@ -51,15 +52,15 @@ enum history_mode {
  * Opening for writing returns -ENOTSUP and changes nothing in three cases:
  * - The file has a newer schema.
  * - The file is a database of another program.
- * - The file is not a database and probably is not ours: its name does not end in .db, .sqlite or
- *   .sqlite3, and it has no -wal file.
+ * - The file is not a database, and the user probably named it by mistake: its name does not end in
+ *   .db, .sqlite or .sqlite3, and it has no -wal file.
  *
  * Every function here that can fail may return:
  * - -EBADMSG: the file is corrupt.
  * - -EBUSY: another process locked the file for over 2 s.
  * - -ESTALE: the file or its -wal file was deleted or replaced. Call history_checkpoint, and open
  *   the file again.
- * - -ENOSPC, -EROFS, -EACCES: as usual. */
+ * - -ENOSPC, -EROFS, -EACCES: as for open(2) and write(2). */
 int history_open(struct history **ret, const char *path, enum history_mode mode,
 	const struct columns *columns, struct err *notice, struct err *e);
 void history_close(struct history *h);
@@ -165,10 +166,10 @@ int history_run_finish(struct history *h, const struct run_finish *f, struct err
  * corrected. Returns 0 when the history already has the run and nothing was changed. */
 int history_run_add(struct history *h, const struct run *r, struct err *e);
 
-/* Prevents that a removed run is added again (history_run_add) and counted twice. Sets `*ret` to a
- * time in seconds since 1970 UTC; 0 = all runs may be added. Ended runs of the job that began at or
- * before this time must not be added: the limits have removed them, or would remove them at once.
- * `runs_per_job` is the member of struct history_limits. Knows only runs that this handle removed
+/* Finds out which ended runs of a job must not be added (history_run_add): the limits have removed
+ * them, or would remove them at once. A removed run would be counted twice. Sets `*ret` to a time
+ * in seconds since 1970 UTC: runs that began later may be added; 0 = all runs may be added.
+ * `runs_per_job` is the member of struct history_limits. Ignores runs that another handle removed
  * because of the size of the file. */
 int history_removed_until(struct history *h, const char *job_name, uint64_t runs_per_job,
 	double *ret, struct err *e);
@@ -252,9 +253,9 @@ struct history_limits {
 	bool serves; /* true = this exporter serves, and stores its limits in the file */
 };
 
-/* Enforces the limits. An open run is never removed. Its samples are thinned (merged into buckets
- * of a minute) when they are old, or when 100,000 newer samples of the run exist. The newest ended
- * run of a job is removed only because of max_bytes.
+/* Enforces the limits. An open run is never removed. Its samples are thinned (merged into buckets)
+ * when they are old, or when the run has 100,000 newer samples. The newest ended run of a job is
+ * removed only because of max_bytes.
  *
  * When the file exceeds max_bytes, data is removed in this order:
  * 1. samples of ended runs, oldest run first; the newest ended run of each job keeps its samples
@@ -264,9 +265,9 @@ struct history_limits {
  * 5. runs that were not sent yet
  * 6. the newest ended run of each job, oldest first
  *
- * A job without runs is then removed, with the counts of the outcomes of its runs.
+ * A job that loses its last run is removed, too, with the counts of its outcomes.
  *
- * Does one bounded step in separate transactions. Call it outside of a transaction. Returns 1 when
+ * Does one short step, in transactions of its own. Call it outside of a transaction. Returns 1 when
  * it must be called again. */
 int history_prune(struct history *h, const struct history_limits *l, double now, struct err *e);
 
@@ -348,9 +349,9 @@ int history_jobs(struct history *h, size_t limit, struct arena *arena, struct jo
 int history_count_jobs(struct history *h, size_t *ret, struct err *e);
 
 /* Finds the job of a key that a user gave without its cluster, or without its namespace and
- * cluster. A job whose whole key is `key` comes first. Otherwise finds the job whose key has all
- * parts of `key`. Returns 1 and writes the full key of the job to `ret`. Returns 0 if there is no
- * such job, or if there are several. */
+ * cluster. If a job has exactly the key `key`, finds this job. Otherwise finds the job whose key
+ * has all parts of `key`. Returns 1 and writes the full key of the job to `ret`. Returns 0 if there
+ * is no such job, or if there are several. */
 int history_find_key(struct history *h, const char *key, char ret[static JOB_KEY_MAX],
 	struct err *e);
 
@@ -476,8 +477,8 @@ int history_recent_jobs(struct history *h, size_t runs, size_t limit, struct are
 int history_memory_runs(struct history *h, int64_t job, size_t limit, struct arena *arena,
 	struct runs *ret, struct err *e);
 
-/* Returns the number of runs that have ended so far, or a negative errno. Removed runs count, too;
- * only if the newest run was removed, the number is too low. Takes the same time for any number of
+/* Returns the number of runs that have ended so far, or a negative errno. Removed runs count, too.
+ * The number is too low only if the newest run was removed. Takes the same time for any number of
  * runs. */
 int64_t history_ended(struct history *h);
 

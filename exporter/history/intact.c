@@ -1,6 +1,6 @@
 /* Detects that another program truncated, overwrote or deleted files of the open history. SQLite
- * does not detect this, because it trusts its cache and the -shm file. It would add runs to a file
- * that cannot be read after the damage. File formats: https://www.sqlite.org/fileformat2.html and
+ * does not detect this, because it trusts its cache and the -shm file. It would continue to add
+ * runs to the damaged file. File formats: https://www.sqlite.org/fileformat2.html and
  * https://www.sqlite.org/walformat.html */
 #include "exporter/history/tables.h"
 

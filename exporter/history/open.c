@@ -46,10 +46,10 @@ static const char reader_setup[] = "PRAGMA query_only = ON;"
 /* ---- once per process ---- */
 
 /* SQLite gets blocks of up to 1024 bytes only in six sizes, which saves memory. For each thread,
- * glibc's tcache keeps up to seven freed blocks of each of 64 sizes (malloc/malloc.c). With nearly
- * all of these sizes, it would keep up to 230 KiB. The memory around these blocks could not be
- * given back to the kernel, so the program would grow for hours. With six sizes, the tcache keeps
- * only 14 KiB. */
+ * glibc keeps up to seven freed blocks of each size (the tcache in malloc/malloc.c). Without
+ * rounding, SQLite would use nearly all 64 sizes of the tcache, and glibc would keep up to 230 KiB.
+ * The memory around these blocks could not be given back to the kernel, and the program would grow
+ * for hours. With six sizes, glibc keeps only 14 KiB. */
 #define LARGEST_CLASS  1024
 #define SMALLEST_CLASS 32
 

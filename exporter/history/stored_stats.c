@@ -126,9 +126,9 @@ static int read_rows(struct history *h, int64_t run, struct arena *arena, struct
 	return code;
 }
 
-/* The column names in `r` point into a form, which may be freed before `r`. Replaces each name: by
- * the same name of `like` if that run has it at the same index, which saves memory; otherwise by a
- * copy in `arena`. */
+/* The column names in `r` point into a form, which may be freed before `r`. Replaces each name by a
+ * copy in `arena`. To save memory, uses the name in `like` instead if it is equal and has the same
+ * index. */
 static void share_names(struct run *r, const struct run *like, struct arena *arena)
 {
 	for (size_t i = 0; i < r->n_stats; i++) {

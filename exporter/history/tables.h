@@ -130,7 +130,7 @@ X(MOVE_COUNTS, "UPDATE job SET (runs, kept) = (SELECT job.runs + f.runs, job.kep
   " WHERE id = ?2") \
 X(MOVE_OUTCOMES, "INSERT INTO job_outcome(job, outcome, runs) SELECT ?2, outcome, runs FROM job_outcome WHERE job = ?1" \
   " ON CONFLICT(job, outcome) DO UPDATE SET runs = runs + excluded.runs") \
-/* Reads whether a job has ended runs, and when the oldest of its ?2 newest ended runs began. */ \
+/* Reads whether a job has ended runs, and the start time of its ?2-th newest ended run. */ \
 X(REMOVED_UNTIL, "SELECT j.kept > 0, (SELECT n.started_at FROM run n WHERE n.job = j.id AND n.outcome <> 'running'" \
   " ORDER BY n.started_at DESC, n.id DESC LIMIT 1 OFFSET ?2 - 1) FROM job j WHERE j.name = ?1") \
 X(FIND_RUN, "SELECT id, job, outcome, started_at, interval_seconds, circumstances FROM run WHERE run_id = ?") \
@@ -356,8 +356,8 @@ const struct history_column *history_find_column(const struct history *h, const 
 void history_add_name(struct buf *b, const char *name); /* quotes the name */
 
 /* ---- write.c ---- */
-/* Updates the copies of facts of the job's newest run in the row of the job. Call it after a run
- * that started at `started_at` was added, changed or removed. Does nothing if the job has a newer
+/* The row of a job contains facts of the job's newest run. Updates them. Call it after a run that
+ * started at `started_at` was added, changed or removed. Does nothing if the job has a newer
  * run. */
 int history_set_last_run(struct history *h, int64_t job, double started_at, struct err *e);
 
@@ -378,8 +378,8 @@ int circumstances_of_run(struct history *h, int64_t run, struct arena *arena,
 void circumstances_merge(struct circumstances *c, const struct circumstances *newer);
 
 /* ---- stored_stats.c ---- */
-/* The statistics of a run as its row of the table `run` stores them: `form` is the id of their form
- * (packed_stats.h), and `stats` with `size` bytes is the blob. `form` 0 = the statistics are in the
+/* The packed statistics of a run, as its row of the table `run` has them. `form` is the id of their
+ * form (packed_stats.h). `stats` is the blob, of `size` bytes. `form` 0 = the statistics are in the
  * table run_stat instead. */
 struct packed_run {
 	int64_t form;

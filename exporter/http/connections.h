@@ -15,8 +15,8 @@ struct connection {
 	TAILQ_ENTRY(connection) link;
 	struct connections *connections;
 	int fd;
-	/* busy: see connections_set_busy. shut_down: connections.c has closed the connection, which
-	 * is then in no list and is not counted in connections.n. */
+	/* busy: see connections_set_busy. shut_down: connections.c has called shutdown(2) for the
+	 * connection, which is then in no list and is not counted in connections.n. */
 	bool busy, shut_down;
 };
 

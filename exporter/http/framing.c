@@ -15,10 +15,10 @@ enum { LENGTH, ENCODING };
 
 _Static_assert(ARRAY_LEN(single) == FRAMING_SINGLE, "one count for each header");
 
-/* Detects a bug of libmicrohttpd 0.9.75: it appends a continuation line to the name of a header
- * without a value. The lines "Content-Length:" and " 57" become a header "Content-Length57", while
- * a proxy sees the length 57. A "-" after `known` is accepted, because real headers such as
- * "Origin-Agent-Cluster" have one. */
+/* Returns true for a name that results from a bug of libmicrohttpd 0.9.75: it appends a
+ * continuation line to the name of a header without a value. The lines "Content-Length:" and " 57"
+ * become a header "Content-Length57", while a proxy sees the length 57. Returns false for a name
+ * such as "Origin-Agent-Cluster", which is a real header. */
 static bool is_glued_to(const char *name, const char *known)
 {
 	size_t n = strlen(known);

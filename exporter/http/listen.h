@@ -22,7 +22,7 @@ int listen_adopt(int fd, char bound[LISTEN_TEXT_MAX], struct err *e);
 /* Opens a Unix socket at `path`. Only root and the user of this program can connect to it. Replaces
  * a stale socket at `path`, on which no process listens. Any other file at `path` is an error. */
 int listen_unix(int *ret, const char *path, struct err *e);
-/* Removes a stale socket, on which no process listens. Does not remove any other file. */
+/* Removes a stale socket at `path`, on which no process listens. Does not remove any other file. */
 void listen_drop_unix(const char *path);
 
 #endif

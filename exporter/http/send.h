@@ -1,4 +1,4 @@
-/* Sends an answer with libmicrohttpd. Only http.c includes this file. */
+/* Sends an answer with libmicrohttpd. Only http.c uses this file. */
 #ifndef EXPORTER_HTTP_SEND_H
 #define EXPORTER_HTTP_SEND_H
 

@@ -351,8 +351,8 @@ static enum web_entry enqueue(struct web_users *u, const struct web_question *q,
 }
 
 /* Decides about a password by the caches and the limits. WEB_WAIT = the password must be checked.
- * WEB_OVERLOADED = another password from this address is being checked, even if this password was
- * right for another address. The caller holds the lock. */
+ * WEB_OVERLOADED = another password from this address is being checked. This is returned even if
+ * `key` was right from another address. The caller holds the lock. */
 static enum web_entry look_up(struct web_users *u, const struct password_key *key, uint64_t address)
 {
 	const struct password_job *waiting = job_from(u, address);
