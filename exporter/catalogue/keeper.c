@@ -750,9 +750,9 @@ static int fetch_frameworks(struct fetching *f, struct err *e)
 
 /* ---- requested benchmarks ---- */
 
-/* Fetches the best scores of a benchmark over all configurations. If the benchmark has a
- * configuration with one core and no other setting, also fetches the scores of the first such
- * configuration. */
+/* Fetches the best scores of a benchmark over all configurations. Some configurations only set the
+ * number of cores to one. If the benchmark has such a configuration, also fetches the scores of the
+ * first one. */
 static int fetch_scores(struct fetching *f, const char *benchmark_id, const json_t *configs,
 	struct err *e)
 {

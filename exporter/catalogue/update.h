@@ -22,8 +22,8 @@ struct catalogue_source {
 };
 
 /* Fetches the catalogue. This takes minutes, because the Keeper allows 20 calls a minute. If the
- * Keeper still has the database from which the cached catalogue was made, *ret is NULL, and the
- * cached catalogue counts as fetched now.
+ * cached catalogue was made from the Keeper's current database, *ret is NULL, and the cached
+ * catalogue counts as fetched now.
  *
  * The call succeeds even if the cache cannot be written; *notice then describes the problem. If the
  * cache file is damaged, the call renames it and begins a new one. *notice then has the code

@@ -14,7 +14,7 @@
 struct reader {
 	struct scan at;
 	struct arena *arena;
-	/* The members read so far of all containers that are not closed yet. */
+	/* members of all arrays and objects whose closing bracket was not read yet */
 	struct json_node *open;
 	size_t n, room;
 	unsigned depth;

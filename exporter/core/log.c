@@ -181,8 +181,8 @@ void log_release(void)
 }
 
 /* Lets a line wait for log_release, and returns true. If the buffer is full, or if the line is an
- * error, after which the program may end, writes all waiting lines and returns false. The caller
- * then writes the line. */
+ * error, writes all waiting lines and returns false. The caller then writes the line. After an
+ * error the program may end, so no line may wait. */
 static bool hold_line(enum log_level level, const struct buf *line)
 {
 	bool held = false;

@@ -21,22 +21,22 @@ void log_line(enum log_level level, const char *message, ...) __attribute__((sen
 
 /* These functions make the URL of the server's page the first line of the log. After log_hold,
  * lines wait in memory until log_release writes them. log_first writes an INFO line before the
- * waiting lines. If an error is logged, or if more than 64 KiB of lines wait, the waiting lines are
- * written at once, and later lines do not wait. With --log.level=debug, no line waits. The caller
+ * waiting lines. After an error, or when more than 64 KiB of lines wait, the waiting lines are
+ * written at once. Later lines then do not wait. With --log.level=debug, no line waits. The caller
  * of log_hold must ensure that log_release is called even if the start of the program hangs. */
 void log_hold(void);
 void log_release(void);
 void log_first(const char *message, ...) __attribute__((sentinel));
 
 /* Writes `text` to stderr. If nothing could be written for `patience_ms` milliseconds (-1 = no
- * limit), drops the rest of `text` and returns false. Without a limit, this program would hang if
- * stderr is a full pipe whose reader is stopped or waits for the end of this program. */
+ * limit), drops the rest of `text` and returns false. Without a limit, this program could hang:
+ * stderr may be a full pipe, and its reader may be stopped or wait for the end of this program. */
 bool log_write(const char *text, size_t len, int patience_ms);
 
 /* Limits a warning that would otherwise be logged again and again. Call log_complaint_due after
- * each failure: it returns true for the 1st, 10th, 100th, ... failure in a row, which the caller
- * then logs. Call log_complaint_over after each success: it sets the count to 0, and returns true
- * if the count was above 0, so that the caller can log that the failures are over. */
+ * each failure: it returns true for the 1st, 10th, 100th, ... failure in a row. The caller then
+ * logs the failure. Call log_complaint_over after each success: it returns true if there was a
+ * failure before, and sets the count to 0. The caller then logs that the failures are over. */
 struct complaint {
 	unsigned long times;
 };

@@ -64,9 +64,8 @@ int path_default_cache(char **ret, const char *given, struct err *e)
 	return default_path(ret, &cache_place, given, e);
 }
 
-/* If root runs this program, gives `folder`, which it has created, to the owner of its parent
- * folder. Without this, a user could not use a folder that root created in the user's own
- * folder. */
+/* If root runs this program, gives the new folder `folder` to the owner of its parent folder.
+ * Otherwise a user could not use a folder that root created below the user's own folder. */
 static void give_to_parents_owner(const char *folder)
 {
 	AUTO(closep) int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -46,17 +46,17 @@ bool worker_wait(struct worker *w, double seconds);
 /* Prevents any further call of `turn`. Does not wait for a call that is running now. Any thread. */
 void worker_stop(struct worker *w);
 
-/* Waits at most `seconds` for the end of the thread. If a signal of the set `hurry` arrives
- * meanwhile, the wait ends early. All threads must block these signals. `hurry` may be NULL.
- * Returns false when the thread still runs. */
+/* Waits at most `seconds` for the end of the thread. A signal of the set `hurry` ends the wait
+ * early. All threads must block these signals. `hurry` may be NULL. Returns false when the thread
+ * still runs. */
 bool worker_join(struct worker *w, double seconds, const sigset_t *hurry);
 
 /* Waits for the end of the thread. Gives up and returns false when the thread has used no CPU time
  * for `patience` seconds. Time during which the program was stopped (SIGSTOP) does not count. */
 bool worker_join_while_active(struct worker *w, double patience);
 
-/* Stops the worker, waits without a limit until a running call of `turn` has returned, and frees
- * the lock and the condition. */
+/* Stops the worker, and frees the lock and the condition. Waits without a limit until a running
+ * call of `turn` has returned. */
 void worker_done(struct worker *w);
 
 #endif

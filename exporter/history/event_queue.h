@@ -1,5 +1,5 @@
-/* A bounded first-in-first-out queue of events that the historian is to write. An event is the
- * start of a run, a sample of a run, the finish of a run, or the page of a server (struct
+/* A bounded first-in-first-out queue of events that the historian writes to the history. An event
+ * is the start of a run, a sample, the finish of a run, or the page of a server (struct
  * history_page).
  *
  * When there are too many samples, the oldest sample is merged into the next sample of its run. The

@@ -113,10 +113,10 @@ bool historian_settle(struct historian *h, double timeout_seconds);
 
 bool historian_gave_up(struct historian *h);
 
-/* Returns true when threads that read or write the history must be loose threads (loose_thread.h),
- * because another machine or another program serves the disk and may never answer. On a disk of
- * this machine, every call returns in the end. Usual threads are better there: the kernel counts a
- * loose thread as a process of its own. `h` may be NULL. Any thread. */
+/* Returns true when threads that read or write the history must be loose threads (loose_thread.h).
+ * This is so when another machine or another program serves the disk, because it may never answer.
+ * On a disk of this machine, every call returns in the end. Usual threads are better there: the
+ * kernel counts a loose thread as a process of its own. `h` may be NULL. Any thread. */
 bool historian_is_loose(const struct historian *h);
 
 /* Returns true while the first attempt to open the file has not returned. Until then, only loose

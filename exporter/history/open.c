@@ -383,9 +383,9 @@ static int open_writable(struct history *h, struct err *e)
 	 * -wal file, note_recovery has set `recovered`. */
 	if (code == 0 && unclean && recovered)
 		code = history_check(h, e);
-	/* A new file contains no data yet. Do not sync it to the disk while it is set up, so that
-	 * the job does not wait for the disk. From the first checkpoint on, the file survives a
-	 * power failure. */
+	/* A new file has no data to lose. Set it up without syncing it to the disk, so that the job
+	 * does not wait for the disk. From the first checkpoint on, the file survives a power
+	 * failure. */
 	if (code == 0 && version == 0)
 		code = sql_exec(&h->file, "PRAGMA synchronous = OFF", "set up", e);
 	if (code == 0)

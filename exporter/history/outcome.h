@@ -9,8 +9,8 @@
 /* A run succeeded when its root process exited with 0, even if one of its other processes was
  * killed. Any other run is oom_killed in two cases:
  * - The kernel killed a process for lack of memory in a control group that has only this run.
- * - The kernel killed a process for lack of memory in a larger group or on the machine, and one of
- *   the signs below shows that the process was in this run.
+ * - The kernel killed a process for lack of memory in a larger group or on the machine. One of the
+ *   signs below shows that it was a process of this run.
  *
  * The signs:
  * - The root process ended by SIGKILL.

@@ -18,9 +18,9 @@
 /* A step of drop_oldest_samples checks at most this many runs. */
 #define LOOKS_AT_ONCE 4096
 
-/* Free pages of the file are kept for new samples while there are at most this many, or while they
- * are at most a quarter of all pages. Otherwise, or when the file exceeds its limit, the file is
- * shortened. */
+/* The file is shortened when it exceeds its limit and has free pages. It is also shortened when
+ * more than this number and more than a quarter of its pages are free. Otherwise, the free pages
+ * stay in the file for new samples. */
 #define FREE_PAGES_KEPT 256
 
 /* When the file is too large, each open run keeps this many newest samples at full rate. */

@@ -9,8 +9,8 @@
 #include "collectors/runs.h"
 
 #define SHORTEST_INTERVAL_NS 1000000
-/* If a run is younger than this many seconds in its first snapshot, the machine's counters in this
- * snapshot count as their values at the start of the run. Hardly any growth is missed. */
+/* The first snapshot of a run shows the machine's counters at the start of the run only if the run
+ * is younger than this many seconds. Hardly any growth is then missed. */
 #define JUST_NOW_SECONDS 0.1
 
 struct recorded_run {

@@ -31,8 +31,8 @@ static const char *const migrations[] = {
 	" attempt REAL, pid INTEGER, start_ticks INTEGER, reaper_pid INTEGER, reaper_start_ticks "
 	"INTEGER,"
 	" pid_namespace INTEGER, boot_id TEXT, owner_pid INTEGER, owner_start_ticks INTEGER,"
-	/* minutes_until is the id of the last sample that was thinned to minutes, and hours_until
-	 * is the id of the last sample that was thinned to hours. */
+	/* minutes_until: id of the last sample that was thinned to minutes. hours_until: id of the
+	 * last sample that was thinned to hours. */
 	" minutes_until INTEGER NOT NULL DEFAULT 0, hours_until INTEGER NOT NULL DEFAULT 0) STRICT;"
 	"CREATE INDEX run_by_job ON run(job, started_at);"
 	"CREATE INDEX run_open ON run(job) WHERE outcome = 'running';"

@@ -297,8 +297,8 @@ static int by_column(const void *a, const void *b)
 	return strcmp(x->column, y->column);
 }
 
-/* Reads the list of the file's columns if it was not read yet. A handle for writing has read it
- * already. */
+/* Reads the list of the file's columns, unless the handle has it. A handle for writing always has
+ * it. */
 static int know_columns(struct history *h, struct err *e)
 {
 	return h->n_columns ? 0 : history_read_columns(h, e);

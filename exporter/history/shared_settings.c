@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-/* Stored settings stay valid for this many seconds after they were written, because the exporter
- * that wrote them may be down only for a while. */
+/* Stored settings stay valid for this many seconds after they were written: the exporter that wrote
+ * them may be down for a while and come back. */
 #define BELIEVED_SECONDS (30 * 86400.0)
 
 /* An exporter writes its settings again after this many seconds. It does not do so more often,

@@ -39,7 +39,7 @@ int sql_check_place(const struct sql_file *f, struct err *e);
  * consists of whole pages, but a tar file or a disk image may have such a size, too. */
 bool sql_is_no_database(const char *path);
 
-/* Returns true when the path no longer names the open file. */
+/* Returns true when f->path leads to another file than the open one, or to no file. */
 bool sql_moved(const struct sql_file *f);
 
 int sql_exec(const struct sql_file *f, const char *text, const char *doing, struct err *e);

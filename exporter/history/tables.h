@@ -14,9 +14,9 @@
 #include "exporter/history/packed_stats.h"
 #include "exporter/history/sql.h"
 
-/* Values of the column sample.kind. A row of the table `sample` is a measured sample, or one of the
- * three rows into which old samples were merged (a thinned bucket). The three rows of a bucket have
- * the same time and duration. */
+/* Values of the column sample.kind. A row of the table `sample` is a measured sample or a row of a
+ * thinned bucket: old samples were merged into the three rows of a bucket. These rows have the same
+ * time and duration. */
 enum sample_kind {
 	SAMPLE_MEASURED,
 	/* the mean of a value, the sum of a counter's growth, or the maximum of a high-water
@@ -312,7 +312,7 @@ int sql_use_run(struct history *h, enum history_statement id, const int64_t *val
 	struct err *e);
 enum outcome sql_outcome(struct sql *q); /* reads the next column */
 
-/* Returns true when the path no longer names the open file. */
+/* Returns true when h->path leads to another file than the open one, or to no file. */
 bool history_moved(struct history *h);
 int history_check_moved(struct history *h, struct err *e); /* returns -ESTALE when moved */
 

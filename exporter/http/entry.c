@@ -23,8 +23,8 @@ static void resume(void *context)
 }
 
 /* Returns NAME:PASSWORD from "Authorization: Basic BASE64" (RFC 7617), or NULL. The caller frees
- * the text. libmicrohttpd's own parser is not used, because it accepts only the spelling "Basic",
- * although upper and lower case must not matter (RFC 9110, 11.1). */
+ * the text. libmicrohttpd's own parser is not used, because it accepts only the spelling "Basic".
+ * "basic" must be accepted, too (RFC 9110, 11.1). */
 static char *credentials(const struct exchange *x)
 {
 	const char *header = MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND,

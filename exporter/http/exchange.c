@@ -197,8 +197,8 @@ static void answer_loosely(struct exchange *x)
 	site_no_answer(x->site, &x->answer);
 }
 
-/* Makes the answer on the queue's thread. The texts of the request stay valid meanwhile, because
- * the suspended connection owns them. */
+/* Makes the answer on the queue's thread. The suspended connection owns the texts of the request,
+ * so they stay valid until the answer is made. */
 static void answer_now(struct slow_task *task, bool wanted)
 {
 	struct exchange *x =

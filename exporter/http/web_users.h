@@ -8,10 +8,9 @@
  *   WEB_USERS_WAITING_MAX requests in total.
  * - struct failure_limit limits how many wrong passwords an address may send.
  *
- * If the name and password of a request were right before from the same address, the request is
- * allowed at once, even if wrong passwords come from this address, too. If they were right only
- * from other addresses, the limits apply. Otherwise a quick answer would tell a guesser that the
- * password is right.
+ * If the same address has sent this right password before, the request is allowed at once, even if
+ * wrong passwords come from the address, too. If only other addresses have sent it, the limits
+ * apply. Otherwise a quick answer would tell a guesser that the password is right.
  *
  * Any thread may call these functions. */
 #ifndef EXPORTER_HTTP_WEB_USERS_H
