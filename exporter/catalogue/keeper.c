@@ -568,8 +568,8 @@ static int endless(const struct fetching *f, const struct server_pass *p, struct
 		f->k.options->url, p->value);
 }
 
-/* Fetches all pages of a pass. If a page equals the previous page, returns an error: the Keeper, or
- * a cache in between, ignores the page number. */
+/* Fetches all pages of a pass over the servers (struct server_pass). If a page equals the previous
+ * page, returns an error: the Keeper, or a cache before it, ignores the page number. */
 static int fetch_servers(struct fetching *f, const struct server_pass *p, struct err *e)
 {
 	size_t n = KEEPER_PAGE_SIZE;

@@ -203,8 +203,8 @@ static int add_price(struct scdata_reader *r, struct field_row *row, struct sql 
 #define CONTINENT "(SELECT continent FROM country WHERE country.country_id = region.country_id)"
 
 /* Name of an additional column of two tables of the cache: vendor (its value is compliance_known)
- * and region (its value is prices_known). A database of sc-data has all frameworks and prices, but
- * not this column: the value is 1. */
+ * and region (its value is prices_known). A database of sc-data lacks this column. Its frameworks
+ * and prices are complete, so the value is 1. */
 #define KNOWN "known"
 
 static const struct scdata_table vendors = {

@@ -652,8 +652,8 @@ static bool flush(struct historian *h, double timeout_seconds, const sigset_t *h
 	uint64_t target = h->handed;
 
 	h->hurry = true;
-	/* With `awaited`, a pause after a failure lasts only PAUSE_FIRST_SECONDS. A longer pause
-	 * would last longer than a wait with `hasty`. */
+	/* With `awaited`, a pause after a failure lasts only PAUSE_FIRST_SECONDS, because a `hasty`
+	 * caller does not wait for the end of a longer pause. */
 	h->awaited = h->config.hasty;
 	pthread_cond_signal(&h->wake);
 	while (now = batch_writer_clock(), end = fmin(deadline, hope_ends(h, &s, now)),

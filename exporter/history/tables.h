@@ -167,7 +167,8 @@ X(OPEN_RUNS, "SELECT r.id, r.run_id, j.name, r.started_at, r.interval_seconds, r
   " r.reaper_start_ticks, r.pid_namespace, r.boot_id, r.owner_pid, r.owner_start_ticks" \
   " FROM run r INDEXED BY run_open JOIN job j ON j.id = r.job WHERE r.outcome = 'running' ORDER BY r.id") \
 X(STATS, "SELECT \"column\", n, mean, min, max, p50, p95, p99, sum FROM run_stat WHERE run = ? ORDER BY \"column\"") \
-/* The index contains all columns that are read here, so no row of the table run is read. */ \
+/* The index run_by_job contains all columns that are read here, so no row of the table run is
+ * read. */ \
 X(JOB_MARK, "SELECT count(*), total(outcome = 'running'), total(outcome = 'succeeded'), total(outcome = 'interrupted')," \
   " total(id), total(duration_seconds) FROM run INDEXED BY run_by_job WHERE job = (SELECT id FROM job WHERE name = ?) AND started_at >= ?") \
 X(JOBS, "SELECT j.id, j.name, j.runs, j.last_started_at, j.last_outcome," OPEN_RUNS_OF_JOB "," NEWEST_ENDED("ended_at", "j.id") \
