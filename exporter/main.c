@@ -212,8 +212,8 @@ static int stop_senders(const struct run_exchange *s, struct app *app, double se
 	return code ? code : forwarder_stop(s->to_store, seconds);
 }
 
-/* Does the last work before exit_deadline_leave ends the program (exit_plan.last). The sampler may
- * still run. */
+/* The function exit_plan.last, which exit_deadline_leave calls before it ends the program: closes
+ * the open runs and sends the runs that wait. The sampler may still run. */
 static void do_last(const struct exit_plan *l)
 {
 	if (l->app->self)
@@ -576,7 +576,8 @@ static void note_wrong(struct run_parts *p, const char *message, const struct er
 }
 
 /* Stores the reason why the history cannot be opened. The wrapper reports it at the end of the run,
- * together with the run's id. With --strict the job does not start, so the reason is logged now. */
+ * together with the run's id. With --strict the job does not start, so the run has no end, and the
+ * reason is logged here. */
 static void note_no_history(struct app *app, struct run_parts *p, const struct err *e)
 {
 	app->not_in_history = *e;
@@ -671,9 +672,9 @@ static void check_directory(struct options *o, enum option_id option, const char
 	options_ignore(o, option, &e);
 }
 
-/* Checks the options of the command run, and that a command is given. Options with a wrong
- * directory or path of the metrics are ignored, and that is logged. Returns an exit code if the
- * command must not be started, else 0. */
+/* Checks the command line of "run". If a directory or the path of the metrics is wrong, logs that
+ * and ignores the option. Returns an exit code if the job's command is missing, or if --strict
+ * forbids a start with ignored options. Otherwise returns 0. */
 static int check_run(struct options *o)
 {
 	struct err e = {0};

@@ -93,9 +93,9 @@ struct arguments {
 	struct {
 		size_t n;
 		const char
-			/* name that the request used for this parameter, which may be one of
-			 * parameter.also; the last one if several; NULL = the parameter was not
-			 * given */
+			/* The name of the parameter in the request: its own name, or one of
+			 * parameter.also. If the request used several, the last. NULL = not
+			 * given. */
 			*key;
 		const char *text[PARAMETER_VALUES_MAX];
 		double number;

@@ -195,8 +195,8 @@ static void bash_words(struct buf *out)
 	buf_addf(out, "\t*) list='--help --version %s' ;;\n\tesac\n", buf_text(&words));
 }
 
-/* Names from the history are not passed to compgen -W, because it executes $(...) in them. Each
- * offered word ends with its own space, because zsh has no compopt. */
+/* compgen -W would execute $(...) in its words, so names from the history are passed in another
+ * way. Each offered word ends with its own space, because zsh has no compopt to add it. */
 static const char bash_begin[] =
 	"# Names come from outside, so they are quoted and never expanded. bash would split the word at\n"
 	"# \":\" and \"=\".\n"

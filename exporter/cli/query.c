@@ -66,10 +66,10 @@ static const struct {
 	const char *name;
 	bool needs_value;
 	size_t offset; /* offset of a text in struct query_output */
-	/* true = every command of a route has this flag, even if its answer cannot be shown as
-	 * tables */
+	/* true = the commands of all routes have this flag; false = only commands whose answer can
+	 * be shown as tables (show.h) */
 	bool of_any;
-	/* only command that has this flag; NULL = several have it */
+	/* the only command that has this flag; NULL = not restricted to one command */
 	const char *command;
 	const char *const *words;
 	size_t n_words;
@@ -118,7 +118,8 @@ static bool is_choice(const struct parameter *p, const char *word)
 	return false;
 }
 
-/* Returns the k-th word that a flag of output_flags accepts. Returns NULL past the last. */
+/* Returns the k-th word that the output flag `name`, such as --format, accepts for this route.
+ * Returns NULL past the last. */
 static const char *output_word(const struct route *route, const char *name, size_t k)
 {
 	for (size_t f = 0; f < ARRAY_LEN(output_flags); f++) {
@@ -259,8 +260,8 @@ static void help_of_output(struct buf *out, const struct route *route, const cha
 		left_out);
 }
 
-/* Appends which values a parameter accepts. If it is also a flag of output_flags (--format),
- * appends the values of both. */
+/* Appends which values a parameter accepts. The route may have the parameter "format" while
+ * output_flags has the flag --format. The values of both are then appended. */
 static void add_accepted(struct buf *out, const struct route *route, const struct parameter *p)
 {
 	const char *word;
@@ -367,8 +368,8 @@ int query_refuse(const struct route *route, const char *word)
 	return usage_error(route->command, e.text);
 }
 
-/* Reads a flag of output_flags at argv[*i]. `value` is the text after "="; if it is NULL, the value
- * is the next argument, and `*i` is moved to it. */
+/* Reads the output flag at argv[*i]. `value` is the text after "=". If `value` is NULL and the flag
+ * needs a value, the value is the next argument, and `*i` is increased. */
 static int read_output_flag(size_t flag, const char *value, int argc, char **argv, int *i,
 	struct query_output *output, struct err *e)
 {
@@ -541,8 +542,9 @@ static int print_answer(const struct route *route, const struct reply *r, const 
 	return write_failed(route, "cannot write the answer to stdout");
 }
 
-/* Calls the route. If the answer of another route must be shown as text (struct shown.from), calls
- * that route instead, with the arguments that both routes have. */
+/* Calls the route and fills `r`. For some commands, the text is made from the answer of another
+ * route (struct shown.from). With OUTPUT_TEXT, calls that other route instead, with the arguments
+ * that both routes accept. */
 static int ask(struct app *app, const struct route *route, const struct arguments *a,
 	enum output as, struct reply *r, struct err *e)
 {

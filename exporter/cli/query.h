@@ -44,8 +44,8 @@ bool query_flag_at(const struct route *route, size_t i, struct query_flag *ret);
  * NULL past the last word, and if `name` accepts any text. */
 const char *query_flag_word(const struct route *route, const char *name, size_t k);
 
-/* Appends the part of --help that lists the parameters of a route and the flags of query_flag_at:
- * only those in `names` (options_help_shows), or all if `names` is NULL. Returns how many were left
+/* Appends the part of --help that lists the parameters of a route and the flags of query_flag_at.
+ * `names` restricts the list (options_help_shows); NULL = list all. Returns how many were left
  * out. */
 size_t query_help(struct buf *out, const struct route *route, const char *const *names);
 

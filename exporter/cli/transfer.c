@@ -191,8 +191,8 @@ void transfer_import_help(struct buf *out)
 struct telling {
 	const char *path;
 	uint64_t told;
-	/* the messages; printed at the end, after the line of progress was removed from the
-	 * terminal */
+	/* the messages, which are printed after the last line of the file, when the progress line
+	 * is no longer on the terminal */
 	struct buf text;
 };
 

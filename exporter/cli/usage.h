@@ -1,5 +1,6 @@
-/* Prints errors about the command line: a message, and which --help explains more. A function that
- * returns an int returns EXIT_USAGE, the exit code for a wrong command line. */
+/* Prints errors about the command line: a message, and a line such as "Try rightsize-exporter run
+ * --help". A function that returns an int returns EXIT_USAGE, the exit code for a wrong command
+ * line. */
 #ifndef EXPORTER_CLI_USAGE_H
 #define EXPORTER_CLI_USAGE_H
 

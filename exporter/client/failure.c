@@ -101,8 +101,8 @@ static const struct row *row_of(const struct failure *f, const char *host)
 		return &proxy_login;
 	if (f->proxy_status && f->proxy_status / 100 != 2)
 		return &proxy_refuses;
-	/* libcurl's text names the host that refused the connection. If it names another host than
-	 * the URL, that host is the proxy. */
+	/* libcurl's text contains the name of the host that refused the connection. If that is not
+	 * the host of the URL, it is the proxy. */
 	if (f->curl == CURLE_COULDNT_CONNECT && has_proxy(f->url) && !strstr(f->reason, name))
 		return &proxy_unreachable;
 	/* libcurl's text is "Received HTTP/0.9 when not allowed" when the server's answer does not

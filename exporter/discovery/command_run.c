@@ -117,7 +117,7 @@ static void take_options(const struct options *o, struct recognised *r)
 		r->memory_bytes = (double)o->run_request_memory;
 }
 
-/* Writes the key of the job, made of its name, its namespace and the cluster, to r->job. */
+/* Writes the key of the job to r->job: its name, its namespace and the cluster. */
 static void place(const struct options *o, struct command_run *r)
 {
 	struct recognised *is = &r->is;

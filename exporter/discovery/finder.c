@@ -118,9 +118,10 @@ static void root_at(struct finder *f, pid_t pid, uint64_t start_ticks, struct na
 	n->root.pid = pid;
 	n->root.start_ticks = start_ticks;
 	if (n->from_now) {
-		/* A later exporter must not continue this run. It would not know how much the
-		 * process used before the run began, and the title of a worker may have changed.
-		 * Storing this exporter as the reaper prevents the continuation. */
+		/* An exporter that starts later must not continue this run, because it cannot know
+		 * how much the process used before the run began. Also, the process may be a worker
+		 * that has begun another job. To prevent the continuation, store this exporter as
+		 * the reaper. */
 		n->root.reaper_pid = f->app->self->pid;
 		n->root.reaper_start_ticks = f->app->self->start_ticks;
 		n->started_at = h->now.wall;
@@ -225,8 +226,8 @@ static void enter_run(struct finder *f, struct booked_process *p,
 	join_run(p, n);
 }
 
-/* Checks the ancestors of a process again, from the top down. An ancestor may have called execve
- * since its last check. */
+/* Checks the ancestors of a process again, the oldest first. An ancestor may have executed another
+ * program since its last check, and may now name a job. */
 static void look_at_ancestors(struct finder *f, const struct booked_process *p)
 {
 	struct booked_process *chain[ANCESTORS_MAX];

@@ -43,8 +43,8 @@ void finder_look(struct finder *f, const struct host *host);
  * in this snapshot. */
 void finder_settle(struct finder *f, const struct host *host, const struct snapshot *s);
 
-/* ---- runs that clients begin ("announce") or end over HTTP; host->now must be current, and a tick
- * must follow each call ---- */
+/* ---- runs that clients begin ("announce") or end over HTTP. Call these functions with a current
+ * host->now, and let the sampler tick after each call. ---- */
 
 struct announcement {
 	pid_t pid;

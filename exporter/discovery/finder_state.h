@@ -68,25 +68,28 @@ struct process_finding {
  * the same as at the last check, the function returns false and p->program stays. */
 bool identify_process(struct finder *f, struct booked_process *p, struct process_finding *ret);
 
-/* If the container that `r` names has an open run, copies the name and the facts of that run to
- * `r`. Another process of the container may have begun the run after `r` was filled. */
+/* Gives a process the name and the facts of the open run of its container, if there is one. Call it
+ * after identify_process has filled `r`: another process of the container may have begun the run
+ * since then. Only for the pod of --jobs.pod. */
 void identify_again(const struct finder *f, struct recognised *r);
 
 /* Finds the job of this pod if --jobs.pod is given. Logs a warning when options contradict each
  * other. */
 void identify_pod(struct finder *f);
 
-/* Returns true for an environment variable of a process that tells its pod. */
+/* Returns true if the finder reads this environment variable of processes to learn about their
+ * pod. */
 bool identify_reads(struct slice variable);
 
 /* Returns the program's name from its command line, without directories. */
 struct slice identify_program(struct slice command_line);
 
-/* Copies each number (requests, input size, attempt) from `other` to `r` that is unknown in `r`. */
+/* Fills the numbers that are unknown in `r` (requests, input size, attempt) with those of
+ * `other`. */
 void identify_fill_numbers(struct recognised *r, const struct recognised *other);
 
-/* Sets those numbers of `r` to NaN that the command "run" would not accept as values of its
- * options. */
+/* Sets each number of `r` that is out of range to NaN. The ranges are those of the options of the
+ * command "run". */
 void identify_bound_numbers(struct recognised *r);
 
 /* ---- record_found.c ---- */
@@ -100,9 +103,9 @@ char *record_labels_text(const struct recognised *r);
 /* Ends a followed run at the next reading, even if its processes still run. */
 void finder_conclude(const struct host *h, const struct named_process *n);
 
-/* Starts to follow run `n` at a process. The caller has filled n->is. From then on the finder owns
- * `n`. Even after an error it keeps `n`, so that it does not try the same run again. Errors: see
- * finder_announce. */
+/* Starts to follow run `n` at a process. The caller has filled n->is. The finder owns `n` from then
+ * on. After an error it also keeps `n`, so that it does not try to follow the same run again.
+ * Errors: see finder_announce. */
 int finder_begin(struct finder *f, pid_t pid, uint64_t start_ticks, struct named_process *n,
 	struct err *e);
 

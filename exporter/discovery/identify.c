@@ -330,8 +330,9 @@ static bool is_within_a_run(const struct finder *f, const struct booked_process 
  * 1. The user gave the job a name.
  * 2. The kind of the pod's owner (`class`).
  * 3. A system other than Kubernetes, such as Argo, names the run.
- * 4. The form of the pod's name. Jobs and DaemonSets use the same form: a pod on the machine's
- *    network then counts as a DaemonSet's. Only CronJobs have their own form. */
+ * 4. The form of the pod's name. Only pods of CronJobs have a form of their own. Pods of Jobs and
+ *    of DaemonSets have the same form. Such a pod counts as a DaemonSet's if it uses the network of
+ *    the machine, and as a Job's otherwise. */
 static bool is_job(const struct finder *f, const struct booked_process *p,
 	const struct node_pod *pod, enum pod_class class, const struct recognised *r)
 {

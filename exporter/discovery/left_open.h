@@ -28,9 +28,9 @@ struct left_open_run {
 struct left_open *left_open_read(struct app *app);
 void left_open_free(struct left_open *a);
 
-/* Finds the open run of the job whose root process has this `pid` and start time. Returns NULL if
- * there is none. If job_name is NULL, finds a run of any job, except a run that another exporter
- * still records. */
+/* Finds the open run whose root process has this `pid` and start time, and whose job is `job_name`.
+ * If job_name is NULL, the run may be of any job, but not one that another running exporter
+ * records. Returns NULL if there is no such run. */
 const struct left_open_run *left_open_find(const struct left_open *a, const char *job_name,
 	pid_t pid, uint64_t start_ticks);
 

@@ -73,9 +73,9 @@ static bool rests(const struct quota_name *n, struct mono now)
 	return n && mono_seconds_between(n->used, now) >= JOB_NAME_REST_SECONDS;
 }
 
-/* Returns the name whose last run began longest ago, among the names of `user` that have a place
- * but no active run. If `user` is NULL, it is a name of the user with the most places. Returns NULL
- * when there is none. */
+/* Returns the name that gives up its place first: a name of `user` that has a place but no active
+ * run. If there are several, it is the one whose last run began longest ago. If `user` is NULL, it
+ * is a name of the user with the most places. NULL = there is none. */
 static struct quota_name *idle(const struct name_quota *j, const uint64_t *user)
 {
 	struct quota_name *ret = NULL;
@@ -92,10 +92,10 @@ static struct quota_name *idle(const struct name_quota *j, const uint64_t *user)
 	return ret;
 }
 
-/* Call it when a run begins whose name has no place while all places are taken. Returns the name
- * that must give up its place by the rules in name_quota.h, or NULL when the run's name gets no
- * place. If several names could give up their places, the one whose last run began longest ago
- * does. `known` is the entry of the run's name; NULL = the name is not remembered. */
+/* Call it when all places are taken and a run begins whose name has no place. Returns the name that
+ * must give up its place (rules: name_quota.h), or NULL when the new run's name gets no place. If
+ * several names can give up their places, returns the one whose last run began longest ago.
+ * `known`: the entry of the new run's name; NULL = the name is not remembered. */
 static struct quota_name *name_to_replace(const struct name_quota *j,
 	const struct quota_name *known, uint64_t user, struct mono now)
 {

@@ -13,8 +13,8 @@
 struct node_pods {
 	size_t n, room;
 	struct node_pod *pod;
-	/* monotonic times in ns when `here` was last checked and when the folders were last listed;
-	 * 0 = never */
+	/* Monotonic times in ns; 0 = never. `checked`: when `here` was last set. `listed`: when the
+	 * folders of logs were last listed. */
 	int64_t checked, listed;
 	bool here;
 };

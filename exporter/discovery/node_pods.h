@@ -21,9 +21,9 @@
 #include "collectors/host.h"
 #include "exporter/kubernetes/object_meta.h"
 
-/* Maximum number of pods that are known at a time, including pods that have ended. By default, the
- * kubelet runs at most 110 pods at a time. When this number is reached, pods whose folders of logs
- * are gone are forgotten. If there are more folders than this, some pods are not found. */
+/* Maximum number of pods that are remembered, including pods that have ended. By default, the
+ * kubelet runs at most 110 pods at a time. When the table is full, pods without a folder of logs
+ * are removed. If there are more folders than this, some pods are not found. */
 #define NODE_PODS_MAX 2000
 
 struct node_pod {

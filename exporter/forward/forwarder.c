@@ -184,7 +184,7 @@ static int forward_by_id(struct forwarder *f, const char *run_id, struct arena *
 	struct runs runs = {0};
 	int code = history_runs(f->history, &q, arena, &runs, e);
 
-	/* The limits of the history may have removed the run meanwhile. */
+	/* The run may be gone: the history deletes runs that exceed its limits. */
 	if (code || runs.n == 0)
 		return code;
 	struct delivery d = {.run = {&runs.run[0]}, .n = 1};
@@ -206,8 +206,8 @@ static void note_success(struct forwarder *f, const char *run_id)
 	note_calm(f);
 }
 
-/* Returns true when `code`, the result of sending one run, shows that the run is the cause: the
- * receiver answered, but could not store the run. */
+/* Returns true when a run was refused because of the run itself: the receiver answered, but could
+ * not store it. `code` is the result of the request, which contained only this run. */
 static bool is_about_the_run(const struct forwarder *f, int code)
 {
 	const int *of_run = f->options.protocol->statuses_of_run;
@@ -256,9 +256,9 @@ static int gather_batch(struct forwarder *f, const struct waiting_runs *w, struc
 	return code;
 }
 
-/* Sends the first waiting runs in one request, as many as fit. Adds to `*settled` the number of
- * runs that the receiver took or refused. Returns 1 when the runs must be sent one by one: fewer
- * than two runs wait, or the receiver neither took nor refused any of them. */
+/* Sends the first waiting runs in one request, as many as fit. Adds the number of runs that the
+ * receiver took or refused to `*settled`. Returns 1 when the runs must be sent one by one: only one
+ * run waits, or the receiver decided about none of them. */
 static int forward_batch(struct forwarder *f, const struct waiting_runs *w, struct arena *arena,
 	size_t *settled, struct err *e)
 {
@@ -324,8 +324,8 @@ static void forward_stuck(struct forwarder *f, const struct waiting_runs *w, str
 	}
 }
 
-/* Finds the oldest waiting runs. Their number is at most runs_at_once plus the number of runs that
- * failed before, so that failed runs cannot fill the whole list and block other runs. */
+/* Finds the oldest waiting runs. Failed runs wait, too, and could fill the whole list. The list is
+ * therefore longer than one request (runs_at_once) by the number of failed runs. */
 static int find_waiting(struct forwarder *f, struct arena *arena, struct waiting_runs *ret,
 	struct err *e)
 {
@@ -350,7 +350,8 @@ static void count_waiting(struct forwarder *f)
 	atomic_store(&own_counters(f)->stuck, retry_list_count_aside(&f->retry_list));
 }
 
-/* Counts the waiting runs that are not set aside. */
+/* Counts the waiting runs that may be sent now: those that are not set aside because the receiver
+ * could not store them (retry_list_add). */
 static size_t count_fresh(const struct forwarder *f, const struct waiting_runs *w)
 {
 	size_t n = 0;

@@ -46,9 +46,9 @@ struct forward_protocol {
 	/* Appends the body of a request with the first of these `n` runs: as many as fit into one
 	 * request. Returns their number, at least 1. */
 	size_t (*write)(struct buf *body, const struct run *const *run, size_t n);
-	/* Reads the answer to a request with these runs. Sets ret[i], which is VERDICT_OPEN before
-	 * the call, to the decision about run[i]. Returns the reason why runs were refused, or why
-	 * none was taken, as a text in the arena or a constant. */
+	/* Reads the receiver's answer to a request with these runs, and sets ret[i] to the decision
+	 * about run[i]. Before the call, all of `ret` is VERDICT_OPEN. Returns the reason why runs
+	 * were refused or were not taken: a constant, or a text in the arena. */
 	const char *(*read)(const struct http_response *a, const struct run *const *run, size_t n,
 		enum run_verdict *ret, struct arena *arena);
 };
@@ -85,8 +85,8 @@ int forwarder_stop(struct forwarder *f, double timeout_seconds);
 struct forward_counts {
 	bool active;
 	uint64_t delivered, refused, failures; /* `failures` = failed attempts, which are retried */
-	/* waiting: number of runs that were not sent yet when the last round ended. stuck: how many
-	 * of these are set aside (retry_list.h). */
+	/* `waiting`: number of runs that were not sent when the last round ended. `stuck`: how many
+	 * of them are set aside after failures (retry_list.h). */
 	uint64_t waiting, stuck;
 };
 struct forward_counts forward_counts(enum history_receiver to);

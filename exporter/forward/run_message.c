@@ -148,8 +148,8 @@ const struct json_key run_message_keys[] = {
 
 /* ---- writing ---- */
 
-/* A 0 where the key accepts none becomes null: other systems and older versions write it for an
- * unknown value, and the receiver would refuse the whole run. */
+/* Writes 0 as null if the key does not accept 0. Other systems and older versions of this program
+ * store 0 for an unknown value, and the receiver would refuse the whole run. */
 static json_t *field_json(const void *thing, const struct json_key *k)
 {
 	const void *at = (const char *)thing + k->offset;
@@ -184,9 +184,9 @@ static json_t *column_json(const struct distribution *d, unsigned statistics)
 
 json_t *run_message(const struct run *r)
 {
-	/* If the wall clock was set during the run, the start, the end and the duration do not fit
-	 * together, and the receiver would refuse the run. The end is more likely right than the
-	 * start, so compute the start from the end and the duration. */
+	/* Send a start that fits the end and the duration. They do not fit together if the wall
+	 * clock was changed during the run, and the receiver would refuse such a run. The end is
+	 * more likely right than the start. */
 	struct run told = *r;
 
 	if (!run_times_agree(r))

@@ -39,8 +39,7 @@ struct import_input {
 	/* time of the last write to the file, seconds since 1970 UTC; NaN = unknown */
 	double written_at;
 	struct import_key key;
-	/* outcome for runs of which the input does not tell the outcome; NULL = such runs are left
-	 * out */
+	/* outcome of runs whose outcome is not in the input; NULL = such runs are left out */
 	const char *outcome;
 	double window_seconds; /* only runs of this last span of time are read, see --window */
 	double now;            /* seconds since 1970 */

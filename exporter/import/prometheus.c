@@ -58,8 +58,8 @@ struct subject {
 	double fact[FACTS];
 };
 
-/* A query for one number of each subject. $W stands for the window, $S for the step, and $R for the
- * time over which a rate is computed, as durations of Prometheus. */
+/* A query that returns one number for each pod or group of processes. In its text, $W is replaced
+ * by the window, $S by the step, and $R by the time over which a rate is computed. */
 struct query {
 	enum pod_fact fact;
 	const char *text;
@@ -131,7 +131,8 @@ struct exporter {
 	const struct query *query;
 	size_t n_queries;
 	const char *owners; /* NULL = the subjects have no owners */
-	/* true = the subjects do not end, so each window of a subject counts as one run */
+	/* true = the subjects are groups of processes, which do not end, so each window of a group
+	 * counts as one run */
 	bool of_window;
 };
 
@@ -191,8 +192,8 @@ static int refused(const struct asking *a, const json_t *document, struct err *e
 		why ? ": " : "", why ? why : "");
 }
 
-/* Sends a query for one number of each subject. Sets `*document` to the answer, which the caller
- * frees, and `*ret` to the list of results in it. */
+/* Sends a query that returns one number for each pod or group of processes. Sets `*document` to the
+ * answer, which the caller frees, and `*ret` to the list of results in the answer. */
 static int ask(struct asking *a, const char *text, json_t **document, json_t **ret, struct err *e)
 {
 	struct buf url AUTO(buf_done) = BUF_MAX(URL_MAX_BYTES);
@@ -340,7 +341,9 @@ static int ask_owners(struct asking *a, struct err *e)
 
 /* ---- runs ---- */
 
-/* Returns the part of the name that stays the same from run to run. */
+/* Returns the job's name, which is the same for all its runs. For a pod: the name of its owner, or
+ * else of the pod, without the part that Kubernetes generates. For a group of processes: the name
+ * of the group. */
 static struct slice name_of(const struct asking *a, const struct subject *s)
 {
 	const struct slice name = {s->name, strlen(s->name)},

@@ -40,8 +40,8 @@ static void tracked_done(struct tracked *k)
 	arena_done(&k->arena);
 }
 
-/* Adds the column that resource-tracker calls `name`. `own_table`: true = the table has only the
- * values of the processes, and its names do not begin with "process_". Returns the index of the
+/* Adds the column that resource-tracker calls `name`. `own_table`: true = the table has only
+ * columns about the processes, whose names lack the prefix "process_". Returns the index of the
  * column, or COLUMNS_MAX when the history has no such column. */
 static size_t add_column(struct tracked *k, struct slice name, bool own_table)
 {
@@ -109,8 +109,8 @@ static double *sum_of(struct tracked *k, const char *a, const char *b)
 	return ret;
 }
 
-/* Returns true for a column about GPUs that is always 0. resource-tracker writes 0 if there is no
- * GPU. */
+/* Returns true if all values of a column about GPUs are 0. The values are then unknown, because
+ * resource-tracker also writes 0 if there is no GPU. */
 static bool is_unknown(const struct tracked *k, size_t column)
 {
 	if (!strstr(k->name[column], "gpu") && !strstr(k->name[column], "vram"))

@@ -62,8 +62,8 @@ static double size_of(struct slice text, double unit)
 	return quantity_bytes(text, QUANTITY_OF_SLURM, unit, &v) ? v : (double)NAN;
 }
 
-/* Reads the memory that the whole job requested. Before version 21.08 of Slurm, an "n" after the
- * size means that it is for each node, and a "c" that it is for each CPU. */
+/* Reads the memory that the whole job requested. In Slurm before 21.08, the size may end with "n"
+ * or "c": "4Gn" is 4 GiB for each node, and "4Gc" is 4 GiB for each CPU. */
 static double requested_memory(const struct text_table *t)
 {
 	struct slice text = table_field(t, "ReqMem");
@@ -81,9 +81,9 @@ static double requested_memory(const struct text_table *t)
 	return bytes > 0 ? bytes : (double)NAN;
 }
 
-/* Reads the peak memory of all tasks of a step together. Without TRESUsageInTot, only the peak of
- * the largest task is known (MaxRSS). This peak is multiplied by the number of tasks, because each
- * task may have used as much. */
+/* Reads the peak memory of a step: that of all its tasks together (TRESUsageInTot). If it is
+ * missing, only the peak of the largest task is known (MaxRSS). It is then multiplied by the number
+ * of tasks, because each task may have used as much. */
 static double step_peak(const struct text_table *t)
 {
 	struct scan usage = scan_slice(table_field(t, "TRESUsageInTot"));

@@ -20,9 +20,9 @@ static bool read_quoted(struct scan *s, struct buf *out)
 	return false;
 }
 
-/* Splits a line into fields, whose texts are written to `out`. `out` must have room for the whole
- * line, because moving it would invalidate `field`. Returns the number of fields; TABLE_COLUMNS_MAX
- * + 1 = too many, 0 = a closing quote is missing. */
+/* Splits a line into fields and writes their texts to `out`. The maximum size of `out` must be at
+ * least the length of the line: growing later would move the texts to which `field` points. Returns
+ * the number of fields; TABLE_COLUMNS_MAX + 1 = too many, 0 = a closing quote is missing. */
 static size_t split(const struct text_table *t, struct slice line, struct slice *field,
 	struct buf *out)
 {

@@ -206,8 +206,8 @@ static void name_by_prefix(const struct object_meta *m, struct top_owner *top)
 		set_name((struct slice){m->generate_name, len}, top);
 }
 
-/* Call it when an owner could not be read: the API refused it (403), or failed itself (5xx). Logs
- * that, and after a 403 does not request owners of this kind for a while. */
+/* Logs that an owner could not be read. Call it when the API refused the request (403) or failed
+ * (5xx). After 403, owners of this kind are not requested for OWNER_REFUSED_SECONDS. */
 static void note_untold(struct owner_chain *c, const struct owner_kind *k, struct mono now)
 {
 	size_t i = (size_t)(k - kinds);

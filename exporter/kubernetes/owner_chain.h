@@ -71,7 +71,8 @@ double owner_chain_wait(const struct owner_chain *c);
 /* Returns the number of requests that the last owner_chain_find made. */
 unsigned owner_chain_questions(const struct owner_chain *c);
 
-/* Seconds after which objects that may not be read are requested again. */
+/* Seconds. If this program has no right to read a kind of owner, it requests an owner of this kind
+ * again after this time. */
 #define OWNER_REFUSED_SECONDS 300.0
 
 #endif

@@ -44,7 +44,7 @@ struct api_client {
 	char address[URL_SIZE / 2]; /* "https://HOST:PORT" */
 	char user_agent[64], token_file[URL_SIZE], ca_file[URL_SIZE];
 	struct download_options options;
-	struct download *download; /* opened at the first question: libcurl takes 5 MB */
+	struct download *download; /* opened at the first request, because libcurl takes 5 MB */
 };
 
 struct pod_owners {

@@ -24,8 +24,9 @@
 
 /* Maximum number of pods that are remembered. The kubelet runs 110 pods on a node by default. */
 #define POD_OWNERS_MAX 1000
-/* Maximum time to wait for the owner of a pod. After that, the pod is named without the API. The
- * wait only delays when the run appears; its recorded start is still the start of its process. */
+/* Maximum time to wait for the API to tell the owner of a pod. After this time, the run gets its
+ * name from the pod itself. The wait delays only the time when the run appears. The recorded start
+ * of the run is the start of its process. */
 #define POD_OWNER_PATIENCE_SECONDS 3.0
 
 struct options;

@@ -76,7 +76,8 @@ struct exit_deadline *exit_deadline_begin(const struct exit_plan *exit_plan)
 	if (!l)
 		return NULL;
 	l->exit_plan = *exit_plan;
-	/* -1, because the first call is before the first slice and does not count */
+	/* The thread calls watch_deadline before it has waited for a slice. Start at -1, so that
+	 * this call does not count. */
 	l->silent = -1;
 	worker_init(&l->worker);
 	if (worker_start(&l->worker, "leave", watch_deadline, l, NULL) == 0)

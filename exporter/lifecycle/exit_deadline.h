@@ -17,7 +17,8 @@ struct exit_deadline;
 struct exit_plan {
 	struct app *app;
 	int exit_code;
-	/* Does the last work before the exit, which needs the disk. NULL = there is none. */
+	/* called before the exit, for the last work that needs the disk; NULL = there is no such
+	 * work */
 	void (*last)(const struct exit_plan *l);
 	void *context; /* for use by `last` */
 };
@@ -29,7 +30,8 @@ struct exit_plan {
 struct exit_deadline *exit_deadline_begin(const struct exit_plan *l);
 void exit_deadline_reached(struct exit_deadline *l); /* NULL does nothing */
 
-/* From this call on, the EXIT_DEADLINE_SECONDS begin anew whenever `thread` has used CPU time. */
+/* From this call on, the time limit starts again whenever `thread` has used CPU time: a thread that
+ * works may finish, and only a thread that hangs is left behind. */
 void exit_deadline_works(struct exit_deadline *l, pthread_t thread); /* NULL does nothing */
 
 /* Ends the program by loose_threads_leave, without joining its threads. First lets the historian

@@ -93,8 +93,8 @@ static const struct sock_filter checks[] = {
 	IF_SKIP(0, 1),
 	REFUSE,
 	ALLOW,
-	/* Creating threads, loose ones included, is allowed. Creating other processes and namespaces
-	 * is not allowed. */
+	/* Allow new threads, including loose threads (loose_thread.h). Forbid new processes and
+	 * namespaces. */
 	UNLESS_SKIP(SYS_clone, 6),
 	LOW_HALF(0),
 	IF_SKIP(LOOSE_THREAD_FLAGS, 3),

@@ -86,8 +86,8 @@ static bool has_others(int folder, const char *file)
 	return ret;
 }
 
-/* Makes the user the owner of the folder and of SQLite's files in it, if root owns them. SQLite
- * must be able to create files in the folder. */
+/* Makes the user the owner of the folder and of SQLite's files in it, if their owner is root. The
+ * user needs the folder, too, because SQLite creates files in it. */
 static int give_folder(int folder, const char *file, const struct user_account *a, struct err *e)
 {
 	static const char *const beside[] = {"", "-wal", "-shm", "-journal"};

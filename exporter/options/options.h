@@ -251,7 +251,7 @@ struct options {
 	bool *collector_on; /* one for each collector of all_collectors */
 	/* only for "run": true = a flag such as --help is in front of the job's command */
 	bool help;
-	/* Only for "run": one sentence about each wrong option. These options are ignored. */
+	/* only for "run", which ignores wrong options: one sentence about each of them */
 	size_t n_ignored;
 	char **ignored;
 	char **rest; /* arguments after the options (run: the command), NULL-terminated */

@@ -117,9 +117,9 @@ static bool is_member(const struct run_text *t, size_t offset)
 	return t->offset == offset;
 }
 
-/* Changes a time by less than 0.1 ms, to the middle of its ten-thousandth of a second.
- * VictoriaMetrics stores only 15 digits of a number. Rounding such a time to 15 digits cannot
- * change its milliseconds, which answers show. */
+/* VictoriaMetrics keeps only 15 digits of a number, so it rounds times to 0.1 ms or less. Rounding
+ * must not change the milliseconds, which answers show. This function moves a time to the middle of
+ * its 0.1 ms, where rounding is safe. */
 #define NS_OF_TIME 100000
 static double time_of_15_digits(double seconds)
 {

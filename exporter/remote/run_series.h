@@ -44,7 +44,7 @@ extern const size_t run_series_n;
 #define RUN_SERIES_INFO "info"
 struct run_text {
 	const char *label;
-	/* offset of a const char * in struct run; for the architecture, of an enum */
+	/* offset of the text, a const char *, in struct run; the architecture is an enum instead */
 	size_t offset;
 };
 extern const struct run_text run_texts[]; /* sorted by label */

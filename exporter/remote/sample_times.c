@@ -8,8 +8,8 @@
 #include "exporter/remote/run_series.h"
 
 #define MS_PER_SECOND 1000
-/* If the millisecond in which a run ended is taken, at most this many others of the same second are
- * tried. */
+/* If another run has the millisecond in which a run ended, at most this many other milliseconds of
+ * the same second are tried. */
 #define TRIES 64
 #define WAYS  8 /* number of elements of the table `taken` in which a time may be stored */
 
@@ -31,8 +31,8 @@ static struct taken_time *place_of(struct sample_times *t, uint64_t series_and_t
 	return &set[WAYS - 1];
 }
 
-/* Gives the time `ms` of the series to the run, unless another run has it. Returns true when the
- * run has the time now. Sets `*is_new` to true when no run had it before. */
+/* Reserves the time `ms` of the series for the run. Returns false if another run already has this
+ * time. Sets `*is_new` to true when no run, not even this one, had it. */
 static bool take(struct sample_times *t, uint64_t series, int64_t ms, uint64_t run, bool *is_new)
 {
 	const uint64_t key[] = {series, (uint64_t)ms};

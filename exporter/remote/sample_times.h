@@ -25,10 +25,10 @@ struct sample_times {
 };
 
 /* Returns the time for the samples of a run, in milliseconds since 1970. Sets `*shifted` to true
- * when the run now gets, for the first time, a time that is not its end. `shifted` may be NULL. */
+ * when this time is not the run's end and was chosen in this call. `shifted` may be NULL. */
 int64_t sample_times_of(struct sample_times *t, const struct run *r, bool *shifted);
-/* Call it when the store already has a sample of another program at the time that this run has now.
- * The next sample_times_of then gives the run another time. */
+/* Call it when the store refused the time of a run, because it has a sample of another program at
+ * this time. The next sample_times_of returns another time for the run. */
 void sample_times_lose(struct sample_times *t, const struct run *r);
 void sample_times_done(struct sample_times *t);
 

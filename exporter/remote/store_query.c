@@ -304,7 +304,8 @@ static const char *container_of(const json_t *labels, struct arena *arena)
 		       "";
 }
 
-/* Returns the labels of a run that has nothing else of the system that named it. */
+/* Returns the labels of a run from a store, such as {"container": "main"}. The name of the
+ * container is the only label that a store keeps. NULL = no container. */
 static const char *labels_of(const char *container, struct arena *arena)
 {
 	char text[RUN_CONTAINER_MAX + sizeof "{\"" RUN_CONTAINER "\": \"\"}"];
@@ -366,10 +367,12 @@ static bool same_number(double a, double b)
 	return !(a < b) && !(a > b);
 }
 
-/* The values of a run, collected from its samples. */
+/* The values of a run, collected from its samples. `found`: number of values that the store
+ * returned. `collided`: true = there are two different values for one number, so the samples are of
+ * two runs. */
 struct assembled {
 	struct run_values values;
-	/* how many numbers of the run were sent (RUN_SERIES_NUMBERS); NaN = unknown */
+	/* how many numbers of the run the sender sent (RUN_SERIES_NUMBERS); NaN = unknown */
 	double numbers;
 	double found;
 	bool collided;

@@ -20,7 +20,7 @@
 #define ADVISED_MAX 100
 static_assert(ADVISED_MAX == 100 && JOBS_MAX == 1000, "the help of advise says so");
 
-/* To add cores and memory, one core counts as much as 8 GiB, as in
+/* Converts memory to cores, so that both can be added: one core counts as much as 8 GiB, as in
  * recommender/behaviour/phases.h. */
 #define BYTES_PER_CORE (8.0 * 1024 * 1024 * 1024)
 
@@ -47,8 +47,8 @@ struct overview_prices {
 	bool looked;
 	struct catalogue_use use; /* empty before the first use, and when there is no catalogue */
 	struct machine here;
-	/* cost of the server of the last run that was priced, so that the next run on this server
-	 * needs no search */
+	/* price of the server of the last run whose cost was computed; if the next run has the same
+	 * server, the price needs no search */
 	struct current_cost at;
 };
 
@@ -79,9 +79,9 @@ static double cores_of(const struct run_brief *r)
 	return r->cpu_seconds / r->duration_seconds;
 }
 
-/* Returns the share of the request that the run did not use. The use of a run is its mean number of
- * cores and its peak memory. A resource counts only if it was requested and measured. NaN = none
- * was. */
+/* Returns the share of the request that the run did not use. 2 of 8 requested cores were used:
+ * 0.75. The use is the mean number of cores and the memory peak. A resource counts only if its
+ * request and its use are known. NaN = none counts. */
 static double waste_of(const struct run_brief *r)
 {
 	double used = NAN, requested = NAN;
@@ -160,8 +160,8 @@ static double cost_of_job(const struct job_brief *j, struct overview_prices *p)
 	return NAN;
 }
 
-/* Returns a request of the job, such as its memory, from the newest run that has this request. NaN
- * = no run has it. `offset` is the offset of the request, a double, in struct run_brief. */
+/* Returns one requested amount, such as the memory, from the newest run of the job that has it.
+ * `offset` is the offset of this amount, a double, in struct run_brief. NaN = no run has it. */
 static double newest_request(const struct job_brief *j, size_t offset)
 {
 	for (size_t i = 0; i < j->n; i++) {

@@ -139,8 +139,8 @@ static bool read_target(const struct arguments *a, const struct advice_format *f
 
 #define PASTE_MAX 65536
 
-/* Returns the batch or workflow system that runs the job: that of the newest run of which it is
- * known. */
+/* Returns the batch or workflow system that runs the job. If runs have different systems, that of
+ * the newest run counts. NULL = no run has a known system. */
 static const char *system_of(const struct runs *runs)
 {
 	for (size_t i = 0; i < runs->n; i++)

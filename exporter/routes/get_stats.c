@@ -48,8 +48,8 @@ static int read_runs(struct app *app, const char *job_name, size_t most, struct 
 	return ret->n ? 1 : answer_unknown_job(r, h, job_name, arena, e);
 }
 
-/* Writes the answer. If all runs of a job were killed for lack of memory, there is an answer, too,
- * because such runs are enough for a recommendation. */
+/* Writes the answer as JSON. It needs no successful run: runs that were killed for lack of memory
+ * are enough for a recommendation. */
 static int answer_json(struct app *app, const char *job_name, bool details, const struct runs *runs,
 	const struct stats_window *w, struct arena *arena, struct reply *r, struct err *e)
 {

@@ -17,9 +17,9 @@ const char *job_list_sort_word(size_t i);
 
 static_assert(JOBS_MAX == 1000, "the help of show says so");
 
-/* The parameters of a route with such a list. The default of `limit` keeps answers small: without
- * it, an answer of /overview with 18,004 jobs would have 22 MB, and making it would take 150 MB of
- * memory. To get more jobs, a client raises the limit, or requests one page after the other. */
+/* The parameters of a route that returns a page of this list. The default of `limit` keeps answers
+ * small: without a limit, /overview with 18,004 jobs takes 150 MB of memory and returns 22 MB. To
+ * get more jobs, a client raises the limit or requests several pages. */
 /* clang-format off */
 #define JOB_LIST_PARAMETERS \
 	{.name = "search", .kind = PARAMETER_TEXT, .least = 1, .most = JOB_SEARCH_MAX, \

@@ -30,7 +30,8 @@ struct announce_request {
 	double cpu, memory;
 };
 
-/* A system has the name of the format in which its jobs state a request. */
+/* Returns the i-th accepted value of "system", such as "slurm". Each is the name of the format in
+ * which jobs of this system state a request. */
 static const char *system_name(size_t i)
 {
 	return advice_formats[i + 1].name; /* the first format is json */

@@ -24,9 +24,9 @@ void enabled_collectors_stop(struct enabled_collectors *a); /* NULL does nothing
  * enabled_collectors_own. The blocks of a snapshot have the same order. */
 const struct collector *const *enabled_collectors_list(const struct enabled_collectors *a);
 
-/* Reads every active collector into its block of `s`. Failures are logged, but not each time.
- * `kept_only`: true = read only values that the history stores, and skip collectors without such
- * values. */
+/* Reads every active collector into its block of `s`. If a collector fails again and again, only
+ * some of the failures are logged. `kept_only`: true = read only values that the history stores,
+ * and skip collectors without such values. */
 void enabled_collectors_read(struct enabled_collectors *a, const struct host *host,
 	struct snapshot *s, bool kept_only);
 

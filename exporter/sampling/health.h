@@ -7,7 +7,7 @@
 
 struct health {
 	bool ok;
-	/* seconds since the last tick of the sampler; maximum of `age` that is healthy */
+	/* `age`: seconds since the last tick of the sampler; `most`: largest age that is healthy */
 	double age, most;
 };
 

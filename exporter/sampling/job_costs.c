@@ -103,8 +103,8 @@ struct job_cost_row {
 	const char *source, *as_of; /* source and date of the prices */
 };
 
-/* The published costs. A table never changes: the thread of this file makes a new one each time,
- * and the collector copies the newest. */
+/* The published costs. A published table never changes. The thread of this file replaces it by a
+ * new table, and the collector reads the newest table. */
 struct job_cost_table {
 	struct shared shared;
 	struct arena memory; /* owns all rows and texts */
@@ -234,8 +234,8 @@ static struct costed_run count_run(const struct costed_run *before, const struct
 		hash_text(r->run_id), stays ? before->usd : found->usd, r->duration_seconds};
 }
 
-/* Adds the cost of new runs and the extra cost of runs that became longer. The total never falls,
- * because it is a Prometheus counter. */
+/* Adds to the job's total the cost of each new run, and the extra cost of each active run since the
+ * last call. The total never falls, because it is a Prometheus counter. */
 static void count_runs(struct costed_job *j, const struct job_cost *found)
 {
 	struct costed_run *now = xcalloc(found->n_runs + 1, sizeof *now);
@@ -422,9 +422,10 @@ static void list_jobs(struct job_costs *c, const struct job_row *rows, size_t n)
 	drop_unlisted(c);
 }
 
-/* Computes the sizes, the warnings and the costs of each job of which a run began or ended since
- * the last call. `all`: true = computes the costs of all jobs again. If there is no catalogue,
- * returns its error and computes no costs. A later call with a catalogue computes them. */
+/* Computes the sizes, the warnings and the costs of each job that has a run which began or ended
+ * since the last call. `all`: true = computes the costs of all jobs again. Without a catalogue,
+ * computes no costs and returns the error of the catalogue. A later call with a catalogue computes
+ * these costs. */
 static int look_at_jobs(struct job_costs *c, struct history *h, const struct job_row *rows,
 	size_t n, bool all, struct err *e)
 {
@@ -437,7 +438,7 @@ static int look_at_jobs(struct job_costs *c, struct history *h, const struct job
 		struct costed_job *j = ended ? job_named(c, rows[i].job_name) : NULL;
 
 		if (j && all)
-			/* the known costs are those of another server */
+			/* this exporter now has another server, so the known costs are wrong */
 			j->costed = 0;
 		if (!j || (ended == j->costed && seen == j->sized_at))
 			continue;

@@ -130,12 +130,13 @@ static bool is_pending(const sigset_t *signals)
 	       !sigisemptyset(&both);
 }
 
-/* Waits until `r` is done, until a signal of p.signals is pending, or until the sampler thread has
- * used no CPU time for p.seconds. Returns true only in the last case. The caller holds the lock.
+/* Returns true when the sampler thread does not answer: `r` is not done, and the thread used no CPU
+ * time for p.seconds. Returns false when `r` is done, or when a signal of p.signals is pending.
+ * Waits for one of these three. The caller holds the lock.
  *
  * The timeout is divided into slices, because this process may be stopped (SIGSTOP) for longer than
- * the timeout. Such a stop uses up only one slice, and the sampler can show in the other slices
- * that it works. */
+ * the timeout. Such a stop counts as one slice. In the other slices, the sampler can show that it
+ * works. */
 static bool is_silent(struct sampler *s, const struct sampler_request *r, struct patience p)
 {
 	int64_t used = -1;

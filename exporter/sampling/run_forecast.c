@@ -17,8 +17,8 @@
 #include "recommender/behaviour/running.h"
 
 #define MARKS 16
-/* Number of attempts to read the run from the history, to which it may be written a little
- * later. */
+/* Maximum number of attempts to find an active run in the history. A new run is written to the
+ * history a little after it was found. */
 #define TRIES         5
 #define RETRY_SECONDS 2.0
 
@@ -45,8 +45,8 @@ struct run_forecast {
 	struct mono tried_at;
 	double requested_cpu_cores, requested_memory_bytes;
 	struct prospect prospect;
-	/* The run's memory peak at several times. When the array is full, every second mark is
-	 * dropped. Only for the sampler thread. */
+	/* The run's memory peak at up to MARKS times. When the array is full, every second mark is
+	 * dropped, so that the marks cover the whole run. Sampler thread only. */
 	size_t n_marks;
 	struct memory_mark mark[MARKS];
 };
@@ -85,8 +85,9 @@ static struct run_forecast *next_wanted(struct run_forecasts *o, struct mono now
 	return NULL;
 }
 
-/* Reads the earlier runs from the history, and sets the forecast and the requests of `e`. Returns
- * false when the run is not in the history yet. */
+/* Reads the job's earlier runs from the history, computes the forecast of the active run `e` from
+ * them, and sets the requests of `e`. Returns false when the active run is not in the history
+ * yet. */
 static bool read_past(struct run_forecasts *o, struct run_forecast *e)
 {
 	AUTO(arena_done) struct arena arena = {0};
@@ -203,8 +204,8 @@ static struct run_forecast *entry_of(struct run_forecasts *o, const struct run_r
 	return e;
 }
 
-/* Adds a mark: the run's memory peak after `seconds`. At most MARKS marks are kept, at about equal
- * distances over the run. */
+/* Stores the run's memory peak after `seconds` as a mark. The marks cover the whole run at about
+ * equal distances. */
 static void note_mark(struct run_forecast *e, double seconds, double bytes)
 {
 	double apart = e->n_marks > 1 ? e->mark[1].seconds - e->mark[0].seconds : 0;

@@ -26,8 +26,8 @@
 #include "exporter/sampling/run_forecast.h"
 #include "exporter/core/memory_trim.h"
 
-/* After this many rows, the sampler gives memory back to the kernel that only the start of the
- * program needed. */
+/* After this many rows, the sampler returns free memory to the kernel. Much of it was needed only
+ * while the program started. */
 #define TRIM_ROWS 3
 
 /* ---- the limit of CPU time ---- */
@@ -54,9 +54,9 @@ double cpu_limit_slowdown(double limit, double used, double look)
 
 	if (isinf(limit))
 		return 1;
-	/* Stop when another sample like the last would use more than half of the reserve between
-	 * `most` and `limit`. This rarely happens before `used` reaches `most`, because only the
-	 * first sample takes much CPU time. */
+	/* Stop when the next sample, if it takes as long as the last, would use more than half of
+	 * the reserve. The reserve is the CPU time between `most` and `limit`. This rarely happens
+	 * before `used` reaches `most`, because only the first sample takes much CPU time. */
 	if (used >= most || used + look >= (most + limit) / 2)
 		return INFINITY;
 	/* The first half of `most` may be used at the usual rate. `left` is the part of the second
@@ -236,9 +236,9 @@ static void put_off_row(struct sampler *s, int64_t until, int64_t interval)
 	s->next_row.ns = until;
 }
 
-/* Takes a tick for rows of the history, and sets the time of the next one. Usually that is one
- * interval later. The next tick is postponed if this tick took much CPU time, or if a CPU time
- * limit slows sampling down. When sampler_slowdown returns INFINITY, no rows are written. */
+/* Writes a row of the history for each run, and sets the time of the next row, which is usually one
+ * interval later. It is later if this tick took much CPU time, or if a CPU time limit slows
+ * sampling down. Writes no rows when sampler_slowdown returns INFINITY. */
 static void row_tick(struct sampler *s, enum tick_purpose purpose)
 {
 	int64_t interval = (int64_t)(s->app->options->sample_interval * 1e9);
@@ -419,8 +419,8 @@ int sampler_start(struct sampler **ret, struct app *app, struct job_rules *take,
 		s->finder = app->self ? finder_new(app, s->sample_rows) : NULL;
 		pod_owners_tell(app->pod_owners, look_soon, s);
 		s->next_row = s->host.now.mono;
-		/* A server (`finder` is set) ignores the CPU time limit. It samples at full rate
-		 * until the kernel kills it, and is then restarted. */
+		/* Only a wrapper slows down near its CPU time limit. A server (`finder` is set)
+		 * samples at full rate until the kernel kills it, and is then restarted. */
 		s->cpu_limit = s->finder ? (double)INFINITY : cpu_limit_seconds();
 		if (take)
 			finder_rules(s->finder, TAKE(take));

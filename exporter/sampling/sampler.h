@@ -40,8 +40,9 @@ int sampler_start(struct sampler **ret, struct app *app, struct job_rules *take,
 void sampler_stop(struct sampler *s);
 pthread_t sampler_thread(const struct sampler *s);
 
-/* Maximum age of the values of runs in a scrape, in seconds. If they are older, the scrape reads
- * the runs again. After a slow tick the maximum is higher (SAMPLER_TICKS_APART). */
+/* Maximum age of the values of runs in a scrape, in seconds. If the values are older, the sampler
+ * reads the runs again for the scrape. After a slow tick, values may be older
+ * (SAMPLER_TICKS_APART). */
 #define SAMPLER_RUNS_AGE 1.0
 
 /* Returns a snapshot of all collectors that is at most max_age_seconds old. The caller owns one
@@ -62,8 +63,9 @@ struct snapshot *sampler_scrape(struct sampler *s, double max_age_seconds, doubl
  * values of runs, and all other values may be missing. */
 struct snapshot *sampler_runs(struct sampler *s, double max_age_seconds, double timeout_seconds);
 
-/* Call it when a scraper has received the snapshot of this generation. Runs that ended in this
- * snapshot are then dropped from later ones. Any thread. */
+/* Call it when a scraper has received the snapshot of this generation, which increases with each
+ * snapshot. Runs that had ended in this snapshot are then dropped from later snapshots. Any
+ * thread. */
 void sampler_scraped(struct sampler *s, uint64_t generation);
 
 /* Returns true when a scraper received a snapshot of this generation or a later one. Any thread. */

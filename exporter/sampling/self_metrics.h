@@ -20,9 +20,8 @@ struct self_sources {
 		*grafana_url; /* URLs of this exporter and of Grafana; NULL = unknown */
 };
 
-/* Sets where the metrics about the history, and the metrics with the two URLs, get their values.
- * These metrics are absent before this call. `state` is the state that collector_self.start
- * returned. */
+/* Sets the sources of some metrics: of those about the history, and of the two with URLs. These
+ * metrics are absent before this call. `state` is the state that collector_self.start returned. */
 void self_metrics_watch(void *state, const struct self_sources *sources);
 
 #endif

@@ -166,9 +166,9 @@ static bool may_change(const struct options *o, const struct http_request *r, st
 			"changes are accepted by the Unix socket of --web.unix-socket; over TCP "
 			"from users of --web.config.file, or with --web.allow-changes, "
 			"--web.changes-token-file or --web.namespace-tokens");
-	/* Do not check Host for a user of --web.config.file. In an attack by DNS rebinding, the
-	 * browser uses the attacker's host name, for which it has no password, so the request is
-	 * not from a user. */
+	/* The check of Host prevents attacks by DNS rebinding. A user of --web.config.file needs no
+	 * check: in such an attack, the browser uses the attacker's host name, and does not send
+	 * the user's password to that name. */
 	if (!r->user && !host_header_is_ours(&o->allowed_hosts, r->host))
 		return refuse(refusal, 403, "bad_host",
 			"changes are accepted when Host is " HOSTS_ACCEPTED);

@@ -172,8 +172,8 @@ static bool look_ready(struct event_streams *l, struct stream_look *look)
 	return false;
 }
 
-/* Gives a stream its next text. The caller holds the lock, which is released while the history is
- * read. */
+/* Reads new samples of the stream's run, and makes them the next text of the stream. The caller
+ * holds the lock, which is released while the history is read. */
 static void feed_stream(struct event_streams *l, struct event_stream *s, struct stream_look *look)
 {
 	struct buf text = BUF_MAX(EVENT_STREAM_TEXT_MAX);

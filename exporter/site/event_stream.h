@@ -31,8 +31,8 @@ struct event_streams;
 struct event_stream;
 
 struct event_streams *event_streams_new(struct app *app);
-/* Starts the thread that reads the history. Call it once. Streams that were opened before get no
- * text until this call. */
+/* Starts the thread that reads the history. Call it once. A stream can be opened earlier, but gets
+ * its first text after this call. */
 int event_streams_start(struct event_streams *l, struct err *e);
 /* Call it after event_streams_stop and after all streams were closed. NULL does nothing. */
 void event_streams_free(struct event_streams *l);

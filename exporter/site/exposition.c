@@ -31,9 +31,9 @@ const struct exposition_words exposition_words[] = {
 	[METRIC_INFO] = {"_info", "gauge", "info"},
 };
 
-/* The place of a family's constant text in exposition_heads.text. Its HELP and TYPE lines are at
- * the offset `at` and have `lines` bytes. They are followed by the constant start of a sample line,
- * which has `prefix` bytes. `prefix` 0 = the text was not made yet. */
+/* The constant text of a metric family in exposition_heads.text. The text begins at the offset
+ * `at`: first the HELP and TYPE lines, in `lines` bytes, then the start of each sample line, in
+ * `prefix` bytes. `prefix` 0 = the text was not made yet. */
 struct exposition_head {
 	size_t at, lines, prefix;
 };

@@ -31,7 +31,7 @@ struct negotiated negotiate(const char *accept);
 /* Returns true when the client accepts gzip (q > 0, also by "*"). `accept_encoding` may be NULL. */
 bool negotiate_gzip(const char *accept_encoding);
 
-/* Which metric families to write. An empty list does not restrict them. */
+/* Selects the metric families to write. An empty list does not exclude any family. */
 struct exposition_filter {
 	size_t n_collect, n_exclude, n_name;
 	const char *const *collect, *const *exclude; /* collector names */

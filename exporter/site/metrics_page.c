@@ -16,7 +16,7 @@
 #define WAIT_DEFAULT 5.0
 #define WAIT_MARGIN  0.5 /* subtracted from the scraper's timeout, to send the answer */
 #define WAIT_LEAST   0.1
-#define WAIT_ENOUGH  1.0 /* only a wait of at least this shows that the sampler hangs */
+#define WAIT_ENOUGH  1.0 /* a shorter wait does not show that the sampler hangs */
 
 /* Bytes of the longest error message, which lists all collectors. */
 #define ERROR_MAX 4096
@@ -118,9 +118,9 @@ static double wait_of(const char *scrape_timeout)
 	return fmax(WAIT_LEAST, fmin(WAIT_DEFAULT, seconds - WAIT_MARGIN));
 }
 
-/* Waits for a recent snapshot, at most `wait` seconds. When the sampler hangs, the first scrapes
- * wait that long. Later scrapes wait only WAIT_LEAST until the sampler ticks again, so that threads
- * stay free for /-/healthy. */
+/* Waits at most `wait` seconds for a recent snapshot. If the wait shows that the sampler hangs,
+ * later scrapes wait only WAIT_LEAST, until the sampler ticks again. Otherwise the waiting scrapes
+ * could use all threads, and none would be free for /-/healthy. */
 static struct snapshot *fresh_snapshot(struct site *s, double wait)
 {
 	struct sampler *sampler = s->app->sampler;

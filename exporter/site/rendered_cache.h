@@ -33,11 +33,10 @@ struct rendered_cache;
 struct rendered_cache *rendered_cache_new(void);
 void rendered_cache_free(struct rendered_cache *s);
 
-/* Returns the snapshot as text in this format. The caller owns one reference to the body. The body
- * is compressed if `gzip` is set and the text has at least COMPRESS_MIN bytes. `filter` NULL = all
- * families; a body with a filter is not cached. If another thread has rendered a newer snapshot
- * meanwhile, returns the body of the newer snapshot. Returns NULL when the text is larger than
- * RENDERED_BODY_MAX. */
+/* Returns the snapshot as text in this format, or a newer snapshot that another thread rendered
+ * during the call. NULL = the text is larger than RENDERED_BODY_MAX. The caller owns one reference
+ * to the body. The body is compressed if `gzip` is set and the text has at least COMPRESS_MIN
+ * bytes. `filter` NULL = all families; a body with a filter is not cached. */
 struct response_body *rendered_cache_body(struct rendered_cache *s, const struct snapshot *snapshot,
 	enum exposition_format format, const struct exposition_filter *filter, bool gzip);
 

@@ -14,8 +14,8 @@
 /* Lines are drawn in a square with sides of this length, which the browser stretches to the size of
  * the chart. */
 #define SQUARE 1000.0
-/* If a level, such as the requested memory, is above the highest sample times this number, no line
- * is drawn for it, and only its name is written. With the line, the rest of the chart would be too
+/* A level, such as the requested memory, gets no line if it is more than this many times the
+ * highest sample. Only its name is written then. With its line, the rest of the chart would be too
  * flat to read. */
 #define LEVEL_NEAR 2.0
 #define SERIES_MAX 3

@@ -1,4 +1,4 @@
-/* The part of a report that needs no JavaScript. */
+/* The part of a report that a browser shows without JavaScript. */
 #ifndef EXPORTER_SITE_REPORT_STILL_H
 #define EXPORTER_SITE_REPORT_STILL_H
 

@@ -51,8 +51,8 @@ static void healthy(struct site *s, const struct http_request *r, struct request
 
 #define READY "rightsize-exporter is ready.\n"
 
-/* Returns true when this exporter is ready to answer. If not, `e` gives the reason. `e` is also
- * filled if it is ready but cannot write its history. */
+/* Returns true when this exporter is ready to answer. If it is not ready, `e` gives the reason. If
+ * it is ready but cannot write its history, `e` gives the reason for that. */
 static bool is_ready(const struct app *app, struct err *e)
 {
 	struct reader_counts reader = reader_counts();
@@ -118,7 +118,7 @@ static const struct site_page pages[] = {
 
 static const struct site_page *page_at(const char *path)
 {
-	/* The pages of the manual have paths of their own below /manual. */
+	/* All pages of the manual (/manual/NAME) share the row of the table for /manual. */
 	const char *known = strncmp(path, "/manual/", 8) == 0 && manual_page_find(path) ?
 				    site_manual_about.path :
 				    path;
@@ -137,8 +137,9 @@ static const struct route *route_at(const char *path)
 	return NULL;
 }
 
-/* Returns true when --web.telemetry-path must not be this path, because the metrics would hide a
- * route, a page or a file that has this path. The metrics may hide only the front page. */
+/* Returns true when `path` cannot be the path of the metrics (--web.telemetry-path), because a
+ * route, a page or a file already has it. The front page is an exception: the metrics may replace
+ * it. */
 static bool is_taken(const char *path)
 {
 	return route_at(path) || (page_at(path) && page_at(path) != pages) || page_find(path) ||

@@ -25,8 +25,8 @@ void paragraphs_prices(struct buf *out, const json_t *answer, const struct scree
 	const char *currency);
 /* Appends the notes of an answer about servers. */
 void paragraphs_notes(struct buf *out, const json_t *answer, const struct screen *s);
-/* Appends a paragraph for each alternative of an answer about servers, with its saving and its
- * condition. Appends at most `most` of them, and then how many more there are. */
+/* Appends a paragraph for each of the first `most` alternatives in an answer about servers: its
+ * saving and its condition. Then appends how many more alternatives there are. */
 void paragraphs_alternatives(struct buf *out, const json_t *answer, const struct screen *s,
 	size_t most);
 /* Appends the command line "rightsize-exporter WORDS --job-name=NAME", quoted for the shell, with

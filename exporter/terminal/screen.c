@@ -49,8 +49,8 @@ static int columns_of(int fd)
 	return n < SCREEN_COLUMNS_MOST ? (int)n : SCREEN_COLUMNS_MOST;
 }
 
-/* Returns the height of the terminal `fd`, at least SCREEN_ROWS_LEAST, or 0 if `fd` is not a
- * terminal. If the height is unknown, it is SCREEN_ROWS_LEAST, the height of most terminals. */
+/* Returns the number of lines of the terminal `fd`. 0 = `fd` is not a terminal. If the number is
+ * unknown, returns SCREEN_ROWS_LEAST, the height of most terminals. This is also the minimum. */
 static int rows_of(int fd)
 {
 	struct winsize size = {0};

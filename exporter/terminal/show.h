@@ -14,8 +14,8 @@ struct shown {
 	/* If not NULL, the text format shows the answer of another route. This is the command of
 	 * that route. */
 	const char *from;
-	/* Parameter of the route that is set to true for text and CSV, because it adds values that
-	 * text and CSV show; NULL = none. */
+	/* A parameter of the route, which is set to true when the answer is written as text or CSV,
+	 * because it adds values that these formats show. NULL = none. */
 	const char *with;
 	/* Appends the answer as text. If `explain` is true, adds the reasons. */
 	void (*show)(struct buf *out, const json_t *answer, const struct screen *s, bool explain);

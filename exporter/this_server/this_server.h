@@ -33,8 +33,8 @@ struct machine {
 /* Returns "ondemand" or "spot"; NULL = unknown. */
 const char *this_server_allocation_name(enum machine_allocation a);
 
-/* Reads options and DMI, and then starts the thread that queries the metadata services. Vendors
- * that are impossible according to DMI are left out. Each attempt takes at most 1 s. `o` must
+/* Starts the thread that queries the vendors' metadata services. Skips vendors that the options or
+ * DMI (what the firmware says about the machine) rule out. Each attempt takes at most 1 s. `o` must
  * outlive `*ret`. */
 int this_server_start(struct this_server **ret, const struct options *o, struct err *e);
 /* cancels a running query and frees `w`; NULL does nothing */

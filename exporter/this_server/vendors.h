@@ -22,7 +22,7 @@ struct cloud_question {
 struct cloud_vendor {
 	const char *vendor_id; /* as in the catalogue */
 	const char *address;   /* IPv4 address of the service; port 80 */
-	/* On a machine of this vendor, one of the texts in /sys/class/dmi/id begins with one of
+	/* On a server of this vendor, one of the texts in /sys/class/dmi/id begins with one of
 	 * these marks. NULL ends the list. */
 	const char *marks[CLOUD_MARKS_MAX];
 	const char *header; /* "Name: value", sent with each question; NULL = none */

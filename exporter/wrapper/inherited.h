@@ -67,13 +67,14 @@ struct fork_losses {
 	struct schedule schedule;
 };
 
-/* Reads the attributes. Call it in the thread that will call fork(2), before the process adopts
- * orphans. The kernel sends the death signal when that thread ends, not when its process ends. */
+/* Reads the attributes. Call it before PR_SET_CHILD_SUBREAPER is set for the wrapper itself. Call
+ * it in the thread that will call fork(2), because the kernel sends the death signal when that
+ * thread ends, not when its process ends. */
 void fork_losses_read(struct fork_losses *ret);
 
 /* Restores the attributes in the child. Call it while signals are blocked. Async-signal-safe. A
- * real-time priority may stay lost: setting one needs a right (sched(7)) that the child may lack
- * although the wrapper inherited such a priority. */
+ * real-time priority may stay lost: the wrapper may have inherited it without the right to set it
+ * (sched(7)). */
 void fork_losses_make_good(const struct fork_losses *l);
 
 #endif

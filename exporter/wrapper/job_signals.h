@@ -7,7 +7,8 @@
 #include <signal.h>
 
 /* Blocks all signals that can be forwarded to the job, and sets how the wrapper itself reacts to
- * signals. Call it before threads start. Blocked signals stay pending until they are taken. */
+ * signals. Call it before threads start. A blocked signal stays pending until sigwaitinfo(2)
+ * returns it. */
 void job_signals_block(void);
 
 /* Returns the set of blocked signals, for sigwaitinfo(2). */

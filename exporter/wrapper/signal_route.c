@@ -22,7 +22,8 @@
 #define PF_EXITING  0x4
 #define PF_SIGNALED 0x400
 
-/* Fields of /proc/PID/stat, numbered as in proc(5). The signal masks cover signals 1 to 31. */
+/* Fields of /proc/PID/stat, numbered as in proc(5). STAT_PENDING to STAT_CAUGHT are sets of
+ * signals, as masks with the signals 1 to 31. */
 enum route_stat_field {
 	STAT_PARENT = STAT_FIELD_FIRST,
 	STAT_GROUP,
@@ -152,9 +153,10 @@ static pid_t target_of_terminal(const struct signal_route *r, int number)
 	return -r->job;
 }
 
-/* Returns to which process a signal must be forwarded (target_of) that a process of the job sent to
- * the wrapper. Usually that process meant the wrapper's caller. If the wrapper is process 1 of a
- * container, or if its parent is init, there is no caller, and that process meant the job. */
+/* Like target_of, for a signal from a process of the job. Usually this process meant the caller of
+ * the wrapper, because the caller is the parent of the job without the wrapper. There is no caller
+ * if the wrapper is process 1 of a container, or if its parent is init. The process then meant the
+ * job. */
 static pid_t target_of_job(const struct signal_route *r, const siginfo_t *info)
 {
 	if (r->caller <= 1 && info->si_pid != r->job)
