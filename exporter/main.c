@@ -305,7 +305,8 @@ static void note_page(const struct app *app, const struct identity *self, const 
 	page.server.pid = self->pid;
 	page.server.start_ticks = self->start_ticks;
 	page.url = http_page_url(http, &page.address);
-	/* Without a TCP address, a wrapper could not check that the page can be reached. */
+	/* Without a TCP address, store no URL: a wrapper checks by TCP whether the page can be
+	 * reached. */
 	if (!page.url)
 		return;
 	if (external)
@@ -347,8 +348,9 @@ static void tell_silent_disk(struct app *app)
 		why.text, NULL);
 }
 
-/* Ends the program if the disk of the history is served by another machine or program that does not
- * answer, because every thread that uses the history would hang. */
+/* Ends the program if the disk of the history does not answer, because a usual exit would hang with
+ * the threads that use this disk. This is only checked for a disk that another machine or another
+ * program serves. */
 static void leave_silent_disk(const struct exit_plan *l)
 {
 	struct historian *h = l->app->historian;
@@ -754,7 +756,8 @@ static int query(const struct route *route, int argc, char **argv)
 	} else {
 		app.history_path = path;
 		columns_build(&app.columns);
-		/* A cache, because a table of jobs needs the neighbours of each job. */
+		/* Cache the jobs of each namespace. The recommendation for a job also uses the runs
+		 * of its namespace, and a table contains many jobs of one namespace. */
 		app.neighbourhoods = neighbourhoods_new();
 		code = query_main(&app, route, own, argv);
 		columns_done(&app.columns);

@@ -19,8 +19,8 @@
 #define PATTERN_CORES "^[0-9]+([.][0-9]+)?m?$"
 #define PATTERN_SIZE  "^[0-9]+([.][0-9]+)? ?([kKMGTPE]i?)?B?$"
 
-/* A route_error.code for replies that libmicrohttpd sends before this program sees the request.
- * Such a reply has no content type. */
+/* A route_error.code for replies that libmicrohttpd sends itself, for example to a malformed
+ * request. These replies have no content type. */
 #define NO_CONTENT ""
 
 /* Errors that a request to any route may get: from exporter/site/site.c and change.c, and from

@@ -96,9 +96,9 @@ static void add_currency(struct buf *out, const struct currency *of)
 	buf_addf(out, "at %s USD (%s%s%s)", usd, of->source, *of->as_of ? " of " : "", of->as_of);
 }
 
-/* A filter for regions, countries or frameworks needs data about each region and vendor. Prints for
- * how many of them the catalogue has this data. If the data of a region or vendor is missing, such
- * a filter does not find the servers of that region or vendor. */
+/* Prints how many regions have prices, and for how many vendors the compliance frameworks are
+ * known. Servers of the other regions and vendors are never found by a filter for regions,
+ * countries or frameworks. */
 static void add_known(struct buf *out, const struct catalogue *c)
 {
 	size_t regions = 0, vendors = 0;

@@ -52,8 +52,9 @@ static bool flag_parse(const char *argument, char name[NAME_MAX_BYTES], const ch
 	return true;
 }
 
-/* How the answer is written. The command of a route has a flag for each parameter of the route, and
- * the flags below, which only control the output. is_of_route tells which command has which flag. */
+/* How a command writes the answer of its route: the values of the flags in output_flags. All other
+ * flags of the command are parameters of the route. is_of_route tells which command has which
+ * output flag. */
 struct query_output {
 	const char *file;   /* NULL = stdout */
 	const char *format; /* value of --format; NULL = "text" on a terminal, else "json" */

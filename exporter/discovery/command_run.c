@@ -145,9 +145,9 @@ int command_run_identify(struct command_run *ret, const struct options *o, char 
 		ret->is = found.is;
 		known = true;
 	}
-	/* RIGHTSIZE_JOB_NAME is a variable that jobs set, and also the variable of the option
-	 * --job-name. If `is` has a name from this variable although the option is not set, the
-	 * name was refused when the option was read. Remove it here, too. */
+	/* RIGHTSIZE_JOB_NAME names the job of a process, and also sets the option --job-name. If
+	 * only the process has the name from it, the option has refused it. Remove the refused name
+	 * here, too. */
 	if (!o->run_job_name && ret->is.own_name)
 		ret->is.job_name[0] = '\0';
 	identify_bound_numbers(&ret->is);

@@ -189,8 +189,8 @@ int finder_begin(struct finder *f, pid_t pid, uint64_t start_ticks, struct named
 	return code;
 }
 
-/* Begins a run at this process. If the process is a wrapper (rightsize-exporter run), which records
- * the run itself, the finder only remembers the run's name. */
+/* Begins a run at this process. If the process is a wrapper (rightsize-exporter run), the wrapper
+ * records the run itself, and the finder only remembers the name of the run. */
 static struct named_process *name_at(struct finder *f, const struct booked_process *p,
 	const struct process_finding *found)
 {

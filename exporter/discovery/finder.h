@@ -89,8 +89,8 @@ struct reported_end {
 	char reason[RUN_REASON_MAX]; /* stored as run.end_reason; "" = unknown */
 };
 
-/* Ends a run. The run may also be one that an earlier exporter left open. -ENOENT: this exporter has no
- * open run with this id. */
+/* Ends an open run of this exporter, or one that an earlier exporter left open. -ENOENT: there is
+ * no such run with this id. */
 int finder_finish(struct finder *f, const struct host *host, const char *run_id,
 	const struct reported_end *end);
 

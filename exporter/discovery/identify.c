@@ -199,9 +199,9 @@ void identify_again(const struct finder *f, struct recognised *r)
 		*r = *known;
 }
 
-/* Returns true for a container runtime. The first process of a container begins as the runtime, as
- * root and outside of the container's files and limits, and must not be named yet. Later it
- * executes the job, and the finder sees the new command line. */
+/* Returns true for a container runtime, which must not get a job name. The first process of a
+ * container is at first the runtime, which runs as root outside of the container's files and
+ * limits. It then executes the job, and the finder sees the new command line. */
 static bool is_runtime(struct slice command_line)
 {
 	static const char *const runtimes[] = {"runc", "crun", "youki"};

@@ -55,13 +55,13 @@ struct rule_finding {
 	size_t rule;          /* index of the rule that matched, from 0 */
 	bool ignored;         /* the rule has ignore: true */
 	struct recognised is; /* name and properties of the run; empty if `ignored` */
-	/* number of patterns that were given up, mostly because they took too many steps */
+	/* number of patterns whose match was given up, mostly because it took too many steps */
 	unsigned gave_up;
 };
 
 /* Matches a process against the rules. Returns false when no rule matches, or when the job name is
- * empty. Sets ret->gave_up in any case. If `explain` is not NULL, appends a line to it for each
- * rule that does not match, with the reason. */
+ * empty. Even then sets ret->gave_up. If `explain` is not NULL, appends to it why each rule before
+ * the matching one does not match, a line for each. */
 bool job_rules_match(const struct job_rules *r, const struct process_facts *facts,
 	struct rule_finding *ret, struct buf *explain);
 

@@ -53,8 +53,8 @@ static void take_place(struct name_quota *j, struct quota_name *from)
 	set_places(j, from->user, left);
 }
 
-/* Returns the name whose last run began longest ago, among the names with a place (`with_place`
- * true) or without a place. NULL = there is none. */
+/* Returns the name whose last run began longest ago. `with_place`: true = among the names that have
+ * a place (name_quota.h), false = among the names that lost theirs. NULL = there is none. */
 static struct quota_name *oldest(const struct name_quota *j, bool with_place)
 {
 	struct quota_name *ret = NULL;

@@ -350,8 +350,7 @@ static void count_waiting(struct forwarder *f)
 	atomic_store(&own_counters(f)->stuck, retry_list_count_aside(&f->retry_list));
 }
 
-/* Counts the waiting runs that may be sent now: those that are not set aside because the receiver
- * could not store them (retry_list_add). */
+/* Counts the waiting runs that are not set aside after failures (retry_list.h). */
 static size_t count_fresh(const struct forwarder *f, const struct waiting_runs *w)
 {
 	size_t n = 0;

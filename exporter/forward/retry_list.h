@@ -15,8 +15,8 @@
 
 #include "collectors/base/clock.h"
 
-/* Maximum number of runs in the list. If the list is full, the run with the earliest retry is
- * removed. */
+/* Maximum number of runs in the list. A new run in a full list replaces the run with the earliest
+ * retry. */
 #define RETRY_LIST_MAX 1024
 
 struct retry_entry;
@@ -33,9 +33,9 @@ struct retry_wait {
 /* Returns the number of failures of this run so far. */
 unsigned retry_list_failures(const struct retry_list *s, const char *run_id);
 
-/* Counts a failure of a run. `by_itself` is true when the receiver answered but could not store the
- * run. `wait` tells when to retry. Returns true when the run is set aside by this failure, so that
- * the caller can log that once. */
+/* Counts a failure of a run. `by_itself`: true = the receiver answered, but could not store the
+ * run. `wait`: time until the retry. Returns true if this failure sets the run aside, so that the
+ * caller logs this only once. */
 bool retry_list_add(struct retry_list *s, const char *run_id, bool by_itself,
 	struct retry_wait wait);
 

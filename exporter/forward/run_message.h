@@ -45,9 +45,9 @@ struct run_batch {
 int run_batch_read(struct run_batch *ret, const char *text, size_t len, struct arena *arena,
 	struct err *e);
 
-/* Checks the numbers of a run that was not read from JSON, as run_message_read does. Returns a
- * negative errno when a number is outside the bounds of its key, or impossible
- * (recommender/plausible.h). */
+/* Checks the numbers of a run that was not read from JSON. The checks are those of
+ * run_message_read. Returns a negative errno when a number is outside the range of its key, or
+ * impossible (recommender/plausible.h). */
 int run_message_check_numbers(const struct run *r, struct err *e);
 
 /* A run may end this many seconds in the future, because the clock of the sender may be ahead of

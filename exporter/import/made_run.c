@@ -120,8 +120,8 @@ void made_run_of_system(struct made_run *m, const char *system, struct slice run
 	m->run.system_run = m->system_run;
 }
 
-/* Writes one part of the job's key to `ret`: `chosen`, which the user gave, or if that is NULL,
- * `said`, which the input contains. */
+/* Writes one part of the job's key to `ret`. The part is `chosen`, which the user gave. If that is
+ * NULL, it is `said`, which comes from the input. */
 static void part_of(const char *chosen, struct slice said, char *ret, size_t size)
 {
 	if (chosen)

@@ -289,7 +289,8 @@ static int add_subject(struct asking *a, const json_t *result, struct err *e)
 	return 0;
 }
 
-/* Sends the first query, for the peaks. Its answer lists all subjects, because each has a peak. */
+/* Sends the first query, for the peaks. Its answer lists all pods or groups of processes (struct
+ * subject), because each of them has a peak. */
 static int find_subjects(struct asking *a, struct err *e)
 {
 	json_t *document = NULL, *list = NULL;

@@ -39,7 +39,7 @@ static struct slice stem_of(const char *path)
 	return (struct slice){name, strcspn(name, ".")};
 }
 
-/* Names the job snakemake/RULE, as the command serve does. */
+/* Names the job snakemake/RULE, as a server names the jobs of Snakemake that it finds. */
 static int name_job(struct made_run *m, const struct import_input *in, struct slice rule,
 	struct err *e)
 {

@@ -23,7 +23,7 @@ static const struct owner_kind {
 	/* Removes the part of a name that changes from run to run. NULL = no part changes. */
 	struct slice (*steady)(struct slice name);
 	/* Parts of the API's path for objects of this kind. NULL = objects of this kind are not
-	 * requested, because they have no owner, or its kind and name are not needed. */
+	 * requested: they have no owner, or the name of their owner does not matter. */
 	const char *version, *plural;
 	bool has_words; /* true = labels and annotations of such an object may name the job, too */
 } kinds[] = {
@@ -55,7 +55,7 @@ struct top_owner {
 	bool complete;
 };
 
-/* Room for what add_top writes. */
+/* bytes that are kept free for the text of add_top */
 #define TOP_WORDS_MAX (sizeof(struct top_owner) + 64)
 
 struct owner_chain {
@@ -118,10 +118,10 @@ static int code_of(int status)
 	}
 }
 
-/* Requests an object. Returns 0, or the error code of the HTTP status (code_of), such as -ENOENT
- * for 404. An object that is too large or malformed gives -ENOENT, too, because the API works but
- * the object cannot be used. If there is no answer, returns -EIO instead of the error of `get`,
- * which is -ENOENT for a missing token file and would look like 404. */
+/* Requests an object. Errors:
+ * - -ENOENT: the API has no such object (404), or the object is too large or malformed.
+ * - -EIO: no answer came, even if `get` returned -ENOENT for a missing token file.
+ * - The error that code_of returns for any other HTTP status. */
 static int get_object(struct owner_chain *c, const char *path, struct object_meta *ret,
 	struct buf *words, struct err *e)
 {
@@ -329,15 +329,15 @@ static int find_top(struct owner_chain *c, const char *space, const struct owner
 	}
 	int code = follow(c, space, owner, now, words, ret, e);
 
-	/* `known` does not store words, so do not keep an owner that has added words. It is
-	 * requested again for each of its pods. */
+	/* Do not keep the result if an owner has added words, because `known` has no place for
+	 * words. This owner is requested again for each of its pods. */
 	if (code == 0 && ret->complete && words->len == before)
 		keep_owner(c, space, owner, ret);
 	return code;
 }
 
-/* Appends the name and the kind of the owner. owner_chain_find has kept TOP_WORDS_MAX bytes free
- * for this, however long the other words are. */
+/* Appends the name and the kind of the owner. There is always enough space: owner_chain_find
+ * limited all other words to OWNER_WORDS_MAX - TOP_WORDS_MAX bytes. */
 static void add_top(const struct top_owner *top, struct buf *words)
 {
 	words->max = OWNER_WORDS_MAX;

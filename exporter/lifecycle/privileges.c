@@ -103,15 +103,15 @@ static int keep_capabilities(uint64_t wanted, uint64_t *ret)
 	/* Clear the ambient set, because executed programs inherit it. Ignore errors, because Linux
 	 * before 4.3 has no ambient set. */
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	/* Call capset(2) only if a capability must be dropped or made effective. The systemd unit
-	 * of this program forbids capset(2), and grants only the capabilities that are kept. */
+	/* Call capset(2) only if the capabilities must change. The systemd unit of this program
+	 * grants only the needed capabilities, and forbids capset(2). */
 	return more && syscall(SYS_capset, &head, half) < 0 ? -errno : 0;
 }
 
 static void drop_capabilities(const struct options *o, const char *history_path, struct buf *names)
 {
-	/* With --security.user, no file belongs to another user, because switch_user has given the
-	 * files to that user. */
+	/* With --security.user, the files belong to that user: switch_user has changed their
+	 * owner. */
 	bool others = !o->security_user &&
 		      (place_is_of_others(history_path) || place_is_of_others(o->unix_socket) ||
 			      place_is_of_others(o->catalogue_cache));

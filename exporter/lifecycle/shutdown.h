@@ -19,9 +19,8 @@
 /* Blocks until the server should end. Returns the reason, such as "TERM". Main thread. */
 const char *shutdown_wait(struct app *app, const sigset_t *signals);
 
-/* Waits until a scraper has received the current values, for at most the time of --web.linger.
- * Another signal of `signals` ends the wait. Call it while the HTTP server and the sampler still
- * run. */
+/* Waits until a scraper has received the current values, or until --web.linger or another signal of
+ * `signals` ends the wait. Call it while the HTTP server and the sampler still run. */
 void shutdown_linger(struct app *app, const sigset_t *signals);
 
 /* Marks the open runs of this server as interrupted if it ends together with its pod (--jobs.pod,

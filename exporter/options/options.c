@@ -522,8 +522,8 @@ int options_read(struct options *ret, enum command_bits command, int argc, char 
 		}
 		code = complain(ret, command, &why, e);
 	}
-	/* Without "--", it is unclear whether the argument after an unknown option is its value or
-	 * the job's command. */
+	/* Without "--", the argument after an unknown option may be the value of this option or the
+	 * job's command. Do not guess. */
 	if (code == 0 && unknown.code && !ends && !ret->help)
 		code = err_set(e, -EINVAL, "%s%s", unknown.text,
 			"; write -- in front of the command");

@@ -26,7 +26,7 @@
 #define SHORTEST_WINDOW 2.0 /* seconds; read_large does not divide a shorter window */
 #define ROOM_SECONDS    0.2 /* seconds between two checks of wait_for_room */
 
-/* A job whose runs were read, and how many of its runs were in the store at that time. */
+/* A job whose runs were read. `runs`: number of its runs in the store when they were read. */
 struct known_job {
 	uint64_t hash; /* hash of the job's key; 0 = this element is free */
 	double runs;

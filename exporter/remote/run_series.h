@@ -50,12 +50,14 @@ struct run_text {
 extern const struct run_text run_texts[]; /* sorted by label */
 extern const size_t run_texts_n;
 
-/* The name of the run's container, from the label of this name that the run has from another system.
- * It is a label of all series of the run. A name has up to RUN_CONTAINER_MAX - 1 bytes, as in
- * Kubernetes. A longer text, such as the id of a container, counts as no name. */
+/* The label with the name of the run's container. A run has this label if the system that ran it
+ * has named the container. In the store, all series of the run have the label. A name has up to
+ * RUN_CONTAINER_MAX - 1 bytes, as in Kubernetes. A longer text, such as the id of a container,
+ * counts as no name. */
 #define RUN_CONTAINER     "container"
 #define RUN_CONTAINER_MAX 64
-/* Returns the name in the text `labels`, which may be NULL; `len` 0 = none. Any thread. */
+/* Returns the name of the container from the JSON text `labels`; NULL = the run has no labels. An
+ * empty name = there is none. Any thread. */
 struct slice run_container(const char *labels);
 
 /* Maximum sizes of the arrays run_series and run_texts. */

@@ -293,7 +293,7 @@ struct read_samples {
 	size_t n, room;
 };
 
-/* Returns the name of the container that the labels name, or "". */
+/* Returns the name of the container in the labels of a series, or "". */
 static const char *container_of(const json_t *labels, struct arena *arena)
 {
 	const char *name = text_of(labels, RUN_CONTAINER);

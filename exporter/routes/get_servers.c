@@ -63,7 +63,7 @@ static const struct parameter parameters[] = {
 	{0},
 };
 
-/* Replaces numbers of the job's demand `d` by those that the parameters of the request give. */
+/* Replaces each number of the job's demand `d` that the request gives as a parameter. */
 static void demand_said(const struct arguments *a, struct demand *d)
 {
 	const struct {

@@ -26,7 +26,8 @@ struct follower {
 	struct app *app;
 	const struct identity *self;
 	struct history *history;
-	/* results of history_version and history_activity at the last read; -1 = never read */
+	/* results of history_version and history_activity when the history was last read, to see
+	 * whether it has changed since; -1 = never read */
 	int64_t version, activity;
 	size_t n, room;
 	struct followed *followed;

@@ -234,8 +234,8 @@ static struct costed_run count_run(const struct costed_run *before, const struct
 		hash_text(r->run_id), stays ? before->usd : found->usd, r->duration_seconds};
 }
 
-/* Adds to the job's total the cost of each new run, and the extra cost of each active run since the
- * last call. The total never falls, because it is a Prometheus counter. */
+/* Adds to the job's total the cost of each new run, and the extra cost of each run whose recorded
+ * duration has grown. The total never falls, because it is a Prometheus counter. */
 static void count_runs(struct costed_job *j, const struct job_cost *found)
 {
 	struct costed_run *now = xcalloc(found->n_runs + 1, sizeof *now);

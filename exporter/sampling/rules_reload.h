@@ -9,8 +9,8 @@
 struct job_rules; /* exporter/discovery/job_rules.h */
 struct options;
 
-/* Reads the rules at the start. Set *ret to NULL before the call: it stays NULL if --jobs.rules is
- * not given, and after an error. */
+/* Reads the rules when the server starts. Set `*ret` to NULL before the call. Without --jobs.rules,
+ * and after an error, it stays NULL. */
 int rules_reload_begin(const struct options *o, struct job_rules **ret, struct err *e);
 
 /* Reads the rules again and passes them to the sampler. -ECANCELED: the sampler does not answer.

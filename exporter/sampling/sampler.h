@@ -100,14 +100,14 @@ int sampler_follow(struct sampler *s, const struct run_spec *spec, const struct 
 int sampler_conclude(struct sampler *s, const char *run_id, const double final[RUN_N_METRICS],
 	enum final_kind kind, const struct run_finish *finish, double seconds, struct err *e);
 
-/* Calls `function` with the finder on the sampler thread. Then takes a tick that records the runs
+/* Calls `function` with the finder on the sampler thread. Then takes a tick, which records the runs
  * that `function` began or ended. `context` must begin with a struct shared: the sampler holds a
  * reference to it for as long as `function` may use it.
  *
- * Returns true when `function` has returned, even if the tick after it hangs. Returns false when
- * there is no finder, when a signal of the set `signals` arrived, or when the thread did nothing
- * for SAMPLER_PATIENCE_SECONDS. After false, no call of `function` begins, but a call that has
- * begun may hang. All threads must block `signals`; NULL = no signals. */
+ * Returns true when `function` has returned, even if the tick after it hangs. Returns false in
+ * three cases: there is no finder, a signal of the set `signals` arrived, or the sampler thread did
+ * nothing for SAMPLER_PATIENCE_SECONDS. After false, `function` is not called any more, but a call
+ * that began before may still hang. All threads must block `signals`; NULL = no signals. */
 bool sampler_find(struct sampler *s,
 	void (*function)(struct finder *f, const struct host *host, void *context), void *context,
 	const sigset_t *signals);

@@ -70,8 +70,8 @@ struct sampler {
 	struct snapshot_age runs, all;
 };
 
-/* Returns true when there is no snapshot, or when it is older than `max_age_seconds`. A snapshot
- * whose tick was slow may be older (SAMPLER_TICKS_APART). */
+/* Returns true when there is no snapshot, or when it is too old: over `max_age_seconds`, or over
+ * the longer time that SAMPLER_TICKS_APART allows after a slow tick. */
 bool sampler_is_stale(const struct snapshot_age *t, struct mono now, double max_age_seconds);
 
 /* Wakes the thread, which then checks `want` and `requests`. Any thread. */
@@ -82,16 +82,17 @@ void sampler_wake(struct sampler *s);
 /* Takes a snapshot, which stays valid until the next tick. */
 const struct snapshot *sampler_tick(struct sampler *s, enum tick_purpose purpose);
 
-/* Returns how many sample intervals to wait until the next row. INFINITY = no more rows,
- * because the CPU time limit is nearly used up. Ticks then repeat the latest values of the runs
- * instead of reading them. */
+/* Returns how many sample intervals to wait until the next row. INFINITY = write no more rows,
+ * because the CPU time limit is nearly used up. Ticks then do not read the runs, and repeat their
+ * latest values. */
 double sampler_slowdown(const struct sampler *s);
 
-/* The kernel kills a process that exceeds its CPU time limit (RLIMIT_CPU). The limit of a batch job
- * also applies to the wrapper. Samples may use this share of the limit; the rest is kept for the
- * end of the run and for writing the history. Until half of the share is used, samples come at the
- * usual interval. After that they come more and more rarely, so that the share lasts for a job of
- * any length. */
+/* Share of the CPU time limit (RLIMIT_CPU) that samples may use. The limit of a batch job also
+ * applies to the wrapper, and the kernel kills a process that exceeds it. The rest of the limit is
+ * kept for the end of the run and for writing the history.
+ *
+ * Samples come at the usual interval until half of the share is used. After that they come more and
+ * more rarely, so that the share lasts for a job of any length. */
 #define CPU_LIMIT_SHARE 0.8
 /* Maximum number of sample intervals between two rows. */
 #define CPU_LIMIT_STRETCH_MAX 1000

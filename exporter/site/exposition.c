@@ -129,9 +129,8 @@ static void family_lines(struct buf *out, const struct metric *m, bool openmetri
 	buf_addc(out, '\n');
 }
 
-/* Writes the start of a sample line that is the same for all samples of a metric. If the metric has
- * labels, this text ends before the value of the first label. Otherwise it ends before the blank in
- * front of the number. */
+/* Writes the start of a sample line that is the same for all samples of a metric: 'NAME{LABEL="'
+ * for a metric with labels, or only 'NAME' for a metric without labels. */
 static void sample_prefix(struct buf *out, const struct metric *m)
 {
 	buf_adds(out, m->name);

@@ -12,7 +12,7 @@
 
 struct manual_page {
 	const char *name; /* last part of the page's path, such as "routes"; NULL ends the table */
-	/* relative path by which other pages link to this page; NULL = none of them does */
+	/* relative path in the links to this page; NULL = no page links to it */
 	const char *link;
 	const struct page_asset *markdown;
 	/* Title of a page that is not below /manual/. NULL = the title is `name`. */

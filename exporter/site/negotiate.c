@@ -126,8 +126,9 @@ static bool element_format(const struct element *e, enum exposition_format *ret)
 
 static void content_type(struct negotiated *n, struct slice escaping)
 {
-	/* `escaping`: the escaping scheme that the answer names if the client requests none; "" =
-	 * no scheme. NULL = the answer never names a scheme, even if the client requests one. */
+	/* `escaping`: the escaping scheme in the Content-Type if the client requests none; "" = no
+	 * scheme. NULL = the Content-Type never contains a scheme, even if the client requests
+	 * one. */
 	static const struct {
 		const char *type, *escaping;
 	} rows[EXPOSITION_FORMATS] = {

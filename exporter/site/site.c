@@ -337,8 +337,8 @@ static void not_found(struct site *s, const struct request_target *t, struct htt
 	site_reply(ret, &r);
 }
 
-/* Returns true when the answer at this path contains no data about jobs, as for the files of the
- * page, the manual and /-/healthy. */
+/* Returns true when the answer at this path contains no data about jobs. Examples: the files of the
+ * page, the manual, /-/healthy. */
 static bool is_public(const struct site *s, const char *path)
 {
 	return !route_at(path) && strcmp(path, s->app->options->telemetry_path) != 0 &&

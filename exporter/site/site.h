@@ -87,20 +87,21 @@ void site_refusal(struct http_answer *ret, int status, const char *code, const c
 bool site_token_space(struct site *s, const struct http_request *r, char ret[static JOB_SPACE_MAX]);
 
 /* Decides by the headers whether the body of a request is read. Returns true for a change that this
- * client may make, although the change may still be refused later. Sets `*by_token` to true when a
- * token of the request allows the change, or allows the client to read the answer
- * (--web.namespace-tokens.read). The client then needs no name and password of
+ * client may make. The change may still be refused later.
+ *
+ * Sets `*by_token` to true when a token of the request allows the change, or allows the client to
+ * read the answer (--web.namespace-tokens.read). The client then needs no name and password of
  * --web.config.file. */
 bool site_takes_body(const struct site *s, const struct http_request *r, bool *by_token);
 
-/* Returns which thread must call site_answer:
+/* Returns which thread must call site_answer for this request:
  * - SITE_AT_ONCE: an HTTP thread.
  * - SITE_LATER: the thread of a slow queue (slow_queue.h), because the answer may be slow and a
  *   scrape must not wait for it.
  * - SITE_OF_SAMPLES: the thread of another slow queue, which reads the samples of whole runs.
  *
- * Do not call this function for a POST for which site_takes_body returned false. Use SITE_AT_ONCE for
- * it, because a refusal takes no time. */
+ * For a POST that site_takes_body refused, do not call this function, but use SITE_AT_ONCE: a
+ * refusal takes no time. */
 enum site_way { SITE_AT_ONCE, SITE_LATER, SITE_OF_SAMPLES, SITE_WAYS };
 enum site_way site_way_of(const struct http_request *r);
 

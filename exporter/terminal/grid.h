@@ -12,8 +12,8 @@
 struct grid_column {
 	const char *heading;
 	bool right; /* true = the cells are aligned at the right, as for numbers */
-	/* 0 = the column is always shown; else the column with the largest `drop` is left out
-	 * first */
+	/* If the table is too wide, the column with the largest `drop` is left out first. A column
+	 * with 0 always stays. */
 	unsigned drop;
 	/* only for the first column: least width to which it may be shortened; 0 = never
 	 * shortened */

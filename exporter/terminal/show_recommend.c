@@ -17,9 +17,10 @@
  * prompt of the shell. */
 #define LINES_BELOW 3
 
-/* How much is shown of the parts whose length varies. The first row with which the answer fits on
- * the screen is used, or else the last row. The lines to paste are shortened only in the last rows,
- * because half of them are of little use. The first warning is always shown. */
+/* How many alternatives, warnings and lines to paste are shown. The first row with which the answer
+ * fits on the screen is used, or the last row if none fits. Only the last two rows shorten the
+ * lines to paste, because half of these lines is of little use. The first warning is always
+ * shown. */
 static const struct room {
 	size_t alternatives, warnings, paste;
 } rooms[] = {

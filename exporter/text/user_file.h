@@ -9,10 +9,12 @@
 #include "collectors/base/buf.h"
 #include "collectors/base/err.h"
 
-/* A file that is written piece by piece, for answers that do not fit into memory. A regular file is
- * replaced atomically and keeps its mode and owner. If it cannot be replaced, its content is
- * overwritten. A device, a FIFO and the target of a link are written to, as a shell does with ">".
- * If `path` is the same file as stdout or stderr of this program, the text is appended there. */
+/* A file that is written piece by piece, for answers that do not fit into memory. At the end, the
+ * new file replaces a regular file atomically, with the same mode and owner. If this is not
+ * possible, the content of the old file is overwritten.
+ *
+ * A device, a FIFO and the target of a link are opened and written to, as by ">" of a shell. If
+ * `path` is the same file as stdout or stderr of this program, the text is appended there. */
 struct user_file {
 	const char *path;
 	FILE *out;

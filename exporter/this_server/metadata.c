@@ -180,8 +180,9 @@ static void conversation_begin(struct conversation *c, const struct cloud_vendor
 		begin_question(c);
 }
 
-/* Waits until a conversation with a service can go on, and continues each that can. Returns the
- * number of conversations that were open. -ECANCELED: `stop` is readable. */
+/* Waits until a service that was asked can be written to or read from, and continues with each such
+ * service. Returns how many services had not answered all questions before the wait. -ECANCELED:
+ * `stop` is readable. */
 static int turn(struct conversation *c, size_t n, int stop, int timeout_ms)
 {
 	struct pollfd fds[CLOUD_VENDORS_MAX + 1];

@@ -24,8 +24,8 @@ void job_signals_take_early(void);
  * before the command starts, as it could without the wrapper. Async-signal-safe. */
 void job_signals_restore(void);
 
-/* Stops the wrapper by SIGTSTP. Has no effect when SIGTSTP is ignored or the process group is
- * orphaned. */
+/* Stops the wrapper by SIGTSTP, as Ctrl+Z does. Has no effect when SIGTSTP is ignored, or when the
+ * process group is orphaned (setpgid(2)). */
 void job_signals_stop(void);
 
 #endif

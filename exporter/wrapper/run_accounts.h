@@ -30,10 +30,10 @@ void run_accounts_started(struct run_accounts *a, bool in_cgroup);
 void run_accounts_followed(struct run_accounts *a, bool uses_clock);
 void run_accounts_close(struct run_accounts *a);
 
-/* If the source of this run may have missed the CPU time of some children, logs how to get exact
- * CPU times. */
+/* If the CPU time of this run may lack that of some children, logs how to get exact CPU times.
+ * `note` names the source of the CPU time. */
 void run_accounts_advise(const struct account_note *note);
-/* Returns the text that run_accounts_advise logs. NULL = the source counts all children. */
+/* Returns the text that run_accounts_advise logs. NULL = the CPU time includes all children. */
 const char *run_accounts_advice(const struct account_note *note, bool under_systemd, bool root);
 
 #endif

@@ -75,10 +75,12 @@ static bool is_of_job(const struct signal_route *r, pid_t pid)
 	return false;
 }
 
-/* Returns true when the sender of a signal still runs, although the default action of the signal
- * would have ended it. This shows that the sender did not signal its own process group. Returns
- * false for signals other than SIGHUP, SIGINT and SIGTERM. Also returns false for a sender that is
- * exiting: it may have caught the signal and removed its handlers since, as Python does. */
+/* Returns true when the sender of a signal still runs although the signal would have ended it. The
+ * sender thus did not signal its own process group. This works only for SIGHUP, SIGINT and SIGTERM,
+ * and only if the sender does not block, ignore or catch the signal.
+ *
+ * Returns false for a sender that is exiting. It may have caught the signal and removed its
+ * handlers since, as Python does. */
 static bool survived(const uint64_t field[STAT_FIELDS], int number)
 {
 	uint64_t prepared = field[STAT_BLOCKED] | field[STAT_IGNORED] | field[STAT_CAUGHT];
@@ -114,8 +116,8 @@ static bool is_for_group(const siginfo_t *info)
 	       ((pid_t)field[STAT_GROUP] == getpgrp() && !survived(field, info->si_signo));
 }
 
-/* Returns the PID of the wrapper's caller, or 0 if the caller has ended. A process that has adopted
- * the wrapper is not its caller. */
+/* Returns the PID of the wrapper's caller. 0 = the caller has ended, and another process, such as
+ * init, is now the parent of the wrapper. */
 static pid_t caller_of(const struct signal_route *r)
 {
 	pid_t parent = getppid();
@@ -123,10 +125,12 @@ static pid_t caller_of(const struct signal_route *r)
 	return parent == r->caller && parent > 1 ? parent : 0;
 }
 
-/* Returns true when the wrapper leads a process group and the job has left it for a new one, by
- * setpgid(0, 0). Without the wrapper, the job would have led the wrapper's group, and setpgid(0, 0)
- * would have changed nothing. Returns false if the wrapper does not lead its group, for example in
- * a script. In that case setpgid(0, 0) does the same without the wrapper. */
+/* Returns true when the job has left the process group of the wrapper for a new one, by setpgid(0,
+ * 0), and the wrapper leads its group. Without the wrapper, the job would have led this group, and
+ * setpgid(0, 0) would have had no effect.
+ *
+ * Returns false if the wrapper does not lead its group, for example in a script. Without the
+ * wrapper, setpgid(0, 0) would have made a new group, too. */
 static bool leads_in_our_place(pid_t job)
 {
 	return getpgrp() == getpid() && job != getpgrp() && getpgid(job) == job;
@@ -141,9 +145,10 @@ static bool is_group_orphaned(void)
 	return getsid(parent) != getsid(0) || getpgid(parent) == getpgrp();
 }
 
-/* Returns to which process a signal from a terminal must be forwarded (target_of). A terminal
- * signals its whole foreground group, so the job usually has the signal already. A hangup goes only
- * to the session leader, together with a SIGCONT (tty_ioctl(2), TIOCNOTTY). */
+/* Like target_of, for a signal from a terminal. A terminal signals its whole foreground group, so
+ * the job usually has the signal, and the result is 0. The job does not have it if it left the
+ * wrapper's group. A hangup goes only to the session leader, together with a SIGCONT (tty_ioctl(2),
+ * TIOCNOTTY). The job does not have it if the wrapper is that leader. */
 static pid_t target_of_terminal(const struct signal_route *r, int number)
 {
 	if ((number == SIGHUP || number == SIGCONT) && getsid(0) == getpid())
@@ -154,7 +159,7 @@ static pid_t target_of_terminal(const struct signal_route *r, int number)
 }
 
 /* Like target_of, for a signal from a process of the job. Usually this process meant the caller of
- * the wrapper, because the caller is the parent of the job without the wrapper. There is no caller
+ * the wrapper, because without the wrapper the caller would be the job's parent. There is no caller
  * if the wrapper is process 1 of a container, or if its parent is init. The process then meant the
  * job. */
 static pid_t target_of_job(const struct signal_route *r, const siginfo_t *info)

@@ -429,8 +429,9 @@ static double summarize(void *context)
 	return WORKER_END;
 }
 
-/* Prints the summary and writes the report. Another thread reads the history, because the disk may
- * not respond any more. Only the reading has a time limit, not the printing. */
+/* Prints the summary and writes the report. Another thread makes both, because the disk of the
+ * history may have stopped responding. That thread has a time limit; printing the summary has
+ * none. */
 static void print_summary(struct app *app, const struct identity *self,
 	const struct wrapped_job *job)
 {
