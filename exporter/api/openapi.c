@@ -19,8 +19,8 @@
 #define PATTERN_CORES "^[0-9]+([.][0-9]+)?m?$"
 #define PATTERN_SIZE  "^[0-9]+([.][0-9]+)? ?([kKMGTPE]i?)?B?$"
 
-/* A route_error.code for replies that libmicrohttpd sends itself, for example to a malformed
- * request. These replies have no content type. */
+/* A route_error.code for replies that libmicrohttpd sends itself, before this program sees the
+ * request: a URL or a header is too long. These replies have no content type. */
 #define NO_CONTENT ""
 
 /* Errors that a request to any route may get: from exporter/site/site.c and change.c, and from
@@ -198,8 +198,8 @@ static json_t *parameter_schema(const struct parameter *p)
 
 static json_t *keys_schema(const struct json_key *keys, bool of_body, bool or_null);
 
-/* Makes the schema of one key. An optional value may be null, because the functions that read
- * bodies treat null like an absent key. */
+/* Makes the schema of one key. A value that is not required may be null, because null counts as an
+ * absent key. */
 static json_t *bare_key_schema(const struct json_key *k, bool of_body)
 {
 	double least = of_body ? k->least : -INFINITY, most = of_body ? k->most : INFINITY;

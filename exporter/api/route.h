@@ -114,9 +114,9 @@ bool argument_flag(const struct arguments *a, const char *name);     /* false wh
 const char *argument_job(const struct arguments *a);
 
 #define ARGUMENT_CALLED_MAX 64
-/* Writes for an error message the name that the request used for a parameter, such as "region" for
- * the parameter regions, or "--max-cost" on the command line for max_cost. `name` must be a
- * parameter of the route. */
+/* Writes the name of a parameter for an error message, as the client wrote it: "region" for the
+ * parameter regions, or "--max-cost" on the command line for max_cost. `name` must be a parameter
+ * of the route. */
 const char *argument_called(const struct arguments *a, const char *name,
 	char out[ARGUMENT_CALLED_MAX]);
 
@@ -191,10 +191,9 @@ struct route {
 	int (*answer)(struct app *app, const struct arguments *a, struct reply *r, struct err *e);
 	/* Appends text to --help after the parameters; may be NULL. */
 	void (*explain)(struct buf *out);
-	/* true = the route reads the history, which may take seconds if the history is long,
-	 * locked, or on a slow disk. Over HTTP, the thread of a slow queue
-	 * (exporter/http/slow_queue.h) answers requests for the route, so that no scrape waits for
-	 * them. */
+	/* true = the route reads the history. This may take seconds, because the history may be
+	 * long, locked, or on a slow disk. A thread of its own answers such requests over HTTP
+	 * (exporter/http/slow_queue.h), so that no scrape waits for them. */
 	bool takes_long;
 	/* true = the route reads all samples of a run; such routes have their own slow queue */
 	bool of_samples;

@@ -30,7 +30,7 @@ const struct help_command *help_command_find(const char *word);
 const char *help_command_word(size_t i);
 
 /* The options and parameters that most people need: --help of the command `word` shows only these
- * `names`. --help=all shows all. --help of a command that is not in the table shows all, too. A
+ * `names`. --help=all shows all options. A command that is not in this table always shows all. A
  * NULL `word` ends the table. */
 #define HELP_USUAL_MOST 10
 struct help_usual {

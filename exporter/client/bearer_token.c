@@ -27,9 +27,9 @@ int bearer_token_read(const char *path, char ret[TOKEN_MAX], struct err *e)
 	return ret[0] ? 0 : err_set(e, -EINVAL, "the token %s is empty", path);
 }
 
-/* Returns 0 when `shown`, which a client sent, equals `token`. If `token` is empty, the result is
- * never 0. The comparison takes the same time wherever the first difference is, so that an attacker
- * cannot find the token out by measuring the time. */
+/* Returns 0 when `shown`, which a client sent, equals `token`, and `token` is not empty. The
+ * comparison takes the same time wherever the first difference is. An attacker thus cannot find out
+ * the token by measuring the time. */
 static unsigned differences(const char *shown, const char *token)
 {
 	size_t len = strlen(token), n = strlen(shown);

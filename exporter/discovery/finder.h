@@ -75,16 +75,16 @@ struct announced_run {
 int finder_announce(struct finder *f, const struct host *host, const struct announcement *a,
 	struct announced_run *ret, struct err *e);
 
-/* Declares a process as a helper: it and its descendants no longer count for the runs to which they
- * belong. -ESRCH: no such process, or a thread. -ENOSPC: too many helpers. */
+/* Declares a process as a helper: from now on, its usage and that of its descendants do not count
+ * for any run. -ESRCH: no such process, or a thread. -ENOSPC: too many helpers. */
 int finder_declare_helper(struct finder *f, const struct host *host, pid_t pid, struct err *e);
 
 /* The end of a run as a client reports it. */
 struct reported_end {
 	enum outcome outcome; /* OUTCOME_RUNNING = not reported */
 	double exit_code;     /* NaN = unknown */
-	/* A memory peak of one process of the run that the client knows, bytes; NaN = unknown. The
-	 * client may have waited for a process that no sample saw. */
+	/* The memory peak of one process of the run, bytes; NaN = unknown. The client may know a
+	 * higher peak than the samples, for example from wait4(2) for a short process. */
 	double memory_peak_process_bytes;
 	char reason[RUN_REASON_MAX]; /* stored as run.end_reason; "" = unknown */
 };

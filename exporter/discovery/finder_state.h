@@ -13,13 +13,13 @@
 #include "exporter/core/log.h"
 #include "exporter/this_server/this_server.h"
 
-/* A run that a process or a client named. It is freed when the run has ended and its processes are
- * gone. */
+/* A run that a process names, or that a client has announced. The struct is freed when the run has
+ * ended and its processes are gone. */
 struct named_process {
 	struct recognised is;
 	char job[JOB_KEY_MAX];
-	bool announced;   /* a client named the run, and not the process itself */
-	bool from_now;    /* the run begins in the middle of its process's life */
+	bool announced;   /* true = a client has announced the run; false = the process names it */
+	bool from_now;    /* the run began later than its process */
 	size_t processes; /* number of processes in `finder.book` that belong to this run */
 	bool begun;       /* true = the start of the run is recorded in the history */
 	/* true = this finder follows the run; false = the run has ended, was refused, or is
@@ -64,8 +64,8 @@ struct process_finding {
 };
 
 /* Finds the job that a process names. Returns false when the process names no job, is a helper or
- * cannot be read. A worker that changes its title is checked at every tick: if its command line is
- * the same as at the last check, the function returns false and p->program stays. */
+ * cannot be read. A worker that changes its title is checked at every tick. If its command line has
+ * not changed, the function returns false and leaves p->program unchanged. */
 bool identify_process(struct finder *f, struct booked_process *p, struct process_finding *ret);
 
 /* Gives a process the name and the facts of the open run of its container, if there is one. Call it

@@ -232,9 +232,9 @@ static bool name_by_pod(const struct finder *f, const struct booked_process *p,
 	return true;
 }
 
-/* If the process and the labels of its pod name jobs of the same system, the name in the labels may
- * be better, and replaces the name in `r`. Example: the command line of a Spark driver contains
- * only a class name, but a label of the pod contains the user's name for the job. */
+/* Replaces the job name of a process by a better one from the labels of its pod, if both are of the
+ * same system. Example: the command line of a Spark driver contains only a class name, and a label
+ * of its pod contains the user's name for the job. */
 static void complete_by_pod(const struct finder *f, const struct booked_process *p,
 	const struct process_text *text, struct recognised *r)
 {
@@ -376,10 +376,11 @@ static void note_exporter(const struct finder *f, const struct process_facts *fa
 		pod->recorded = true;
 }
 
-/* Names a process by its pod, if the pod is a job. All processes of the pod are one run. The pod's
- * owner is requested when the pod's first process (pause) is seen, about a second before the
- * others. Until the answer comes, the process is checked at every tick. If no answer comes in time
- * (POD_UNANSWERED), the process is checked again later, when an answer may name it. */
+/* Names a process by its pod, if the pod is a job. All processes of the pod are one run.
+ *
+ * The API is asked for the owner of the pod when the first process of the pod is seen. That is
+ * "pause", about a second before the others. Until the answer comes, the process is checked at
+ * every tick. If it does not come in time (POD_UNANSWERED), the process is checked again later. */
 static bool name_by_node_pod(const struct finder *f, struct booked_process *p,
 	const struct process_facts *facts, struct process_finding *ret)
 {

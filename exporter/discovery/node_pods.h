@@ -28,9 +28,9 @@
 
 struct node_pod {
 	char space[POD_SPACE_MAX], name[POD_NAME_MAX], uid[POD_UID_MAX];
-	/* true = the pod's name has the form that a Job gives to its pods. A DaemonSet uses the
-	 * same form. Therefore, in a namespace of Kubernetes itself, such as kube-system, only pods
-	 * with the form of a CronJob's pods count. */
+	/* true = the name of the pod has the form of a Job's pods. A DaemonSet uses the same form.
+	 * In a namespace of Kubernetes itself, such as kube-system, only the form of a CronJob's
+	 * pods counts. */
 	bool of_job;
 	/* true = the pod's name has the form that a CronJob gives to its pods, which a DaemonSet's
 	 * pods cannot have */

@@ -139,8 +139,8 @@ static int post(struct forwarder *f, struct delivery *d, struct err *e)
 	return endpoint_post(&f->endpoint, f->url, &document, &f->answer, e);
 }
 
-/* Returns true if the status says nothing about the runs, because the receiver, or a proxy in front
- * of it, is busy or down. */
+/* Returns true if the status is not a decision about the runs: the receiver, or a proxy in front of
+ * it, is busy or down. */
 static bool is_busy(const struct http_response *a)
 {
 	return a->status == 429 || a->status > 500;

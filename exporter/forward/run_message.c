@@ -30,8 +30,8 @@
 #define SIGNAL_MOST        127    /* the status of wait(2) has seven bits for the signal */
 #define LARGEST_LIMIT      0x1p63 /* the largest memory limit that the kernel accepts */
 
-/* A json_key.offset for keys whose members in struct run need code of their own: read_run reads
- * them, and run_message writes them. */
+/* The json_key.offset of keys that cannot be copied to or from one member of struct run: read_run
+ * has code to read each of them, and run_message to write it. */
 #define READ_APART SIZE_MAX
 
 /* clang-format off */

@@ -21,8 +21,8 @@ struct import_key {
 /* The functions that receive what a source reads. `context` is the first argument of each call. */
 struct import_sink {
 	/* Takes a run as JSON. `line` is the number of its line in the input; 0 = the input is not
-	 * made of lines. A wrong run is counted, and the result is 0. A negative errno ends the
-	 * import. It is never -EINVAL, because a source uses -EINVAL for a wrong line. */
+	 * made of lines. Returns 0 even if the run is wrong, and then counts it. A negative errno
+	 * ends the import. The result is never -EINVAL, which means a wrong line. */
 	int (*run)(void *context, uint64_t line, const char *text, size_t len, struct err *e);
 	/* Notes that a line of the input is wrong. `why` is the reason. */
 	void (*wrong)(void *context, uint64_t line, const char *why);

@@ -7,8 +7,8 @@
 #include "exporter/history/history.h"
 #include "exporter/import/import.h"
 
-/* Maximum number of runs in one transaction. Wrong runs count, too, because their texts also take
- * memory. Other writers of the history wait for the end of a transaction, about 20 ms. */
+/* Maximum number of runs in one transaction. Another writer of the history waits for the end of the
+ * transaction, about 20 ms. Wrong runs count, too, because they also take memory until then. */
 #define IMPORTER_BATCH 256
 
 struct importer {
@@ -22,8 +22,8 @@ struct importer {
 	 * lines. */
 	void (*tell)(void *context, uint64_t line, const char *why);
 	void *context;
-	/* `added`: runs that were new. `known`: runs that the history already had. For the others,
-	 * see struct import_sink. */
+	/* `added`: runs that were new. `known`: runs that the history already had. The others count
+	 * what the functions of struct import_sink with these names received. */
 	uint64_t added, known, wrong, unfinished, untold;
 	/* used by the functions below */
 	struct arena arena;

@@ -50,8 +50,8 @@ static const struct owner_kind {
 struct top_owner {
 	enum pod_class class;
 	char kind[OBJECT_KIND_MAX], name[POD_NAME_MAX];
-	/* true = the last owner that was requested could be read and has the UID of its reference,
-	 * so the result may be kept */
+	/* true = the result may be kept: the last owner that was requested could be read, and has
+	 * the UID of the reference to it */
 	bool complete;
 };
 
@@ -246,7 +246,7 @@ static int read_owner(struct owner_chain *c, const char *space, const struct own
 	if (code)
 		return code == -EACCES || fails ? -ENOENT : code;
 	log_complaint_over(&c->untold[k - kinds]);
-	/* If the UIDs differ, this is a newer object of the same name. */
+	/* With another UID, this is a newer object of the same name, and not the owner. */
 	if (strcmp(ret->uid, at->uid) == 0)
 		return 0;
 	words->len = before;
@@ -278,7 +278,8 @@ static int follow(struct owner_chain *c, const char *space, const struct owner_r
 		ret->complete = code == 0;
 		if (code)
 			return code == -ENOENT ? 0 : code;
-		/* The object has a further owner, but no further request is allowed. */
+		/* This object has an owner, too, but OWNER_QUESTIONS_MAX forbids another
+		 * request. */
 		if (m.owned && depth + 1 == OWNER_QUESTIONS_MAX)
 			ret->complete = false;
 		if (class == POD_IS_JOB)

@@ -52,12 +52,12 @@ struct owner_chain *owner_chain_new(const struct owner_api *api); /* copies `api
 void owner_chain_free(struct owner_chain *c);                     /* NULL does nothing */
 
 /* Finds the owner of a pod and fills `ret`. The caller calls buf_done for ret->words, even after an
- * error. A pod that no longer exists, or whose metadata is too large or malformed, gets the class
- * POD_AS_NAMED.
+ * error. The class is POD_AS_NAMED if the pod no longer exists, or if its metadata is too large or
+ * malformed.
  *
- * The search ends at an owner if the API answers 5xx, or if the right to read the owner is missing.
- * If the right is missing, a log line names the right, and owners of this kind are requested again
- * only after OWNER_REFUSED_SECONDS.
+ * An owner may have an owner, too. The search does not go further if the API answers 5xx, or if the
+ * right to read an owner is missing. If the right is missing, a log line names the right, and
+ * owners of this kind are not requested for OWNER_REFUSED_SECONDS.
  *
  * -EACCES: the right to read pods is missing. -EPERM: the API does not accept the token. -EIO: the
  * API could not be reached, or its answer is not valid. */

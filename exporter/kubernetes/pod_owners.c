@@ -144,8 +144,8 @@ static struct asked_pod *pod_of(const struct pod_owners *o, const char *uid)
 	return NULL;
 }
 
-/* Returns an entry for a new pod. If all entries are in use, reuses the oldest one whose pod has an
- * answer. Returns NULL if no pod has one. */
+/* Returns an entry for a new pod. If all entries are in use, reuses the oldest entry that has an
+ * answer. Returns NULL if none has an answer. */
 static struct asked_pod *new_pod(struct pod_owners *o)
 {
 	struct asked_pod *oldest = NULL;
@@ -253,9 +253,9 @@ static double delay(const struct pod_owners *o, int code)
 		owner_chain_wait(o->chain));
 }
 
-/* Call it when a request for a pod failed. If a request for it failed before, and the API has
- * answered for another pod since then, the cause is this pod. It is then given up and named without
- * the API, and the result is true. */
+/* Call it when a request for a pod failed. Returns true if the pod is given up: it gets its name
+ * without the API. This happens at the second failure of the pod, if the API has answered for
+ * another pod in between. The cause must then be this pod, and not the API. */
 static bool give_up(struct pod_owners *o, const char *uid)
 {
 	pthread_mutex_lock(&o->lock);

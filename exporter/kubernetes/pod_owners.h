@@ -40,8 +40,8 @@ int pod_owners_start(struct pod_owners **ret, const struct options *o, struct er
 /* Like pod_owners_start, but with a replacement for the API. For tests. */
 int pod_owners_start_with(struct pod_owners **ret, const struct owner_api *api, struct err *e);
 
-/* Sets the function that the thread calls when it has an answer about a pod for which
- * pod_owners_find was called with `waits`. Call it before the first pod_owners_find. */
+/* Sets the function that the thread calls when an answer has arrived for which the sampler waits
+ * (pod_owners_find with `waits`). Call it before the first pod_owners_find. */
 void pod_owners_tell(struct pod_owners *o, void (*known)(void *context), void *context);
 
 /* Looks up the class of a pod in the table of answers. Writes the class to `*ret`, and appends the

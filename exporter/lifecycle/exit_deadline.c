@@ -12,7 +12,7 @@
 #include "exporter/core/worker.h"
 
 /* EXIT_DEADLINE_SECONDS are divided into this many slices. After each slice, the worker checks
- * whether the thread that exit_deadline_works named has used CPU time. */
+ * whether the thread of exit_deadline_works has used CPU time. */
 #define SLICES 10
 
 struct exit_deadline {

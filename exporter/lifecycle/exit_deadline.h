@@ -36,7 +36,7 @@ void exit_deadline_works(struct exit_deadline *l, pthread_t thread); /* NULL doe
 
 /* Ends the program by loose_threads_leave, without joining its threads. First lets the historian
  * write its queue. If that takes less than HISTORIAN_STOP_SECONDS, also calls l->last. Call it on
- * any thread that is not a loose one (loose_thread.h), but never on two threads at a time. */
+ * any usual thread, not on a loose thread (loose_thread.h), and never on two threads at a time. */
 _Noreturn void exit_deadline_leave(const struct exit_plan *l);
 
 #endif

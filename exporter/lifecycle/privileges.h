@@ -26,9 +26,9 @@ int privileges_drop(const struct options *o, const char *history_path, struct er
  * program may dump core again. */
 void privileges_hide_secrets(const struct options *o);
 
-/* Makes the forbidden system calls fail with EPERM from now on. They do not end the server with a
- * signal, so that an unexpected call breaks only one function of it. Needs no_new_privs or
- * CAP_SYS_ADMIN. Returns 0 or a negative errno. */
+/* Makes the forbidden system calls fail with EPERM from now on. They fail instead of ending the
+ * server by a signal: if the server makes such a call unexpectedly, only one of its functions is
+ * broken. Needs no_new_privs or CAP_SYS_ADMIN. Returns 0 or a negative errno. */
 int seccomp_forbid(void);
 
 #endif

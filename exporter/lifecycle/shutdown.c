@@ -16,8 +16,8 @@
 
 #define LOOK_SECONDS 0.5
 
-/* Seconds between two checks until the first process of the pod is seen. Starting a container takes
- * longer than this. */
+/* Seconds between two checks until the first process of the pod is seen. It is less than the time
+ * that starting a container takes, so that a short job is not missed. */
 #define FIRST_LOOK_SECONDS 0.05
 
 /* Waits for a signal and returns its number. Returns 0 when `seconds` have passed. Also returns 0
@@ -65,8 +65,8 @@ static bool pod_is_busy(struct app *app, struct tree *proc)
 	return proc && tree_list(proc, "", is_other, app) > 0;
 }
 
-/* Finds out whether runs were seen and whether one is active. The snapshot that is used is at most
- * SHUTDOWN_SETTLE_SECONDS / 2 old, even if --sample.interval is longer. */
+/* Finds out whether the sampler has seen a run, and whether a run is active. Uses a snapshot that
+ * is at most SHUTDOWN_SETTLE_SECONDS / 2 old, even if --sample.interval is longer. */
 static struct last_sight look_at_runs(struct app *app)
 {
 	double most = fmin(2 * app->options->sample_interval, SHUTDOWN_SETTLE_SECONDS / 2);
@@ -116,8 +116,8 @@ static const char *wait_for_job(struct app *app, const sigset_t *signals, struct
 		seen = seen || s.seen || s.active;
 		if (s.active || !seen)
 			idle_since = now;
-		/* Take the start of the newest run into account: the snapshot may be older than a
-		 * run that has just begun, and a run may begin and end between two checks. */
+		/* A run may begin after the snapshot, or begin and end between two checks. Its
+		 * start therefore also ends the idle time. */
 		int64_t begun_ns = app->run_begun_ns;
 
 		if (begun_ns > idle_since.ns)

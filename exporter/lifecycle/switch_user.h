@@ -8,12 +8,12 @@
 #include "collectors/base/err.h"
 
 /* Makes this process run as `user`: a user name, or a number other than 0. The process gets the
- * groups of the user, and its capabilities stay permitted. Does nothing if the process already runs
- * as that user. Call it before other threads start.
+ * groups of the user, and keeps its permitted capabilities. Does nothing if the process already
+ * runs as that user. Call it before other threads start.
  *
- * First gives the files `history` and `cache` and their folders to the user, if root owns them. A
- * folder of root that contains other files is an error. `cache` may be NULL. Errors with `cache`
- * are ignored. */
+ * First makes the user the owner of the files `history` and `cache` and of their folders, if root
+ * owns them. Refuses a folder of root that contains other files. `cache` may be NULL. Errors with
+ * `cache` are ignored. */
 int switch_user(const char *user, const char *history, const char *cache, struct err *e);
 
 #endif

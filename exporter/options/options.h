@@ -245,8 +245,8 @@ struct options {
 	OPTIONS(OPTION_FIELD)
 	bool given[OPTION_COUNT];       /* true = a flag or the environment sets the option */
 	const char *text[OPTION_COUNT]; /* the given value as text; NULL = no value */
-	/* true = a flag sets the option; for a repeatable option, its values then replace those of
-	 * the environment */
+	/* true = a flag sets the option, not only the environment; the flags of a repeatable option
+	 * replace all values of the environment */
 	bool by_flag[OPTION_COUNT];
 	bool *collector_on; /* one for each collector of all_collectors */
 	/* only for "run": true = a flag such as --help is in front of the job's command */
@@ -294,9 +294,10 @@ bool options_help_shows(const char *const *names, const char *name);
 void options_markdown(struct buf *out);
 
 /* ---- variables of the environment ---- */
-/* Calls `say` for each environment variable RIGHTSIZE_... that probably is a misspelt variable of
- * an option. Ignores other unknown variables, because Kubernetes may set such variables for a
- * service of this name. No other thread may change the environment during the call. */
+/* Calls `say` for each environment variable that seems to be a misspelt variable of an option, such
+ * as RIGHTSIZE_HISTORY_PAHT. Ignores other unknown variables that begin with RIGHTSIZE_, because
+ * Kubernetes sets some for a service of this name. No other thread may change the environment
+ * during the call. */
 void option_variables_check(enum command_bits command,
 	void (*say)(const char *variable, const char *meant));
 

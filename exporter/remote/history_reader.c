@@ -217,7 +217,8 @@ static size_t jobs_of_query(const struct store_job *job, size_t n)
 }
 
 /* Reads the runs of these jobs. `remember`: true = the window contains all runs of the store, so
- * job[i].runs is remembered for the comparison in changed(). */
+ * the numbers of runs, job[i].runs, are stored. The next pass compares them with the new numbers
+ * (changed). */
 static int read_all(struct history_reader *r, const struct store_job *job, size_t n,
 	const struct store_window *w, bool remember, struct err *e)
 {
@@ -241,8 +242,8 @@ static int read_all(struct history_reader *r, const struct store_job *job, size_
 
 /* ---- rounds ---- */
 
-/* Moves those jobs to the front whose number of runs has changed since they were last read. Returns
- * their number. */
+/* Moves the jobs to the front whose number of runs in the store has changed since their runs were
+ * read. Returns the number of these jobs. */
 static size_t changed(struct history_reader *r, struct store_job *job, size_t n)
 {
 	size_t left = 0;

@@ -29,8 +29,8 @@ static void json_freep(json_t **o)
 
 /* ---- queries ---- */
 
-/* Appends a text with escapes for a string of PromQL. `pattern`: true = the string is a regular
- * expression, which must match only this text. */
+/* Appends a text, escaped for a string of PromQL. `pattern`: true = the string is a regular
+ * expression, so also escape its special characters. */
 static void add_text(struct buf *out, const char *text, bool pattern)
 {
 	for (size_t i = 0; text[i]; i++) {
@@ -272,8 +272,8 @@ static bool same_run(const struct read_sample *a, const struct read_sample *b)
 	       strcmp(a->container, b->container) == 0;
 }
 
-/* Sets `*ret` to read_sample.series for the series with this name. Returns false when the series
- * does not belong to runs. */
+/* Finds a series by its name, and sets `*ret` to its number in read_sample.series. Returns false
+ * when the series does not belong to runs. */
 static bool find_series(const char *name, size_t *ret)
 {
 	if (!name || strncmp(name, RUN_SERIES_PREFIX, strlen(RUN_SERIES_PREFIX)) != 0)

@@ -18,9 +18,9 @@ uint64_t to_store_shifted(void)
 	return atomic_load(&shifted_runs);
 }
 
-/* Writes a request. The request ends before the first run whose time is earlier than that of the
- * run before it: a store without an out-of-order window would drop this run from the request
- * without an error. */
+/* Writes a request with the first runs, and returns their number. Some stores accept only samples
+ * that are newer than all earlier ones, and drop others without an error. The request therefore
+ * ends before a run whose time is earlier than that of the run before it. */
 static size_t write_runs(struct buf *body, const struct run *const *run, size_t n)
 {
 	struct buf request AUTO(buf_done) = BUF_MAX(REQUEST_MAX);

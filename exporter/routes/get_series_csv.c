@@ -31,8 +31,8 @@ static const struct parameter parameters[] = {
 	{0},
 };
 
-/* Returns the samples of `s` within the span of time. They are consecutive, even if the clock was
- * set during the run (see series_view_between). */
+/* Returns the samples of `s` within the span of time. They are consecutive samples, even if someone
+ * set the clock during the run (series_view_between). */
 static struct series between(const struct series *s, const struct span *span, struct arena *arena)
 {
 	return series_view_between(s, isnan(span->from) ? -INFINITY : span->from,

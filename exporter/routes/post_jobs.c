@@ -120,8 +120,8 @@ static bool read_labels(const json_t *labels, struct announcement *a, struct rep
 	return true;
 }
 
-/* Reads the PID. If the body has none, it is that of the client, which is known only on a Unix
- * socket. */
+/* Reads the PID of the run's process. If the body has no PID, the client announces its own process,
+ * whose PID is known only over a Unix socket. */
 static bool read_pid(const struct announce_body *w, const struct peer *peer, struct announcement *a,
 	struct reply *r)
 {

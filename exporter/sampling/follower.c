@@ -97,9 +97,9 @@ static void final_of(const struct run *r, double final[RUN_N_METRICS])
 	final[RUN_DURATION_SECONDS] = r->duration_seconds;
 }
 
-/* Concludes an ended run in the sampler, with the exact values from its record. If the record
- * cannot be read, the run stays followed and is concluded later, so that its last seconds are not
- * lost. */
+/* Ends a run in the sampler that has ended in the history, with the exact values from its record.
+ * If the record cannot be read, the sampler continues to follow the run, and the next call ends
+ * it. */
 static int conclude(struct follower *f, const char *run_id, struct arena *arena, struct err *e)
 {
 	struct run_query q = {.run_id = run_id, .limit = 1};

@@ -14,14 +14,14 @@
 /* A wait is divided into this many slices. After each slice, the waiting thread checks whether the
  * sampler still works. */
 #define PATIENCE_SLICES 10
-/* Timeout in seconds of a request after another request has timed out. It is short, so that
- * repeated requests do not block their threads. */
+/* Timeout in seconds of further requests while the sampler does not answer. It is short, so that
+ * they do not block all threads that make requests. */
 #define PATIENCE_AGAIN_SECONDS 0.1
 
 /* ---- snapshots ---- */
 
-/* Waits until the snapshot (`snapshot_age`) is at most `max_age_seconds` old, or until the timeout.
- * If it is older, makes the sampler tick. */
+/* Makes the sampler tick if the snapshot (`snapshot_age`) is older than `max_age_seconds`. Waits
+ * until a newer snapshot is there, or until the timeout. */
 static void wait_for_tick(struct sampler *s, const struct snapshot_age *snapshot_age,
 	enum tick_purpose purpose, double max_age_seconds, double timeout_seconds)
 {
@@ -211,8 +211,8 @@ struct follow_request {
 	int code;
 };
 
-/* Call it when the rest of the request cannot hang. From then on, the caller of the request waits
- * without a timeout. Returns false when that caller has already given up. */
+/* Call it at the point of a request after which nothing can hang. The thread that made the request
+ * then waits for its end without a timeout. Returns false when that thread has already given up. */
 static bool is_awaited(struct sampler *s, struct sampler_request *r)
 {
 	pthread_mutex_lock(&s->lock);

@@ -137,7 +137,7 @@ static void read_job_past(struct run_forecasts *o, struct run_forecast copy)
 	pthread_mutex_unlock(&o->lock);
 }
 
-/* The function of the worker: handles one run for which the history was not read yet. While there
+/* The function of the worker: tries to make the forecast of one run that has none yet. While there
  * is such a run, the sampler wakes this thread at every tick. */
 static double look_up_next(void *context)
 {

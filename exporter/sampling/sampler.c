@@ -263,7 +263,7 @@ static void row_tick(struct sampler *s, enum tick_purpose purpose)
 	s->look_seconds = (double)cpu / NS_PER_S;
 	put_off_row(s, now_read().mono.ns + (int64_t)cpu, interval);
 	put_off_row(s, s->next_row.ns - interval + row_wait(s, interval), interval);
-	/* Give back the memory that only the start of the program needed. After this many rows, all
+	/* Return the memory that only the start of the program needed. After TRIM_ROWS rows, all
 	 * files were read once, and all other threads have started. */
 	if (++s->rows == TRIM_ROWS)
 		memory_trim_start();

@@ -48,13 +48,14 @@ pthread_t sampler_thread(const struct sampler *s);
 /* Returns a snapshot of all collectors that is at most max_age_seconds old. The caller owns one
  * reference and drops it with shared_drop(&s->shared). Any thread.
  *
- * The sampler ticks at once if the newest snapshot is too old, or if a run began, was concluded or
- * lost its root process after that snapshot. Callers at the same time share one tick. If the tick
- * takes longer than timeout_seconds, returns the newest snapshot of any age. NULL = there is no
- * snapshot yet.
+ * The sampler ticks immediately if the newest snapshot is too old. It also does if a run began, was
+ * concluded or lost its root process after that snapshot. If several threads call this function at
+ * the same time, they share one tick. If the tick takes longer than timeout_seconds, returns the
+ * newest snapshot of any age. NULL = there is no snapshot yet.
  *
- * If max_age_seconds is above 0, a snapshot is used for at least SAMPLER_TICKS_APART times as long
- * as its tick took. All scrapes together thus cost at most a tenth of a CPU. */
+ * All scrapes together may cost at most a tenth of a CPU. After a tick that took 0.1 s, the next
+ * one is at least SAMPLER_TICKS_APART x 0.1 s later, even if max_age_seconds is less. With
+ * max_age_seconds 0, there is no such limit. */
 #define SAMPLER_TICKS_APART 10
 
 struct snapshot *sampler_scrape(struct sampler *s, double max_age_seconds, double timeout_seconds);
@@ -94,8 +95,8 @@ double sampler_age(struct sampler *s);
 int sampler_follow(struct sampler *s, const struct run_spec *spec, const struct run_begin *record,
 	double seconds, struct account_note *ret, struct err *e);
 
-/* Ends a run: takes its last reading and replaces values of it by the exact values in `final` (see
- * jobs_conclude). Writes the last row of the run and then `finish` to the history; `finish` NULL =
+/* Ends a run: reads it once more, and then replaces values by the exact values in `final` (see
+ * jobs_conclude). Writes the last row of the run to the history, and then `finish`. `finish` NULL =
  * the end is not written. All arguments are copied, except the texts in `finish`. */
 int sampler_conclude(struct sampler *s, const char *run_id, const double final[RUN_N_METRICS],
 	enum final_kind kind, const struct run_finish *finish, double seconds, struct err *e);

@@ -16,8 +16,8 @@ struct sampler_request {
 	struct sampler_request *next;
 	void (*function)(struct sampler *s, struct sampler_request *r);
 	bool begun, done;
-	/* only for sampler_find: the caller's function has returned, and only the tick is left,
-	 * which may hang */
+	/* only for sampler_find: true = the caller's function has returned; the tick after it may
+	 * still hang */
 	bool function_returned;
 	/* true = the rest of the work cannot hang, so the caller waits for it without a timeout */
 	bool is_certain;
@@ -103,10 +103,10 @@ double sampler_slowdown(const struct sampler *s);
  * would leave too little for the end of the run. */
 double cpu_limit_slowdown(double limit, double used, double look);
 
-/* Logs a warning if some processes of a job cannot be read completely. The warning names the rights
- * that this program lacks, or tells why its rights are not enough. Logs only if `*logged` is false,
- * and then sets `*logged` to true. The metric rightsize_job_unreadable_processes counts the
- * processes. */
+/* Logs a warning once if some processes of a job cannot be read completely
+ * (rightsize_job_unreadable_processes). The warning names the rights that this program lacks, or
+ * tells why its rights are not enough. `*logged`: true = the warning was logged; set by this
+ * function. */
 void rights_note(bool *logged, const struct snapshot *s);
 
 /* Passes the rows of one run to the historian; run_id NULL = the rows of all runs. */

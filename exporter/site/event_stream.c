@@ -33,7 +33,7 @@ struct event_stream {
 	bool busy;
 	bool closed;  /* the reader closed the stream */
 	bool waiting; /* the reader is paused */
-	bool behind;  /* the last event was full; more samples are ready */
+	bool behind;  /* the last event was full, so more samples may be ready */
 	struct event_stream_reader reader;
 	char run_id[RUN_ID_MAX];
 	int64_t position;

@@ -16,8 +16,8 @@ void paragraphs_line(struct buf *out, const struct screen *s, const char *name, 
 /* Appends a paragraph for each warning of an answer, at most `most` of them. */
 void paragraphs_warnings(struct buf *out, const json_t *answer, const struct screen *s,
 	size_t most);
-/* Appends a server with its place and the properties of its price: "m6i.xlarge, aws us-east-1,
- * spot". */
+/* Appends a server with its vendor, its region and the kind of its price: "m6i.xlarge, aws
+ * us-east-1, spot". */
 void paragraphs_server(struct buf *out, const json_t *server);
 /* Appends the date of the prices of an answer, and the exchange rates with which the prices were
  * converted to `currency`. */

@@ -9,10 +9,13 @@
 #include "exporter/terminal/paragraphs.h"
 #include "exporter/terminal/show.h"
 
-/* How to write an amount whose key ends with `end`. The end of a key names the unit. `add` writes
- * the number, and the text `after` follows. `add` NULL = the amount is not shown, because it is the
- * age of a measurement. `kind` is appended to the name of the amount: a run has "disk read" in
- * bytes and "disk read rate". Linux calls the bytes of read(2) and write(2) characters. */
+/* How an amount is written. The end of its key names the unit: the first row whose `end` matches is
+ * used. `add` writes the number, and the text `after` follows. `add` NULL = the amount is not
+ * shown, because it is the age of a measurement.
+ *
+ * `kind` is appended to the name of the amount, because two amounts may have the same name: "disk
+ * read" in bytes, and "disk read rate". Keys with "_chars" count the bytes of read(2) and write(2),
+ * which include the cache. */
 static const struct {
 	const char *end;
 	void (*add)(struct buf *out, double v);

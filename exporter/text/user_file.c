@@ -32,8 +32,8 @@ static int shared_with_us(const char *path)
 	return -1;
 }
 
-/* Opens `path` for writing into the existing file. With O_NONBLOCK, open(2) fails on a FIFO that
- * has no reader, instead of waiting for one. Returns the descriptor or a negative errno. */
+/* Opens the file at `path` to overwrite its content. With O_NONBLOCK, open(2) fails on a FIFO
+ * without a reader, instead of waiting for one. Returns the descriptor or a negative errno. */
 static int open_in_place(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
@@ -87,8 +87,8 @@ static bool has_access_list(const char *path)
 	return lgetxattr(path, "system.posix_acl_access", NULL, 0) > 0;
 }
 
-/* Returns true for an error after which the file cannot be replaced, but can perhaps be
- * overwritten. It belongs to another user, is a mount in a container, or is in a folder that is not
+/* Returns true if `code` means that the old file cannot be replaced, but can perhaps be
+ * overwritten: the file belongs to another user or is a mount in a container, or its folder is not
  * writable. */
 static bool cannot_be_replaced(int code)
 {

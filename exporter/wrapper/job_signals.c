@@ -100,8 +100,8 @@ void job_signals_take_early(void)
 	int n;
 
 	let_stop();
-	/* Stop the timers before the loop that takes signals: the signal of a timer that has
-	 * expired is then already pending, and the loop takes it. */
+	/* Stop the timers before the loop takes the signals. The signal of a timer that has expired
+	 * is then already pending, so the loop takes it, too. */
 	stop_timers();
 	job_signals_fill(&set);
 	for (size_t i = 0; i < ARRAY_LEN(ours); i++)

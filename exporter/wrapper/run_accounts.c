@@ -71,8 +71,9 @@ static void open_accounts(struct run_accounts *a, const struct host *h)
 		log_line(LOG_LEVEL_DEBUG, "no control group for the run", "err", e.text, NULL);
 }
 
-/* Opens the sources. If the caller has timed out meanwhile, closes them again, because the control
- * group would never be removed otherwise. */
+/* Opens the sources on the sampler thread. If run_accounts_open has given up waiting, no caller
+ * gets the sources. They are then closed here, because otherwise the control group would never be
+ * removed. */
 static void open_accounts_in_time(const struct host *h, void *context)
 {
 	struct accounts_request *request = context;

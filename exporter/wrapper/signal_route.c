@@ -57,8 +57,8 @@ static bool read_stat(pid_t pid, uint64_t ret[STAT_FIELDS])
 	return n > 0 && numbers_of_stat(SCAN(text, n), ret, STAT_FIELDS);
 }
 
-/* Returns true when the process `pid` belongs to the job. For a process that was already reaped,
- * such as a short /bin/kill, this is unknown, and the result is false. */
+/* Returns true when the process `pid` belongs to the job. Returns false for a process that was
+ * already reaped, such as a short /bin/kill, because its parent is unknown. */
 static bool is_of_job(const struct signal_route *r, pid_t pid)
 {
 	uint64_t field[STAT_FIELDS];
@@ -102,8 +102,8 @@ static bool survived(const uint64_t field[STAT_FIELDS], int number)
  *
  * The guess is wrong in three cases:
  * - The job calls kill(0, SIGUSR1): a caller in the same group gets the signal twice.
- * - A process calls kill(getppid(), SIGTERM), and catches or ignores SIGTERM or exits at once: the
- *   caller does not get the signal.
+ * - A process calls kill(getppid(), SIGTERM), and SIGTERM would not have ended it, or it exits at
+ *   once: the caller does not get the signal.
  * - The wrapper's process had a child before it became the wrapper by execve(2). If this child
  *   signals its parent, the signal is meant for the job. */
 static bool is_for_group(const siginfo_t *info)
@@ -213,7 +213,8 @@ void signal_route_send(struct signal_route *r, const siginfo_t *info)
 	signal_route_stop(r);
 }
 
-/* If the job ignores SIGTSTP and does not stop, the wrapper does not stop either. */
+/* Stops the wrapper only after the job has stopped: a job that ignores SIGTSTP goes on, and so does
+ * the wrapper. */
 void signal_route_stop(struct signal_route *r)
 {
 	siginfo_t info = {0};

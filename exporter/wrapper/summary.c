@@ -45,8 +45,8 @@ static void add_ending(struct buf *b, const struct run *r)
 	buf_addf(b, ", run %s.\n", r->run_id);
 }
 
-/* Ends a line with the part of the request that was used, in per cent and as a bar. `share` NaN =
- * unknown. */
+/* Ends a line about a resource: adds the used part of the request as a percentage and as a bar.
+ * `share` NaN = unknown. */
 static void add_share(struct buf *b, const struct screen *s, double share)
 {
 	if (!isnan(share)) {
@@ -111,9 +111,9 @@ static void add_other_formats(struct buf *b, const char *job_name)
 	buf_adds(b, " --format=kubernetes, slurm, metaflow, ...\n");
 }
 
-/* Adds the request in the format `format_name`, or, if that is NULL, in the format of the run's
- * system. Adds all lines of it, because some formats need several, and one of them alone would
- * request too little. */
+/* Adds the lines to paste that request the recommended resources. The format is `format_name`, or
+ * if it is NULL, that of the run's system. All lines are added: if a format has several, one line
+ * alone would request too little. */
 static void add_paste(struct buf *b, const struct run *newest, const char *format_name,
 	const struct sizing *s)
 {

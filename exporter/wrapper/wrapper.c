@@ -146,9 +146,9 @@ static _Noreturn void report_and_become(const struct wrapped_job *job, char *con
 	_exit(reported ? exit_code_of(failure) : EXIT_NOT_EXECUTABLE);
 }
 
-/* Executes the command in place of this process, without watching it. Nothing is recorded yet, so
- * nothing is lost. execve(2) ends the other threads. `failure` is the errno of the call `subject`,
- * which failed. */
+/* Executes the command in place of this process, unwatched, because the call `subject` failed with
+ * the errno `failure`. execve(2) also ends the other threads. This loses nothing, because nothing
+ * is recorded yet. */
 static int go_unwatched(struct wrapped_job *job, const char *subject, int failure,
 	char *const command[])
 {
