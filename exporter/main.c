@@ -66,8 +66,8 @@
 
 /* Opens /dev/null for each standard stream that is closed. Otherwise a file that this program opens
  * could become descriptor 0, 1 or 2, and libraries would write to that file. If /dev/null is
- * missing, opens "/" with O_PATH, which can be neither read nor written. O_CLOEXEC closes the
- * stream again in the job. */
+ * missing, opens "/" with O_PATH, which can be neither read nor written. With O_CLOEXEC, the stream
+ * is closed in the job, as the caller wanted it. */
 static void hold_standard_descriptors(void)
 {
 	for (int fd = 0; fd <= 2; fd++)
@@ -252,9 +252,9 @@ static void stop_watching(struct http *h, struct exit_deadline *begun, const str
 
 /* ---- serve ---- */
 
-/* Takes the first sample, and then starts the upkeep of the history. In the first sample, the
- * exporter takes over open runs whose jobs still run. An earlier upkeep would mark these runs as
- * interrupted. */
+/* Takes the first sample, and then starts the upkeep of the history. With the first sample, the
+ * exporter continues the open runs whose jobs still run. Upkeep marks open runs that no exporter
+ * continues as interrupted, so it must come later. */
 static int begin_upkeep(struct app *app, struct err *e)
 {
 	int code = sampler_look(app->sampler, SAMPLER_PATIENCE_SECONDS, e);
@@ -500,8 +500,8 @@ static int check_store(struct options *o, struct err *e)
 	return 0;
 }
 
-/* Runs the command serve. `named` is false if the command line does not contain the word "serve":
- * an argument that is not a flag is then an unknown command. */
+/* Runs the command serve. `named`: true = the command line contains the word "serve"; false = it
+ * does not, so an argument that is not a flag is an unknown command. */
 static int serve_main(bool named, int argc, char **argv)
 {
 	struct options o;

@@ -100,9 +100,9 @@ static void put_range(json_t *o, double least, double most)
 		json_put(o, "maximum", json_num(most));
 }
 
-/* Makes the schema of a text of `least` to `most` bytes; `most` 0 = no maximum. The schema counts
- * characters, and its minimum is never above 1. It therefore accepts some texts that are too short
- * or too long, and that the route refuses. */
+/* Makes the schema of a text of `least` to `most` bytes; `most` 0 = no maximum. OpenAPI counts
+ * characters, which may have several bytes, so the schema has a minimum of 0 or 1. It accepts some
+ * texts that the route refuses as too short or too long. */
 static json_t *text_schema(double least, double most, bool or_null)
 {
 	json_t *o = typed("string", or_null);

@@ -213,7 +213,7 @@ struct route {
 	 * something */
 	bool creates;
 	/* true = a client with the token of a namespace may use this route for changes. The route
-	 * must then obey arguments.only_space. */
+	 * must then refuse changes to other namespaces than arguments.only_space. */
 	bool of_space;
 };
 

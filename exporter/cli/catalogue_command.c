@@ -22,8 +22,8 @@
 #define PROGRAM      "rightsize-exporter " COMMAND
 #define SEARCH_LINES 50
 #define TEXT_MAX     (16u << 20)
-/* Seconds. If stderr is not a terminal, progress is printed only when a new step begins, and before
- * a wait of at least this many seconds. */
+/* Seconds. Progress on stderr that is not a terminal is printed only at the beginning of a step,
+ * and before a wait of at least this time. */
 #define LONG_WAIT 10.0
 
 enum { EXIT_OK, EXIT_FAILED };

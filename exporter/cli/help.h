@@ -25,7 +25,7 @@ extern const struct help_command help_commands[];
  * command is a route. */
 const struct help_command *help_command_find(const char *word);
 
-/* Returns the word of the i-th command; the commands of routes count, too. NULL = there are no
+/* Returns the word of the i-th command, including the commands of routes. NULL = there are no
  * more. */
 const char *help_command_word(size_t i);
 

@@ -470,7 +470,8 @@ static int print_help(struct buf *out, const char *word, bool all)
 	return help_of_word(out, word, all) ? EXIT_SUCCESS : help_refuse_word(word);
 }
 
-/* For a command without options: refuses arguments that it does not accept. */
+/* Refuses the arguments of a command that has no options, except one word if the command has a
+ * placeholder for it. */
 static int refuse_others(const struct help_command *c, const struct asked *a)
 {
 	size_t takes = c->placeholder ? 1 : 0;

@@ -154,8 +154,9 @@ const char *query_flag_word(const struct route *route, const char *name, size_t 
 	return NULL;
 }
 
-/* Returns the index in output_flags of an argument such as "--color=never"; -o means --output. For
- * any other argument, returns the length of output_flags. `*value` is NULL when there is no "=". */
+/* Returns the index of an argument such as "--color=never" or "-o" in output_flags. Returns
+ * ARRAY_LEN(output_flags) if the argument is not in the table. `*value` is NULL when there is no
+ * "=". */
 static size_t output_flag(const char *argument, const char **value)
 {
 	char name[NAME_MAX_BYTES];
@@ -474,8 +475,8 @@ static int read_colour(const char *word, enum screen_colour *ret, struct err *e)
 	return 0;
 }
 
-/* Sets the parameter `name` of the route to true, if the route has it and the command line does not
- * set it. NULL does nothing. */
+/* Sets the parameter `name` of the route to true. Does nothing if the route has no such parameter,
+ * if the command line sets it, or if `name` is NULL. */
 static int set_flag(const struct route *route, struct arguments *a, const char *name, struct err *e)
 {
 	if (!name || !route_parameter_find(route->parameters, name) || argument_text(a, name))
@@ -483,8 +484,8 @@ static int set_flag(const struct route *route, struct arguments *a, const char *
 	return arguments_add(a, name, "true", e);
 }
 
-/* Decides how the answer is written. Without --format, it is text if stdout is a terminal or
- * --explain is given, and else JSON. */
+/* Decides how the answer is written. Without --format, the answer is text if stdout is a terminal
+ * or if --explain is given. Otherwise it is JSON. */
 static int choose_output(const struct route *route, struct arguments *a,
 	const struct query_output *o, enum output *as, enum screen_colour *colour, struct err *e)
 {

@@ -122,7 +122,7 @@ static int export_to(const struct options *o, struct history *h, struct progress
 	return user_file_end(&file, write_runs(h, o, file.out, progress, e), e);
 }
 
-/* Prints that no run was written, because otherwise a mistyped name would look like an empty
+/* Prints that no run was written. Without this message, a mistyped name would look like an empty
  * history. */
 static void say_nothing_written(const struct options *o)
 {

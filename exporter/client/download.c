@@ -14,10 +14,10 @@
 
 #define REDIRECTS_MAX 3L
 #define BEARER_MAX    (16u << 10)
-/* Options of libcurl by their numbers, because older headers lack the new names, and newer headers
- * warn about the old names. The options are CURLOPT_QUICK_EXIT (7.87), CURLOPT_PROTOCOLS_STR and
- * CURLOPT_REDIR_PROTOCOLS_STR (7.85), and for older versions CURLOPT_PROTOCOLS and
- * CURLOPT_REDIR_PROTOCOLS, whose values are bits. */
+/* Options of libcurl by their numbers: older headers lack the new names, and newer headers warn
+ * about the old names. QUICK_EXIT is CURLOPT_QUICK_EXIT (7.87). PROTOCOLS_STR and REDIR_STR are
+ * CURLOPT_PROTOCOLS_STR and CURLOPT_REDIR_PROTOCOLS_STR (7.85). PROTOCOLS and REDIR_PROTOCOLS are
+ * the same options of older versions, whose values are bits. */
 #define QUICK_EXIT      ((CURLoption)(CURLOPTTYPE_LONG + 322))
 #define PROTOCOLS_STR   ((CURLoption)(CURLOPTTYPE_OBJECTPOINT + 318))
 #define REDIR_STR       ((CURLoption)(CURLOPTTYPE_OBJECTPOINT + 319))

@@ -45,8 +45,9 @@ static struct named_process *named_new(const struct announcement *a)
 static int find_process(const struct host *host, pid_t announced, struct process_stat *ret,
 	struct err *e)
 {
-	/* If the PID namespace of this program has a process with the PID `announced`, assume that
-	 * the client runs in it. The PID must then be converted to the PID that /proc shows. */
+	/* The PID may be of the PID namespace of this program, or of the one that /proc shows. If
+	 * this program's namespace has such a process, assume the first, and convert the PID to
+	 * that in /proc. */
 	bool here = kill(announced, 0) == 0 || errno == EPERM;
 	pid_t pid = here ? process_number(host, announced) : announced;
 
@@ -114,7 +115,7 @@ static struct named_process *open_of_id(const struct finder *f, const char *run_
 }
 
 /* Continues a run that a client announced to an earlier exporter. Returns NULL when the run cannot
- * be continued. */
+ * be continued, for example because its process is gone. */
 static struct named_process *take_up(struct finder *f, const struct host *host, const char *run_id)
 {
 	const struct left_open_run *r = left_open_find_id(f->left_open, run_id);

@@ -97,9 +97,9 @@ static void join_run(struct booked_process *p, struct named_process *n)
 	n->processes++;
 }
 
-/* If an earlier exporter left a run of this process open, continues that run and keeps its job
- * name. The earlier exporter may have chosen another name than this one, because it knew more or
- * less about the owner of the pod. */
+/* If an earlier exporter left a run of this process open, continues that run under the same job
+ * name. That exporter may have chosen another name than this one, because it knew more or less
+ * about the owner of the pod. */
 static void keep_name(struct finder *f, pid_t pid, uint64_t start_ticks, struct named_process *n)
 {
 	n->left_open = left_open_find(f->left_open, NULL, pid, start_ticks);
@@ -253,8 +253,8 @@ void finder_conclude(const struct host *h, const struct named_process *n)
 	jobs_conclude(h->jobs, n->run_id, final, FINAL_AT_LEAST);
 }
 
-/* Call it when a worker process, whose title names its current job, has a new title. Ends the run
- * of the old title. */
+/* Ends the run of a worker process whose title names its current job. Call it when the title has
+ * changed. */
 static void end_passing(struct finder *f, struct booked_process *p)
 {
 	struct named_process *n = p->note;

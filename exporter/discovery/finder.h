@@ -51,8 +51,8 @@ struct announcement {
 	/* true = the process `pid` is a helper (finder_declare_helper): no run begins, and the
 	 * members below are ignored */
 	bool helper;
-	/* true = the run begins now, and not when its process began; an exporter that starts later
-	 * does not continue the run */
+	/* true = the run begins now, and not when its process began. An exporter that starts later
+	 * does not continue such a run. */
 	bool from_now;
 	char job[JOB_KEY_MAX];          /* collectors/base/job_key.h */
 	double cpu_cores, memory_bytes; /* requested CPU and memory; NaN = unknown */

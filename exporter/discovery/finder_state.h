@@ -73,8 +73,8 @@ bool identify_process(struct finder *f, struct booked_process *p, struct process
  * since then. Only for the pod of --jobs.pod. */
 void identify_again(const struct finder *f, struct recognised *r);
 
-/* Finds the job of this pod if --jobs.pod is given. Logs a warning when options contradict each
- * other. */
+/* With --jobs.pod, finds the job of the pod in which this exporter is a sidecar. Logs a warning
+ * when options contradict each other. */
 void identify_pod(struct finder *f);
 
 /* Returns true if the finder reads this environment variable of processes to learn about their

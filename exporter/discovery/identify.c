@@ -30,10 +30,9 @@ static uint64_t fingerprint(struct slice s)
 	return hash_bytes(s.data, s.len) | 1;
 }
 
-/* Counts a process whose environment may not be read, but each process only once. For the first
- * such process, logs which rights are needed to read the environments of other users' processes, or
- * why the rights of this program are not enough. With --jobs.pod, logs nothing, because the job
- * name then comes from the pod. */
+/* Counts a process whose environment may not be read, but each process only once. Logs for the
+ * first such process which rights are needed, or why the rights of this program are not enough.
+ * With --jobs.pod, logs nothing, because the job name then comes from the pod. */
 static void note_refused(struct finder *f, struct booked_process *p,
 	const struct process_facts *facts)
 {
@@ -58,8 +57,8 @@ static void note_refused(struct finder *f, struct booked_process *p,
 		"why", why, NULL);
 }
 
-/* Returns true if this machine is a Kubernetes node whose pods name processes. In a sidecar
- * (--jobs.pod), the exporter's own pod names them instead. */
+/* Returns true if this machine is a Kubernetes node, and processes are named by their pods. This is
+ * not so in a sidecar (--jobs.pod), which names all processes by its own pod. */
 static bool watches_node(const struct finder *f)
 {
 	return !f->app->options->jobs_pod && f->app->options->jobs_recognise &&

@@ -35,8 +35,8 @@ struct node_pod {
 	/* true = the pod's name has the form that a CronJob gives to its pods, which a DaemonSet's
 	 * pods cannot have */
 	bool of_cron_job;
-	/* true = an exporter in the pod records the pod's run; only callers of node_pods_find set
-	 * and read this member */
+	/* true = an exporter in the pod records the pod's run. node_pods.c neither sets nor reads
+	 * this member; its callers do. */
 	bool recorded;
 };
 

@@ -24,10 +24,9 @@ void pod_info_parse(struct slice text, struct buf *out);
  * errno and fills `e`. */
 int pod_info_check(const char *folder, struct err *e);
 
-/* Finds the namespace for jobs that this program itself begins. It is the value of
- * --jobs.namespace. If this is not given, --jobs.pod-namespace selects the namespace of the pod in
- * which this program runs (POD_NAMESPACE). Otherwise it is "". No other thread may change the
- * environment during the call. */
+/* Finds the namespace that this program gives to its jobs: the value of --jobs.namespace, or with
+ * --jobs.pod-namespace the namespace of this program's pod (POD_NAMESPACE), or "". No other thread
+ * may change the environment during the call. */
 void pod_job_space(const struct options *o, char ret[static JOB_SPACE_MAX]);
 
 /* Finds the job of the pod, but not its namespace. `folder` is --jobs.pod-info; NULL = not given.

@@ -38,7 +38,8 @@ struct forwarder {
 	struct endpoint endpoint;
 	struct http_response answer;
 	struct history *history;
-	/* history_version() before the last round that had no error; -1 = there was none */
+	/* Result of history_version() before the last round without an error; -1 = there was no
+	 * such round, or a later round had an error. */
 	int64_t version;
 	unsigned failures; /* number of failed rounds in a row */
 	struct complaint complaint, refusals;
@@ -404,8 +405,8 @@ static int forward_all(struct forwarder *f, struct err *e)
 	return code;
 }
 
-/* Does one round. Returns how many seconds to wait before the next. Sets `*settled` to true when
- * the round had no error and no run waits for a retry. */
+/* Does one round. Returns how many seconds to wait before the next round. Sets `*settled` to true
+ * when nothing needs a retry: the round had no error, and the retry list is empty. */
 static double attempt_round(struct forwarder *f, bool *settled)
 {
 	struct err e = {0};

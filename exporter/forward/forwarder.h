@@ -40,8 +40,8 @@ struct forward_protocol {
 	const char *const *header; /* further headers, as in struct endpoint_document */
 	/* largest number of runs in a request, at most FORWARD_RUNS_MAX */
 	size_t runs_at_once;
-	/* HTTP statuses that mean, after a request with one run, that the receiver cannot store
-	 * this run, but may store others; 0 ends the list */
+	/* HTTP statuses that mean, after a request with one run: the receiver works, but cannot
+	 * store this run. 0 ends the list. */
 	int statuses_of_run[2];
 	/* Appends the body of a request with the first of these `n` runs: as many as fit into one
 	 * request. Returns their number, at least 1. */
@@ -68,9 +68,9 @@ struct forwarder_options {
 /* The texts in `o` and the historian must live longer than the forwarder. */
 int forwarder_start(struct forwarder **ret, const struct forwarder_options *o, struct err *e);
 
-/* For at most timeout_seconds, sends the runs that still wait. Then stops the thread, which takes
- * less than a second unless the disk hangs, and frees `f`. If a signal of signals_end arrives, the
- * wait ends early; all threads must block these signals. `f` may be NULL.
+/* Stops the thread and frees `f`. First sends the runs that still wait, for at most
+ * timeout_seconds, or until a signal of signals_end arrives. All threads must block these signals.
+ * Stopping takes less than a second, unless the disk hangs. `f` may be NULL.
  *
  * Runs are sent only from the history. Call this function after historian_settle, so that all runs
  * are in the history, and before historian_stop.

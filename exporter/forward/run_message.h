@@ -16,7 +16,7 @@
 
 extern const struct json_key run_message_keys[];
 
-/* Makes a message. It contains only the statistics that a history keeps of runs of other exporters
+/* Makes a message. It contains only the statistics that another exporter would store for the run
  * (recommender/kept_statistics.h). */
 json_t *run_message(const struct run *r);
 

@@ -68,7 +68,8 @@ static size_t write_runs(struct buf *body, const struct run *const *run, size_t 
 }
 
 /* Reads the answer to an array of runs. The answer has one entry for each run, in the same order.
- * Stops at an entry that names another run, or whose error does not concern the run. */
+ * Stops at an entry of another run, and at an error other than bad_body, which is not about the
+ * run. */
 static const char *read_list(const struct http_response *a, const struct run *const *run, size_t n,
 	enum run_verdict *ret, struct arena *arena)
 {

@@ -44,9 +44,9 @@ bool made_run_times(struct made_run *m, double started_at, double ended_at, doub
 void made_run_of_system(struct made_run *m, const char *system, struct slice run);
 
 /* Sets the key of the job from `name`, `space` (the namespace) and `cluster`, which come from the
- * input; an empty slice = not in the input. Parts of in->key, which the user chose, replace them.
- * Dates, numbers and so on are removed from the end of `name` (stable_name.h). Returns -EINVAL if
- * the job has no name. */
+ * input; an empty slice = not in the input. A part that the user chose (in->key) replaces the part
+ * from the input. Dates and numbers at the end of `name` are removed (stable_name.h). Returns
+ * -EINVAL if the job has no name. */
 int made_run_job(struct made_run *m, const struct import_input *in, struct slice name,
 	struct slice space, struct slice cluster, struct err *e);
 

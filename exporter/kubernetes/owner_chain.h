@@ -40,9 +40,10 @@ enum pod_class {
 
 struct pod_ownership {
 	enum pod_class class;
-	/* KEY=VALUE strings, each ended by NUL: those labels and annotations of the pod, and of an
-	 * Argo Workflow that owns it, that name jobs. For a job there are also "pod.owner" (name of
-	 * the owner that is the same for all runs) and "pod.owner-kind". */
+	/* KEY=VALUE strings, each ended by NUL: the labels and annotations that may name the job.
+	 * They are those of the pod, and of an Argo Workflow that owns it. A job also has
+	 * "pod.owner", the name of the owner that is the same for all runs, and
+	 * "pod.owner-kind". */
 	struct buf words;
 };
 

@@ -226,7 +226,8 @@ static bool next_pod(struct pod_owners *o, struct asked_pod *ret)
 	return first != NULL;
 }
 
-/* Stores the answer and takes over its words. Returns true if the sampler waits for the answer. */
+/* Stores the answer for a pod. Moves the words out of `take`. Returns true if the sampler waits for
+ * this answer. */
 static bool keep(struct pod_owners *o, const char *uid, struct pod_ownership *take)
 {
 	bool awaited = false;

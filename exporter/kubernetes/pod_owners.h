@@ -32,9 +32,9 @@
 struct options;
 struct pod_owners;
 
-/* Starts the thread. If the API is not used, sets `*ret` to NULL and returns 0. It is used only if
- * this program runs in Kubernetes and can read its token, --kubernetes.api and --jobs.recognise are
- * set, and --jobs.pod is not set. */
+/* Starts the thread. If the API cannot or must not be used, sets `*ret` to NULL and returns 0. The
+ * conditions: this program runs in Kubernetes and can read its token; --kubernetes.api and
+ * --jobs.recognise are set; --jobs.pod is not set. */
 int pod_owners_start(struct pod_owners **ret, const struct options *o, struct err *e);
 
 /* Like pod_owners_start, but with a replacement for the API. For tests. */
@@ -49,9 +49,9 @@ void pod_owners_tell(struct pod_owners *o, void (*known)(void *context), void *c
  * thread will request the pod. If `o` is NULL, the class is POD_AS_NAMED. Sampler thread only.
  *
  * Returns false if the caller should wait for an answer and call again. Returns true if the caller
- * can use the class, or must name the pod without the API: no answer came in
- * POD_OWNER_PATIENCE_SECONDS, or the API fails. `waits`: true = the caller needs the answer now;
- * false = the call only makes the thread request the pod in advance. */
+ * can use the class. Also returns true if the pod must be named without the API, because the API
+ * fails, or because no answer came in POD_OWNER_PATIENCE_SECONDS. `waits`: true = the caller needs
+ * the answer now; false = the call only makes the thread request the pod in advance. */
 bool pod_owners_find(struct pod_owners *o, const struct pod_id *pod, struct mono now, bool waits,
 	struct buf *words, enum pod_class *ret);
 

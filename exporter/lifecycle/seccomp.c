@@ -40,7 +40,7 @@ static const uint32_t forbidden[] = {
 	SYS_init_module, SYS_finit_module, SYS_delete_module, SYS_kexec_load, SYS_kexec_file_load, SYS_reboot,
 	SYS_bpf, SYS_settimeofday, SYS_clock_settime, SYS_adjtimex, SYS_clock_adjtime, SYS_sethostname,
 	SYS_setdomainname, SYS_syslog,
-	/* calls that the server does not use and that have had many kernel vulnerabilities */
+	/* unused calls in which many kernel vulnerabilities were found */
 	SYS_userfaultfd, SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register, SYS_add_key,
 	SYS_request_key, SYS_keyctl, SYS_personality,
 #ifdef __x86_64__

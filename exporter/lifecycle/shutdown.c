@@ -82,8 +82,9 @@ static struct last_sight look_at_runs(struct app *app)
 	return ret;
 }
 
-/* Waits for the end of the job, which, in a pod, has received the same signal as this server. The
- * wait ends early at a second signal, or after SHUTDOWN_GRACE_SECONDS. */
+/* Waits until the job has ended, after this server has received a signal: in a pod, the job has
+ * received the same signal. The wait ends early at a second signal, or after
+ * SHUTDOWN_GRACE_SECONDS. */
 static void wait_for_end_of_job(struct app *app, const sigset_t *signals)
 {
 	struct mono begin = now_read().mono;
@@ -133,8 +134,8 @@ static const char *wait_for_pod(struct app *app, const sigset_t *signals)
 {
 	struct tree *proc = NULL;
 
-	/* If the exporter is process 1, it cannot see other containers and the job. It must end at
-	 * once, so that it does not keep the pod running. */
+	/* If the exporter is process 1, it cannot see the job in another container. End
+	 * immediately, so that the exporter does not keep the pod running. */
 	if (app->self->pid == 1)
 		return "no other container can be seen";
 	if (tree_open(&proc, app->options->procfs, NULL))

@@ -47,8 +47,8 @@ static int find_user(struct user_account *ret, const char *user, struct err *e)
 	return 0;
 }
 
-/* Gives a regular file of root to the user. A file with more than one hard link is skipped: a
- * former owner of the folder may have created the name as a link to another file of root. */
+/* Makes the user the owner of a regular file of root. Skips a file with several hard links: an
+ * earlier owner of the folder may have made the name a link to another file of root. */
 static int give_file(int folder, const char *name, const struct user_account *a)
 {
 	AUTO(closep) int fd = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);

@@ -51,9 +51,9 @@ static bool read_number(const char *name, uint64_t *ret)
 	return scan_u64(&s, ret) && scan_end(&s);
 }
 
-/* Returns true when the value of the environment variable is the PID of this process. With another
- * value, the variable was set for a parent process. If the variable is missing, returns
- * !required. */
+/* Returns true when the value of the environment variable is the PID of this process. Another PID
+ * means that the variable was set for a parent process. If the variable is missing, the result is
+ * `required` negated. */
 static bool is_for_us(const char *name, bool required)
 {
 	uint64_t pid;

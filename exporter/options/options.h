@@ -284,11 +284,11 @@ struct option_view {
 };
 bool option_at(size_t i, struct option_view *ret); /* false when `i` is past the last option */
 
-/* Appends the options of a command for --help: those of `names`, or all of them if `names` is NULL.
+/* Appends the options of a command for --help: only those in `names`, or all if `names` is NULL.
  * Returns the number of options that were left out. */
 size_t options_help(struct buf *out, enum command_bits command, const char *const *names);
-/* Returns true if --help shows the option or parameter `name`: if `names` is NULL or contains it.
- * `names` ends with NULL. In `names`, parameters are written as flags, with "-" for each "_". */
+/* Returns true if --help shows the option or parameter `name`: `names` contains it, or `names` is
+ * NULL. `names` ends with NULL. It contains parameters as flags, with "-" for each "_". */
 bool options_help_shows(const char *const *names, const char *name);
 /* Appends all options as a Markdown table. */
 void options_markdown(struct buf *out);

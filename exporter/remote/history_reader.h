@@ -21,8 +21,8 @@
 #include "exporter/client/endpoint.h"
 
 #define READER_POLL_SECONDS 5
-/* see above; a run that arrives in the store later than this after its end is found only by the
- * next list of all jobs */
+/* Runs that ended within this time are read at each poll. A run that arrives in the store later
+ * than this after its end is found only when all jobs are listed. */
 #define READER_LATEST_SECONDS 600
 #define READER_LIST_SECONDS   600
 

@@ -168,9 +168,9 @@ static enum architecture architecture_of(const char *name)
 		       ARCHITECTURE_UNKNOWN;
 }
 
-/* Stores a statistic of a column in `ret`. All statistics of a column must come one after the
- * other. The number of values `n` is not in the store, so it becomes 1, the least possible
- * number. */
+/* Stores a statistic of a column in `ret`. Call it for all statistics of a column before those of
+ * the next column. The store does not have the number of values `n`, so it becomes 1, the least
+ * possible number. */
 static void set_statistic(struct run *ret, const struct run_series *s, double v)
 {
 	struct column_stats *c = ret->n_stats ? &ret->stats[ret->n_stats - 1] : NULL;

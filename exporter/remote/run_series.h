@@ -36,7 +36,7 @@ extern const size_t run_series_n;
 /* Each run has a sample in this series, so it is used to count runs. */
 #define RUN_SERIES_OF_ALL "duration_seconds"
 
-/* The value of this series is how many numbers of the run were sent to the store. A reader that
+/* A series whose value is the count of the run's numbers that were sent to the store. A reader that
  * finds fewer numbers reads the run again later. */
 #define RUN_SERIES_NUMBERS "numbers"
 

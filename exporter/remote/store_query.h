@@ -46,8 +46,8 @@ int store_runs(struct store *s, const struct store_job *job, size_t n, const str
 
 /* ---- parts; any thread ---- */
 
-/* Appends the selector of the series of these jobs: {__name__=~"...",job_name=~"a|b",...}. `name`
- * is the name of a series; NULL = all. */
+/* Appends a PromQL selector for the series of these jobs: {__name__=~"...",job_name=~"a|b",...}.
+ * `name`: only the series with this name; NULL = all series. */
 void store_selector(struct buf *out, const char *name, const struct store_job *job, size_t n);
 
 /* Reads the answer to a query for runs. Returns -EBADMSG when `text` is no such answer. */

@@ -48,10 +48,10 @@ static size_t write_runs(struct buf *body, const struct run *const *run, size_t 
 	"arrive"
 #define RETENTION "the run is older than what the store keeps: its retention decides"
 
-/* If the answer of a store contains these words, the same request can never succeed. Such answers
- * have status 400 (409 from Thanos), and the words are those of Prometheus, Mimir, Thanos and
- * VictoriaMetrics. A 400 with other words may come from a proxy, or from a store that is repaired
- * later. In that case the run is sent again. */
+/* If a store refuses a request with one of these words, the same request can never succeed. The
+ * words are those of Prometheus, Mimir, Thanos and VictoriaMetrics, and the status is 400 (409 from
+ * Thanos). With other words, the run is sent again: a proxy may have answered, or the store may be
+ * repaired later. */
 static const struct {
 	const char *words;
 	bool other_time;

@@ -242,8 +242,8 @@ static void overview_done(struct overview *v)
 }
 
 /* Sets `*ret` to the advice for the i-th job; NULL = none. If no advice was published for the job,
- * and the request has the parameter advise, computes it in `room`, but only for the first
- * ADVISED_MAX jobs. */
+ * computes it in `room`. This is done only if the request has the parameter advise, and only for
+ * the first ADVISED_MAX jobs. */
 static int advice_of(struct overview *v, size_t i, struct job_advice *room,
 	const struct job_advice **ret, struct err *e)
 {
@@ -260,7 +260,7 @@ static int advice_of(struct overview *v, size_t i, struct job_advice *room,
 	return code;
 }
 
-/* Reads the runs of the i-th job and adds its line. Keeps nothing else of the job in memory. */
+/* Reads the runs of the i-th job, adds its line to the answer, and frees the runs. */
 static int add_job(struct overview *v, size_t i, json_t *array, struct err *e)
 {
 	AUTO(arena_done) struct arena arena = {0};

@@ -5,8 +5,8 @@
 #include "exporter/site/report.h"
 #include "exporter/answers/job_runs.h"
 
-/* Maximum numbers of points of a chart and of runs in the list. More points would not be visible,
- * because a chart is about 900 pixels wide. The file must stay below 200 KB, so that it can be
+/* Maximum number of points of a chart, and of runs in the list. A chart is about 900 pixels wide,
+ * so more points would not be visible. The file must stay below 200 KB, so that it can be
  * mailed. */
 #define REPORT_POINTS "400"
 #define REPORT_RUNS   "30"
@@ -15,8 +15,8 @@ static const struct parameter parameters[] = {RUN_PARAMETERS, {0}};
 
 extern const struct route route_series, route_runs, route_recommend;
 
-/* Calls a route and writes its reply to `r`. If the reply is an error, as before the first
- * successful run, the body is emptied. */
+/* Calls a route and writes its reply to `r`. If the reply is an error, empties the body. For
+ * example, there is no recommendation before the first successful run. */
 static int ask_route(struct app *app, const struct route *route, const char *const pairs[][2],
 	struct reply *r, struct err *e)
 {

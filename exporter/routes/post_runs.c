@@ -35,8 +35,8 @@ static int add_runs(struct history *h, void *context, struct err *e)
 	return 0;
 }
 
-/* After a request has waited for the locked history without success, further requests are refused
- * at once for this many seconds. */
+/* Seconds. If a request has waited in vain for a locked history, further requests are refused
+ * immediately for this time. */
 #define LOCKED_SECONDS 2
 
 static atomic_int_least64_t locked_until; /* nanoseconds, as in struct mono */

@@ -21,7 +21,8 @@ struct job_advice {
 	double requested_cpu_cores, requested_memory_bytes;     /* as runs_requested returns them */
 	double recommended_cpu_cores, recommended_memory_bytes; /* the demand of the sizing */
 	struct resources resources; /* the demand, rounded up for a request; 0 = unknown */
-	/* saving of one run on the best server, as in struct job_cost */
+	/* US dollars that a run would save on the best server, as in struct job_cost; NaN =
+	 * unknown */
 	double saving_usd;
 	double runs_a_month; /* as runs_a_month returns it */
 };

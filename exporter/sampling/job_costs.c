@@ -25,9 +25,9 @@
 #include "exporter/history/read_failed.h"
 
 #define LOOK_SECONDS 15.0
-/* After each look at the jobs, the thread rests for at least this many times the duration of the
- * look. It thus uses at most a tenth of a CPU, even when runs of hundreds of jobs end between two
- * looks. */
+/* After each round, the thread waits for at least this many times the duration of the round. It
+ * thus uses at most a tenth of a CPU, even when runs of hundreds of jobs have ended since the last
+ * round. */
 #define LOOK_REST 9
 
 /* A run whose cost is included in the total of its job. */
@@ -221,9 +221,9 @@ static const struct costed_run *counted_before(const struct costed_job *j, uint6
 	return &none;
 }
 
-/* Returns the cost of a run. `before` is its cost at the last count; before->usd NaN = unknown. A
- * run with a known cost keeps this cost when prices change. It gets a new cost only if it is now
- * both longer and more expensive than before. */
+/* Returns the cost of a run. `before` is the cost at the last count; before->usd NaN = unknown. A
+ * known cost does not follow price changes. It changes only if the run is now both longer and more
+ * expensive than at the last count. */
 static struct costed_run count_run(const struct costed_run *before, const struct run_usd *found)
 {
 	const struct run *r = found->run;

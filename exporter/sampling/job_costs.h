@@ -17,9 +17,9 @@ struct job_costs;
 int job_costs_start(struct job_costs **ret, struct app *app, struct err *e);
 void job_costs_stop(struct job_costs *c); /* frees `c`; NULL does nothing */
 
-/* Computes the advice for one job now. It is for a job that is not one of the JOBS_MAX jobs of
- * /metrics, because the thread computes advice only for these. Takes 1 to 5 ms. If `catalogue` is
- * NULL, the saving is unknown. ret->job_name points to `job_name`. Any thread. */
+/* Computes the advice for one job now. The thread computes advice only for the JOBS_MAX jobs of
+ * /metrics, so use this function for another job. Takes 1 to 5 ms. If `catalogue` is NULL, the
+ * saving is unknown. ret->job_name points to `job_name`. Any thread. */
 int job_costs_advise(struct app *app, struct history *h, const struct catalogue *catalogue,
 	const char *job_name, struct job_advice *ret, struct err *e);
 

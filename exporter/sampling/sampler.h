@@ -60,8 +60,8 @@ pthread_t sampler_thread(const struct sampler *s);
 
 struct snapshot *sampler_scrape(struct sampler *s, double max_age_seconds, double timeout_seconds);
 
-/* Like sampler_scrape, but for callers that need only the runs: max_age_seconds applies only to the
- * values of runs, and all other values may be missing. */
+/* Like sampler_scrape, but for callers that need only the runs. Only the values of runs are at most
+ * max_age_seconds old. All other values may be missing. */
 struct snapshot *sampler_runs(struct sampler *s, double max_age_seconds, double timeout_seconds);
 
 /* Call it when a scraper has received the snapshot of this generation, which increases with each
@@ -78,20 +78,20 @@ double sampler_age(struct sampler *s);
 /* ---- requests: each of these functions waits until the sampler thread has done the work. Any
  * thread except the sampler's. ----
  *
- * `seconds` is a timeout (INFINITY = none), because the sampler thread hangs if a file of the
- * kernel or of a driver does not answer. If the thread did nothing for `seconds`, the call returns
- * -ECANCELED. This code has no other cause. After -ECANCELED, the thread may still use arguments
- * that were not copied, so the caller must keep them. Once a call has timed out, other calls with a
- * timeout return within 0.1 s until the thread works again. */
+ * `seconds` is a timeout, because the sampler thread hangs if a file of the kernel or of a driver
+ * does not answer; INFINITY = no timeout. The result -ECANCELED means only that the thread did
+ * nothing for `seconds`. The thread may still use arguments that were not copied, so the caller
+ * must keep them. After a timeout, other calls with a timeout return within 0.1 s until the thread
+ * works again. */
 #define SAMPLER_PATIENCE_SECONDS 10
 #define SAMPLER_NO_ANSWER                                                                          \
 	"the sampler does not answer, perhaps because a file of the kernel or of a driver does "   \
 	"not come"
 
-/* Starts to follow a run, and takes its first reading before the call returns. If `record` is not
- * NULL, this process records the run: the beginning and the samples are written to the history, and
- * `*ret` is filled (`ret` may be NULL). If `record` is NULL, another process records the run.
- * run_id and job_name are copied. All other texts of `spec` and `record` must stay valid. */
+/* Starts to follow a run, and reads it once before the call returns. If `record` is not NULL, this
+ * process records the run: it writes the beginning and the samples to the history, and fills `*ret`
+ * (`ret` may be NULL). If `record` is NULL, another process records the run. run_id and job_name
+ * are copied. All other texts of `spec` and `record` must stay valid. */
 int sampler_follow(struct sampler *s, const struct run_spec *spec, const struct run_begin *record,
 	double seconds, struct account_note *ret, struct err *e);
 

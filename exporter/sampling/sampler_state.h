@@ -29,13 +29,14 @@ enum tick_purpose {
 	FOR_NOTHING,
 	FOR_SCRAPE, /* read all collectors, and the runs if their values are too old */
 	FOR_ROW,    /* read the runs, and the machine values that the history keeps */
-	FOR_EVENT,  /* as FOR_ROW, after a change that a scrape should show at once */
+	FOR_EVENT,  /* as FOR_ROW, because a run began or ended; the next scrape must show this */
 	/* as FOR_EVENT, after a run ended; taken even if the CPU time limit is nearly used up */
 	FOR_END,
 };
 
 struct snapshot_age {
-	/* true = there is a snapshot, and no event since has made it obsolete */
+	/* true = there is a snapshot, and no event since, such as the end of a run, has made it
+	 * obsolete */
 	bool any;
 	struct mono at, ended; /* time of the snapshot's readings; end of its tick */
 };
@@ -97,10 +98,10 @@ double sampler_slowdown(const struct sampler *s);
 /* Maximum number of sample intervals between two rows. */
 #define CPU_LIMIT_STRETCH_MAX 1000
 
-/* Returns how many sample intervals to wait until the next sample, at least 1. The arguments are
- * seconds of CPU time: the limit, the time used so far, and the time that the latest sample took
- * (`look`). Returns INFINITY when CPU_LIMIT_SHARE of the limit is used up, or when another sample
- * would leave too little for the end of the run. */
+/* Returns how many sample intervals to wait until the next sample, at least 1. INFINITY = take no
+ * more samples, because the rest of the limit is needed for the end of the run. The arguments are
+ * seconds of CPU time: the limit, the time used so far, and the time of the latest sample
+ * (`look`). */
 double cpu_limit_slowdown(double limit, double used, double look);
 
 /* Logs a warning once if some processes of a job cannot be read completely

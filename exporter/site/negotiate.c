@@ -15,8 +15,8 @@ struct element {
 	double q; /* weight; 0 = not acceptable or malformed */
 };
 
-/* Escaping schemes for metric names. All metric names of this program are plain ASCII, so the
- * answer only repeats the requested scheme. */
+/* Escaping schemes for metric names. This program has only ASCII names, which need no escaping. The
+ * Content-Type of the answer therefore repeats the scheme that the client requested. */
 static const char *const escapings[] = {"allow-utf-8", "underscores", "dots", "values"};
 
 static bool slice_is_any_case(struct slice s, const char *text)

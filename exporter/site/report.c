@@ -68,8 +68,8 @@ static void add_data(struct buf *out, const struct report *r, json_t *series)
 	json_put(all, "runs", runs ? runs : json_null());
 	json_write(&text, all);
 	json_decref(all);
-	/* Open the written object again, to append the recommendation as it is. Its members that
-	 * are null must stay, because null has a meaning there. */
+	/* Remove the closing brace of the object, and append the recommendation as text. Unlike in
+	 * the runs, null has a meaning in it, so its members that are null must stay. */
 	while (text.len > 0 && text.data[text.len - 1] != '}')
 		text.len--;
 	text.len -= text.len > 0;

@@ -24,8 +24,8 @@
 
 struct chart_series {
 	const char *key, *label, *class;
-	/* true = draw the line in steps, first up and then to the right. This is for a highest
-	 * value so far, whose line must never be below the line of the value itself. */
+	/* true = draw the line in steps, first up and then to the right. This is for the highest
+	 * value so far: a sloped line would be below the line of the value itself. */
 	bool steps;
 };
 
@@ -132,8 +132,8 @@ static void add_series(struct buf *out, const struct drawing *d)
 	}
 }
 
-/* Returns the distance between two lines of the scale: a round number, or for bytes (`binary`) a
- * power of two, so that at most five lines are above 0. `most` is the top of the scale. */
+/* Returns the distance between two lines of the scale, so that at most five lines are above 0. It
+ * is a round number, or a power of two for bytes (`binary`). `most` is the top of the scale. */
 static double round_step(double most, bool binary)
 {
 	static const double steps[] = {1, 2, 5};

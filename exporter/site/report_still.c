@@ -120,8 +120,8 @@ static void add_table(struct buf *out, const json_t *advice)
 	buf_adds(out, "</tbody></table>");
 }
 
-/* Adds the first sentence of the summary as the headline. The duration is left out of it, because
- * it is shown among the figures. Adds the other sentences below. */
+/* Adds the first sentence of the summary as the headline, without the duration, which is shown
+ * among the figures. Adds the other sentences below. */
 static void add_summary(struct buf *out, const char *summary)
 {
 	const char *end = strstr(summary, ". "), *lasting = strstr(summary, " for about ");

@@ -11,8 +11,8 @@
 
 struct shown {
 	const char *command; /* command of the route: "recommend" */
-	/* If not NULL, the text format shows the answer of another route. This is the command of
-	 * that route. */
+	/* The command of another route, whose answer is shown as text instead; NULL = show the
+	 * route's own answer. */
 	const char *from;
 	/* A parameter of the route, which is set to true when the answer is written as text or CSV,
 	 * because it adds values that these formats show. NULL = none. */

@@ -48,9 +48,11 @@ static size_t distance(const char *a, const char *b, size_t most)
 	return row[nb];
 }
 
-/* Returns true when `word` and `name` are similar: one is a part of the other and has more than two
- * letters, or at most 1 + half of the letters of `word` are wrong. The smaller `*ret` is, the more
- * similar they are. */
+/* Returns true when `word` and `name` are similar, in one of two ways:
+ * - One is a part of the other, and has more than two letters.
+ * - At most 1 + half of the letters of `word` are wrong.
+ *
+ * The smaller `*ret` is, the more similar they are. */
 static bool is_like(const char *word, const char *name, size_t *ret)
 {
 	size_t len = strnlen(word, COMPARED), most = 1 + len / 2;

@@ -148,7 +148,8 @@ static int copy_in_place(int from, const char *path)
 	return n < 0 ? -errno : 0;
 }
 
-/* Replaces the earlier file by the new one, of which `part` is the descriptor. */
+/* Replaces the file at f->path by the new file f->part. `part` is the descriptor of the new
+ * file. */
 static int put_in_place(const struct user_file *f, int part)
 {
 	int code = rename(f->part, f->path) < 0 ? -errno : 0;

@@ -1,5 +1,5 @@
-/* A table of cloud vendors: their metadata services, the questions to send to these, and the
- * parsers of the answers. All addresses of the services are link-local. */
+/* A table of cloud vendors: their metadata services, the requests to send to the services
+ * ("questions"), and the parsers of the answers. All addresses of the services are link-local. */
 #ifndef EXPORTER_THIS_SERVER_VENDORS_H
 #define EXPORTER_THIS_SERVER_VENDORS_H
 

@@ -18,7 +18,8 @@ static bool is_under_systemd(void)
 	return access("/run/systemd/system", F_OK) == 0;
 }
 
-/* Returns true when the hierarchy of cgroup v1 at `p` is also that of another controller. */
+/* Returns true when another controller uses the same hierarchy of cgroup v1 as `p`. The control
+ * group of the run would then be one of that controller, too. */
 static bool is_shared(const struct cgroup *c, const struct cgroup_place *p)
 {
 	for (size_t i = 0; i < CGROUP_CONTROLLERS; i++) {
@@ -50,8 +51,8 @@ static bool own_directory(const struct cgroup *c, const struct host *h, const st
  * fill it after the caller has timed out. */
 struct accounts_request {
 	struct run_accounts accounts;
-	/* Set by the sampler when the request is filled, and by the caller when it gives up. The
-	 * thread that sets it second frees the request. */
+	/* true = one of the two threads is done with the request: the sampler has filled it, or the
+	 * caller has given up. The second thread that sets this member frees the request. */
 	atomic_bool over;
 };
 

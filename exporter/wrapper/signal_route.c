@@ -187,8 +187,8 @@ static pid_t target_of(const struct signal_route *r, const siginfo_t *info)
 		return target_of_job(r, info);
 	if (number == SIGTSTP && leads_in_our_place(r->job) && is_group_orphaned())
 		return 0;
-	/* SIGCONT goes to the whole group of the job, because a terminal stops, and a shell
-	 * continues, a whole group. */
+	/* Send SIGCONT to the whole group of the job. A terminal stops a whole group, and a shell
+	 * continues a whole group. */
 	return number == SIGCONT && leads_in_our_place(r->job) ? -r->job : r->job;
 }
 

@@ -22,10 +22,11 @@ void signal_route_send(struct signal_route *r, const siginfo_t *info);
 /* Call it after a SIGCHLD. Stops the wrapper if a SIGTSTP arrived and the job has stopped. */
 void signal_route_stop(struct signal_route *r);
 
-/* Call it after the job was waited for. Takes the signals that are still pending. If a process of
- * the job sent a signal to its parent, it meant the wrapper's caller, so the signal is forwarded to
- * the caller. All other signals become pending again, so that an interrupt shortens the waits at
- * the exit (thread_hurry). */
+/* Call it after the job has ended and was waited for. Handles the signals that are still pending:
+ * - A process of the job has signalled its parent. It meant the caller of the wrapper, so the
+ *   signal is forwarded to the caller.
+ * - Other signals become pending again, so that an interrupt shortens the waits at the exit
+ *   (thread_hurry). */
 void signal_route_end(const struct signal_route *r);
 
 #endif

@@ -341,19 +341,19 @@ static void wait_for_end(struct app *app, struct wrapped_job *job)
 	signal_route_end(&route);
 }
 
-/* Returns the largest RSS of a process of the job; NaN = unknown. Between fork(2) and execve(2),
- * the child is a copy of the wrapper, and its ru_maxrss includes the memory of this copy
- * (exec_mmap() in fs/exec.c). If job->largest_rss is at most job->forked_rss, job->largest_rss may
- * be only the memory of the copy. The function then returns it only if the sampler has not measured
- * a peak. */
+/* Returns the largest RSS of a process of the job; NaN = unknown. Before execve(2), the child is a
+ * copy of the wrapper, and ru_maxrss includes the memory of this copy, job->forked_rss (exec_mmap()
+ * in fs/exec.c). If job->largest_rss is not larger, it may be only this memory. It is then used
+ * only if the sampler has no peak. */
 static double largest_rss_of(const struct wrapped_job *job)
 {
 	return job->largest_rss > job->forked_rss || !job->peak_seen ? job->largest_rss :
 								       (double)NAN;
 }
 
-/* Sets the values of `final` that getrusage(2) gives exactly. The usage of children that ended
- * before the job started, and of the child before execve(2), is subtracted. */
+/* Sets the values of `final` that getrusage(2) gives exactly. Subtracts the usage that is not the
+ * job's: that of children that ended before the job started, and that of the child before
+ * execve(2). */
 static void final_of(const struct wrapped_job *job, double final[RUN_N_METRICS])
 {
 	struct rusage used;
@@ -501,8 +501,8 @@ static int run_command(struct app *app, const struct identity *self, const struc
 
 	if (code)
 		return code;
-	/* Forbid core files of the wrapper only after fork(2), because the job must be able to have
-	 * one. */
+	/* Forbid core files of the wrapper after fork(2), because before it the job would inherit
+	 * this. */
 	privileges_hide_secrets(app->options);
 	follow_job(app, self, run, job);
 	wait_for_end(app, job);
