@@ -56,8 +56,8 @@
 #include "exporter/answers/app_caches.h"
 
 #define SERVE "serve"
-/* After the exit deadline (exit_deadline.h) has passed, the threads that send runs may continue for
- * this many seconds, or for --forward.timeout if that is shorter. */
+/* Seconds. After the exit deadline (exit_deadline.h), the threads that send runs may continue for
+ * this time, or for --forward.timeout if that is shorter. */
 #define LAST_SECONDS 2.0
 
 /* At the start, log lines wait for at most this many seconds (log_hold), so that the line with the
@@ -140,8 +140,8 @@ static int start_historian(struct app *app, const struct identity *self, struct 
 	return historian_start(&app->historian, &c, e);
 }
 
-/* The threads that send ended runs to other programs, or read runs from them. NULL = the thread's
- * option is not given, so it does not run. */
+/* The threads that send ended runs to other programs, or read runs from them. NULL = the thread
+ * does not run, because its option is not given. */
 struct run_exchange {
 	struct forwarder *to_exporter, *to_store;
 	struct history_reader *from_store;
@@ -233,8 +233,8 @@ static void stop_history(const struct exit_plan *l)
 		loose_threads_leave(l->exit_code);
 }
 
-/* Stops the HTTP server and the sampler. If a thread that makes an answer hangs in disk I/O, ends
- * the program at once, because that thread still uses the memory that would be freed next. */
+/* Stops the HTTP server and the sampler. If an HTTP thread hangs in disk I/O, ends the program
+ * immediately, because the steps after this function free memory that such a thread still uses. */
 static void stop_watching(struct http *h, struct exit_deadline *begun, const struct exit_plan *l)
 {
 	int stuck = http_stop(h);
@@ -253,8 +253,8 @@ static void stop_watching(struct http *h, struct exit_deadline *begun, const str
 /* ---- serve ---- */
 
 /* Takes the first sample, and then starts the upkeep of the history. With the first sample, the
- * exporter continues the open runs whose jobs still run. Upkeep marks open runs that no exporter
- * continues as interrupted, so it must come later. */
+ * exporter continues the open runs whose jobs still run. Upkeep marks all other open runs as
+ * interrupted, so it must come later. */
 static int begin_upkeep(struct app *app, struct err *e)
 {
 	int code = sampler_look(app->sampler, SAMPLER_PATIENCE_SECONDS, e);
@@ -314,7 +314,8 @@ static void note_page(const struct app *app, const struct identity *self, const 
 	historian_page(app->historian, &page);
 }
 
-/* Waits while the server's threads work, until a signal or the end of the job ends the server. */
+/* Waits until a signal or the end of the job ends the server. The server's threads work during the
+ * wait. */
 static void wait_for_end(struct app *app, const sigset_t *set)
 {
 	warn_of_catalogue(app);

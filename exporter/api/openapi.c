@@ -459,8 +459,8 @@ static json_t *operation_id(const char *method, const char *path)
 	return json_text(buf_text(&id));
 }
 
-/* Lists the accepted proofs of identity: a password or a token. The empty object means that some
- * requests need none, such as a change by root over the Unix socket, or any change with
+/* Lists the accepted proofs of identity: a password or a token. The empty object stands for
+ * requests that need none. Examples: a change by root over the Unix socket, and any change with
  * --web.allow-changes and no token file. */
 static json_t *security_json(void)
 {

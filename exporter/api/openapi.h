@@ -10,9 +10,9 @@
 /* Returns a description without routes. The caller calls json_decref. */
 json_t *openapi_new(void);
 
-/* Adds the description of a route. `path` is where the route is served, which may differ from
- * route->path. If `path` contains {name}, the parameter `name` is described as a part of the path.
- * `method` is "get" or "post". */
+/* Adds the description of a route. `path` is the path at which the route is served, which may
+ * differ from route->path. If `path` contains {name}, the parameter `name` is described as a part
+ * of the path. `method` is "get" or "post". */
 void openapi_add(json_t *document, const char *method, const char *path, const struct route *route);
 
 #endif

@@ -172,9 +172,8 @@ static size_t output_flag(const char *argument, const char **value)
 	return i;
 }
 
-/* Returns how many arguments a parameter of the route, or a flag of output_flags, takes at the
- * start of `argv`: 0 = argv[0] is neither, 1 = only argv[0], 2 = also argv[1], which is the
- * value. */
+/* Returns how many arguments at the start of `argv` belong to one parameter of the route, or to one
+ * flag of output_flags: 1 = only argv[0]; 2 = also argv[1], its value; 0 = argv[0] is neither. */
 static int parameter_length(const struct route *route, int argc, char **argv)
 {
 	char name[NAME_MAX_BYTES];
@@ -320,7 +319,8 @@ static const char *message_of(const json_t *error)
 	return message ? message : "no answer";
 }
 
-/* Prints the error message in the JSON body and the lists of names that come with the message. */
+/* Prints the error message in the JSON body. Then prints the lists of names in the body, such as
+ * "did_you_mean". */
 static void print_error(const struct route *route, const struct reply *r)
 {
 	json_t *document = json_loadb(buf_text(&r->body), r->body.len, 0, NULL);
@@ -351,8 +351,8 @@ static void reply_body_done(struct reply *r)
 	buf_done(&r->body);
 }
 
-/* Sets the error for an argument that is not a flag. If the route has --job-name, the message
- * suggests it, because `word` is usually the name of a job. */
+/* Sets the error for an argument that is not a flag. `word` is usually the name of a job. If the
+ * route has this parameter, the message suggests --job-name=WORD. */
 static int no_flag(const struct route *route, const char *word, struct err *e)
 {
 	bool job = word[0] != '-' && route_parameter_find(route->parameters, "job_name");

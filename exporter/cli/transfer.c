@@ -191,8 +191,8 @@ void transfer_import_help(struct buf *out)
 struct telling {
 	const char *path;
 	uint64_t told;
-	/* the messages, which are printed after the last line of the file, when the progress line
-	 * is no longer on the terminal */
+	/* the messages; they are printed at the end, when the progress line is no longer on the
+	 * terminal */
 	struct buf text;
 };
 
@@ -231,8 +231,8 @@ static int open_input(const char *path, FILE **ret, double *written_at, struct e
 	return 0;
 }
 
-/* Returns an error for a URL if the source reads files, and for a file if the source reads a URL.
- * The error does not contain the URL, which may contain a password. */
+/* Checks that `path` is a URL if the source reads a URL, and a file if the source reads files. The
+ * error message does not contain the URL, which may contain a password. */
 static int check_input(const struct import_source *source, const char *path, struct err *e)
 {
 	bool url = strstr(path, "://");

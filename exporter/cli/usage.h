@@ -29,7 +29,7 @@ int usage_error(const char *command, const char *text);
  * that `word` was probably meant as the value of this option. */
 int usage_argument(const char *command, const char *word, const char *flag);
 
-/* Prints that `word` may not follow the command, or, if `word` is NULL, that a word is missing.
+/* Prints that `word` may not follow the command. If `word` is NULL, prints that a word is missing.
  * Then prints the words that may follow (`accepted`). */
 int usage_word(const char *command, const char *word, const char *(*accepted)(size_t i));
 

@@ -129,8 +129,8 @@ static bool set_protocols(struct download *d)
 	       set(d->curl, REDIR_PROTOCOLS, HTTP_AND_HTTPS) == CURLE_OK;
 }
 
-/* Sets the options for all transfers. If libcurl does not know one of the options in the long
- * condition below, it is too old, and this is an error. */
+/* Sets the options for all transfers. Returns an error if libcurl is too old to know one of the
+ * options in the long condition below. */
 static int set_options(struct download *d, struct err *e)
 {
 	const struct download_options *o = d->options;
@@ -153,7 +153,7 @@ static int set_options(struct download *d, struct err *e)
 		(o->ca_file && set(c, CURLOPT_CAINFO, o->ca_file)))
 		return err_set(e, -ENOSYS, "this libcurl is too old: 7.61 is needed");
 	/* ca_file must replace all certificates that the system trusts. Most builds of libcurl also
-	 * trust a folder of certificates, so remove that. Ignore an error, because a TLS library
+	 * trust a folder of certificates, so remove this folder. Ignore an error: a TLS library
 	 * without such folders refuses the option. */
 	if (o->ca_file)
 		set(c, CURLOPT_CAPATH, NULL);

@@ -9,8 +9,8 @@
 
 #include "collectors/base/mem.h"
 
-/* Values of CURLcode that some headers do not have. OLD_PEER_FAILED: the code that libcurl before
- * 7.62 returns for a certificate that is not trusted. */
+/* Values of CURLcode that some versions of curl.h do not define. OLD_PEER_FAILED: the code that
+ * libcurl before 7.62 returns for a certificate that is not trusted. */
 #define OLD_PEER_FAILED 51
 #define PROXY_FAILED    97
 

@@ -13,10 +13,12 @@ struct link_local_answer {
 	size_t len;
 };
 
-/* `data` contains all bytes that were received so far. `ended` is true when the peer has closed the
- * connection. Returns 0 when more bytes are needed: call it again with all bytes. Returns 1 when
- * the response is complete; a chunked body was then decoded within `data`, so do not call it again
- * with these bytes. Returns -EBADMSG for a truncated response, and for bytes that are not HTTP. */
+/* Reads the response in `data`, which contains all bytes that were received so far. `ended`: true =
+ * the peer has closed the connection. Returns:
+ * - 0: more bytes are needed. Call it again with all bytes.
+ * - 1: the response is complete. A chunked body was decoded within `data`, so do not call it again
+ *   with these bytes.
+ * - -EBADMSG: the response is truncated, or is not HTTP. */
 int link_local_http_read(char *data, size_t len, bool ended, struct link_local_answer *ret);
 
 #endif

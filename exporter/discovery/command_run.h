@@ -16,10 +16,10 @@ struct command_run {
 	char *labels; /* JSON; NULL = no labels; freed by command_run_done */
 };
 
-/* Finds the job name and the facts of a command. The result is the same as if the finder of a
- * server had found the command while it runs. The name comes from the options and environment
- * variables of this program, from the file of --jobs.rules, or from the batch or workflow system in
- * which this program runs. If none of them gives a name, the name of the command's program is used.
+/* Finds the job name and the facts of a command. A server that found the running command would get
+ * the same result (finder.h). The name comes from the options and environment variables of this
+ * program, from the file of --jobs.rules, or from the batch or workflow system in which this
+ * program runs. If none of them gives a name, the name of the command's program is used.
  *
  * Always fills `ret`, even when it returns an error. If the rules have a mistake, they are ignored
  * and the error is returned. No other thread may change the environment during the call. */

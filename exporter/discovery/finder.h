@@ -7,10 +7,9 @@
  * The run to which a process belongs:
  *
  * - A process that names no job belongs to the run of its ancestors.
- * - A process that names the same run as one of its ancestors belongs to that run, even if the
- *   processes between the two belong to another run. If a batch or workflow system gives its runs
- *   numbers, all processes that name the same number belong to one run, even without a common
- *   ancestor.
+ * - A process that names the same run as one of its ancestors belongs to that run, even if a
+ *   process between the two belongs to another run. Processes that name the same run number of a
+ *   batch or workflow system belong to one run, even without a common ancestor.
  * - A process that names another job than its ancestors begins a run inside their run. The usage of
  *   the inner run counts for the outer run, too.
  * - A worker process that changes its title (its command line) with each task has one run per
@@ -75,7 +74,7 @@ struct announced_run {
 int finder_announce(struct finder *f, const struct host *host, const struct announcement *a,
 	struct announced_run *ret, struct err *e);
 
-/* Declares a process as a helper: from now on, its usage and that of its descendants do not count
+/* Declares a process as a helper: the usage of the process and of its descendants no longer counts
  * for any run. -ESRCH: no such process, or a thread. -ENOSPC: too many helpers. */
 int finder_declare_helper(struct finder *f, const struct host *host, pid_t pid, struct err *e);
 

@@ -294,8 +294,8 @@ static bool read_network(const struct host *h, pid_t pid, char *ret, size_t size
 
 /* Returns true if the process uses the network of the machine. Pods of DaemonSets often do, and
  * pods of Jobs do not. The network of the machine is that of process 1. If it cannot be read, the
- * parent's network is compared: the parent of a pod's first process is outside of the pod. Returns
- * false if a network is unknown. */
+ * network of the parent is used instead, because the parent of a pod's first process is outside of
+ * the pod. Returns false if a network is unknown. */
 static bool on_host_network(const struct host *h, const struct booked_process *p)
 {
 	char its[64], machine[64]; /* network namespaces: "net:[4026531840]" */
@@ -313,8 +313,8 @@ static bool is_pause(struct slice command_line)
 	return slice_is(identify_program(command_line), "pause");
 }
 
-/* Returns true if the process or one of its ancestors belongs to a run. The process then belongs to
- * this run. */
+/* Returns true if the process belongs to a run: the process itself or one of its ancestors is in
+ * the run. */
 static bool is_within_a_run(const struct finder *f, const struct booked_process *p)
 {
 	for (size_t steps = 0; p && steps < PROCESS_BOOK_MAX; steps++) {

@@ -477,8 +477,8 @@ static void take_groups(struct rule_matching *m, const pcre2_code *code, pcre2_m
 		const unsigned char *row = table + i * size;
 		size_t group = (size_t)(row[0] << 8 | row[1]);
 
-		/* Skip a group that ends before it starts, which a pattern with \K in a lookaround
-		 * can cause. */
+		/* Skip a group that ends before it starts. A pattern with \K in a lookaround can
+		 * cause this. */
 		if (at[2 * group] == PCRE2_UNSET || at[2 * group + 1] < at[2 * group])
 			continue;
 		m->groups.group[m->groups.n].name = (const char *)row + 2;

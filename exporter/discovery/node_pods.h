@@ -32,8 +32,8 @@ struct node_pod {
 	 * In a namespace of Kubernetes itself, such as kube-system, only the form of a CronJob's
 	 * pods counts. */
 	bool of_job;
-	/* true = the pod's name has the form that a CronJob gives to its pods, which a DaemonSet's
-	 * pods cannot have */
+	/* true = the name of the pod has the form of a CronJob's pods, which no pod of a DaemonSet
+	 * has */
 	bool of_cron_job;
 	/* true = an exporter in the pod records the pod's run. node_pods.c neither sets nor reads
 	 * this member; its callers do. */
@@ -45,9 +45,9 @@ struct node_pods;
 struct node_pods *node_pods_new(void);
 void node_pods_free(struct node_pods *p); /* NULL does nothing */
 
-/* Returns true if this machine is a Kubernetes node, that is, if it has the folder of the pods'
- * logs. Otherwise it is not worth reading the control groups of processes. Checks the folder at
- * most once a minute. */
+/* Returns true if this machine is a Kubernetes node: it has the folder of the pods' logs. On any
+ * other machine, the control groups of processes need not be read. Checks the folder at most once a
+ * minute. */
 bool node_pods_here(struct node_pods *p, const struct host *h);
 
 /* Finds the pod to which a control group belongs. Returns NULL if it belongs to no pod, or if the

@@ -1,5 +1,5 @@
-/* The thread works in rounds. In each, it finds the runs that were not sent yet ("waiting runs"),
- * posts them, and marks them as sent. */
+/* The thread works in rounds. In each round, it finds the runs that were not sent yet ("waiting
+ * runs"), posts them, and marks them as sent. */
 #include "exporter/forward/forwarder.h"
 
 #include <errno.h>
@@ -148,9 +148,10 @@ static bool is_busy(const struct http_response *a)
 }
 
 /* Sends the first runs of `d` in one request. Marks the runs that the receiver took or refused as
- * sent. Returns 0 if there was such a run, and 1 if the receiver decided about no run. Returns a
- * negative errno if the receiver is busy, or after another failure. If the result is not 0, `e`
- * contains the reason. */
+ * sent. Returns:
+ * - 0: there is such a run.
+ * - 1: the receiver decided about no run; `e` contains the reason.
+ * - a negative errno: the receiver is busy, or another failure; `e` contains the reason. */
 static int deliver(struct forwarder *f, struct delivery *d, struct err *e)
 {
 	AUTO(arena_done) struct arena arena = {0};

@@ -55,7 +55,7 @@ int run_message_check_numbers(const struct run *r, struct err *e);
 #define RUN_MESSAGE_EARLY_SECONDS 300
 
 /* Returns -EINVAL when the run begins or ends more than RUN_MESSAGE_EARLY_SECONDS in the future, or
- * when it is so old that the history would remove it at once. `now` is in seconds since 1970 UTC.
+ * when it is older than the history keeps runs. `now` is in seconds since 1970 UTC.
  * `retention_seconds` 0 = runs of any age are kept. */
 int run_message_check_age(const struct run *r, double now, double retention_seconds, struct err *e);
 

@@ -20,10 +20,10 @@ struct made_run {
  * of the run. Do not move `*m` afterwards, because m->run points into it. */
 void made_run_begin(struct made_run *m, const char *source);
 
-/* Each function sets one statistic of a column: the total growth of a counter (made_run_total), or
- * the largest value or the mean of a value that can fall, such as memory in use. A number that is 0
- * or less counts as unknown, because the programs that wrote the input write 0 for a number that
- * they did not measure. */
+/* Each function sets one statistic of a column. made_run_total: the growth of a counter.
+ * made_run_peak, made_run_mean: the largest value and the mean of a value that can fall, such as
+ * memory in use. A number that is 0 or less counts as unknown, because the programs that wrote the
+ * input write 0 for a number that they did not measure. */
 void made_run_total(struct made_run *m, const char *column, double sum);
 void made_run_peak(struct made_run *m, const char *column, double most);
 void made_run_mean(struct made_run *m, const char *column, double mean);
@@ -50,8 +50,8 @@ void made_run_of_system(struct made_run *m, const char *system, struct slice run
 int made_run_job(struct made_run *m, const struct import_input *in, struct slice name,
 	struct slice space, struct slice cluster, struct err *e);
 
-/* Computes the id of the run from its source, its job and the `n` texts, so that a second import of
- * the same input gives the run the same id. Call it after made_run_job. */
+/* Computes the id of the run from its source, its job and the `n` texts. A second import of the
+ * same input thus gives the run the same id. Call it after made_run_job. */
 void made_run_identify(struct made_run *m, const struct slice *texts, size_t n);
 
 /* Passes the run to the sink. If its outcome is unknown, in->outcome is used; if that is NULL, the

@@ -1,6 +1,5 @@
-/* Reads a trace file of Nextflow, with a row for each attempt of a task. Numbers have units, and
- * those of sizes are powers of 1024. With trace.raw, numbers have no units: they are bytes and
- * milliseconds. */
+/* Reads a trace file of Nextflow, with a row for each attempt of a task. Numbers have units; 1 KB
+ * is 1024 bytes. With trace.raw, numbers have no units: they are bytes and milliseconds. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -129,8 +128,8 @@ static int read_row(void *context, const struct text_table *t, const struct impo
 	if (code)
 		return code;
 	read_use(&m, t);
-	/* The hash of a task is the same when the task is repeated with the same input, so the id
-	 * also contains the time at which the task was submitted. */
+	/* A task that is repeated with the same input has the same hash. The id therefore also
+	 * contains the time at which the task was submitted. */
 	const struct slice same[] = {table_field(t, "hash"),
 		{submitted, double_text(submitted, isnan(submit) ? m.run.ended_at : submit)}};
 

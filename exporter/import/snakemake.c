@@ -1,6 +1,6 @@
 /* Reads a benchmark file of Snakemake, in TSV or JSON lines, with a row for each repetition of a
- * rule. Snakemake writes it only after a success, and it contains no times of day. The time of the
- * last write to the file is therefore used as the end of the runs. */
+ * rule. Snakemake writes the file only after a success. The file contains durations, but no times
+ * of day. The time of the last write to the file is therefore used as the end of the runs. */
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -65,8 +65,8 @@ static int give(const struct snakemake_row *b, const struct import_input *in, ui
 	made_run_of_system(&m, "snakemake", (struct slice){0});
 	m.run.outcome = OUTCOME_SUCCEEDED;
 	made_run_times(&m, NAN, isnan(in->written_at) ? in->now : in->written_at, number[SECONDS]);
-	/* Prefer PSS, because RSS counts memory that several processes share once for each of
-	 * them. */
+	/* Prefer PSS to RSS: if several processes share memory, RSS counts it once for each
+	 * process. */
 	made_run_peak(&m, "memory_peak_bytes",
 		(number[MAX_PSS] > 0 ? number[MAX_PSS] : number[MAX_RSS]) * MIB);
 	made_run_peak(&m, "memory_rss_bytes", number[MAX_RSS] * MIB);

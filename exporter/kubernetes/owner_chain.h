@@ -30,8 +30,8 @@ struct pod_id {
 };
 
 enum pod_class {
-	/* It is unknown whether the pod is a job, because it has no owner, or because the kind of
-	 * its owner does not show it. The pod's own name is used. */
+	/* It is unknown whether the pod is a job: it has no owner, or an owner whose kind does not
+	 * show it. The name of the pod itself is used. */
 	POD_AS_NAMED,
 	POD_IS_JOB,
 	POD_IS_SERVICE, /* owned by a Deployment, a StatefulSet, a DaemonSet or the node itself */

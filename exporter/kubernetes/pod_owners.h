@@ -1,6 +1,6 @@
 /* A thread that asks the Kubernetes API which objects own the pods of this node, and a table of its
  * answers. The kind of the owner shows whether the pod is a job, and the owner's name becomes the
- * name of the job. Callers never block until the thread has an answer.
+ * name of the job. A caller does not block: while there is no answer, it calls again later.
  *
  * - The thread requests each pod once, and then its owners (owner_chain.h). After the first 100
  *   requests, it sends at most 5 requests a second, like Kubernetes' own clients (client-go).
@@ -10,8 +10,8 @@
  *   logged.
  * - While the API does not answer or refuses requests, pods are named without the API. The thread
  *   tries again after a second, then after growing pauses of up to 5 minutes. Pods for which a
- *   request failed are requested after all others. If a request for such a pod fails again although
- *   the API answered for other pods meanwhile, the thread gives this pod up. */
+ *   request failed are requested after all others. If the request for such a pod fails again, and
+ *   the API has answered for other pods in between, the thread gives up this pod. */
 #ifndef EXPORTER_KUBERNETES_POD_OWNERS_H
 #define EXPORTER_KUBERNETES_POD_OWNERS_H
 
@@ -33,8 +33,8 @@ struct options;
 struct pod_owners;
 
 /* Starts the thread. If the API cannot or must not be used, sets `*ret` to NULL and returns 0. The
- * conditions: this program runs in Kubernetes and can read its token; --kubernetes.api and
- * --jobs.recognise are set; --jobs.pod is not set. */
+ * API is used if this program runs in Kubernetes and can read its token, if --kubernetes.api and
+ * --jobs.recognise are set, and if --jobs.pod is not set. */
 int pod_owners_start(struct pod_owners **ret, const struct options *o, struct err *e);
 
 /* Like pod_owners_start, but with a replacement for the API. For tests. */

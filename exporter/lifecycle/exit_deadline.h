@@ -23,10 +23,11 @@ struct exit_plan {
 	void *context; /* for use by `last` */
 };
 
-/* Call it when the program begins to exit. Starts a thread that waits for EXIT_DEADLINE_SECONDS,
- * then logs an error and calls exit_deadline_leave. When all other threads have ended in time, call
- * exit_deadline_reached, which stops this thread. Copies `*l`. If there is no historian, or if the
- * thread cannot be started, returns NULL, and the exit has no time limit. */
+/* Starts a thread that limits the time of the exit: after EXIT_DEADLINE_SECONDS, the thread logs an
+ * error and calls exit_deadline_leave. Call it when the program begins to exit. When all other
+ * threads have ended in time, call exit_deadline_reached, which stops this thread. Copies `*l`.
+ * NULL = the exit has no time limit, because there is no historian, or because the thread cannot be
+ * started. */
 struct exit_deadline *exit_deadline_begin(const struct exit_plan *l);
 void exit_deadline_reached(struct exit_deadline *l); /* NULL does nothing */
 

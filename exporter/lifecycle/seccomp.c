@@ -69,8 +69,8 @@ static const uint32_t forbidden[] = {
 #define REFUSE            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
 #define UNKNOWN           BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS)
 
-/* Loads the low half of an argument of the system call, which has 64 bits (little endian). For an
- * int, this half is the whole value. */
+/* Loads the low half of the i-th argument of the system call. An argument has 64 bits (little
+ * endian). If it is an int, its low half is the whole value. */
 #define LOW_HALF(i) FIELD(args[i])
 
 /* Flags of clone(2) that create namespaces. Most exploits that gain root begin with a user

@@ -23,9 +23,9 @@ const char *shutdown_wait(struct app *app, const sigset_t *signals);
  * `signals` ends the wait. Call it while the HTTP server and the sampler still run. */
 void shutdown_linger(struct app *app, const sigset_t *signals);
 
-/* Marks the open runs of this server as interrupted if it ends together with its pod (--jobs.pod,
- * --exit-with-job), because no later server can continue them. Call it once, after the sampler has
- * stopped or hangs, and before the historian stops. */
+/* If this server ends together with its pod (--jobs.pod, --exit-with-job), marks its open runs as
+ * interrupted: no later server can continue them. Call it once, after the sampler has stopped or
+ * hangs, and before the historian stops. */
 void shutdown_close_runs(struct app *app, const struct identity *self);
 
 #endif

@@ -1,7 +1,6 @@
 /* Implements --security.user: a server that starts as root, to get its capabilities, then continues
- * as another user. As root, it could write to the memory of every process and, below
- * /proc/PID/root, to the files of every process. A filter of system calls cannot forbid such
- * writes, because it does not see paths. */
+ * as another user. As root, the server could write to the memory and to the files (/proc/PID/root)
+ * of every process. A filter of system calls cannot forbid this, because it does not see paths. */
 #ifndef EXPORTER_LIFECYCLE_SWITCH_USER_H
 #define EXPORTER_LIFECYCLE_SWITCH_USER_H
 

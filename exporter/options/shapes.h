@@ -1,6 +1,6 @@
-/* The forms that the texts of options may have. The form is checked when the option is read, so
- * that a typing error stops the program at its start instead of making a request fail a day
- * later. */
+/* The forms that the texts of options may have. The form is checked when the option is read, so a
+ * typing error stops the program at its start. Otherwise the error might show only in a request a
+ * day later. */
 #ifndef EXPORTER_OPTIONS_SHAPES_H
 #define EXPORTER_OPTIONS_SHAPES_H
 

@@ -104,8 +104,8 @@ static struct known_job *known(struct history_reader *r, const char *key)
 
 /* ---- runs ---- */
 
-/* Adds a run from the remote store to the history, and marks it as sent to both kinds of receivers,
- * so that it is not sent again. */
+/* Adds a run from the remote store to the history. Marks the run as sent to both kinds of
+ * receivers, so that this program does not send it again. */
 static int add_run(struct history *h, const struct run *r, struct err *e)
 {
 	int code = history_run_add(h, r, e);
@@ -256,7 +256,7 @@ static size_t changed(struct history_reader *r, struct store_job *job, size_t n)
 }
 
 /* Lists the jobs with runs in the window, and reads these runs. `all`: true = the window covers the
- * whole store, so only jobs whose number of runs has changed are read. */
+ * whole store, and only the jobs whose number of runs has changed are read. */
 static int read_window(struct history_reader *r, const struct store_window *w, bool all,
 	struct err *e)
 {

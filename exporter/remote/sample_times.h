@@ -4,8 +4,8 @@
  *
  * The time of a run is its end in milliseconds. If another run already has this time, a hash of the
  * run's id chooses another millisecond of the same second. The newest SAMPLE_TIMES_MAX times are
- * remembered, in memory only. As long as its time is remembered, a run that is sent again gets the
- * same time again. */
+ * kept, in memory only. If a run is sent again, and its time is among them, it gets the same
+ * time. */
 #ifndef EXPORTER_REMOTE_SAMPLE_TIMES_H
 #define EXPORTER_REMOTE_SAMPLE_TIMES_H
 

@@ -22,7 +22,8 @@ enum field {
 };
 
 #define NAME_MAX_BYTES 96
-/* the texts of the run, the name of the series, and the five labels that each series has */
+/* maximum number of labels of a series: the texts of the run, the name of the series, and the five
+ * labels of every series */
 #define LABELS_MAX (RUN_TEXTS_MAX + 6)
 
 struct label {

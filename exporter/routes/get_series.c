@@ -42,8 +42,8 @@ static json_t *phases_json(const struct phases *phases)
 	return array;
 }
 
-/* Writes the answer. Each number is written as text immediately, because a JSON document of all
- * numbers would need ten times as much memory. */
+/* Writes the answer. Each number is written to `out` as text. To collect the numbers in a JSON
+ * document first would need ten times as much memory. */
 static void write_answer(struct buf *out, const struct run *run, const struct series_passes *read)
 {
 	json_t *about = run_json(run), *phases = phases_json(&read->phases);

@@ -8,8 +8,8 @@
 #include "exporter/answers/series_csv.h"
 #include "exporter/answers/series_view.h"
 
-/* Number of samples that are in memory at the same time. With all samples in memory besides the
- * answer, the route would take twice as much memory. */
+/* Number of samples that are in memory at the same time. The answer is in memory, too. If all
+ * samples were, the route would take twice as much memory. */
 #define BLOCK 4096
 
 static const char *format_choice(size_t i)

@@ -76,8 +76,8 @@ static int reply_batch(struct reply *r, const struct run_addition *a)
 	return reply_json(r, 200, o);
 }
 
-/* Adds the runs to the history. Replies only when they are on disk, because the sender then marks
- * them as sent. */
+/* Adds the runs to the history. Replies only when the runs are on disk, because the sender marks
+ * them as sent after the reply. */
 static int keep_runs(struct app *app, const struct run_batch *batch, struct arena *arena,
 	struct reply *r)
 {
@@ -94,8 +94,8 @@ static int keep_runs(struct app *app, const struct run_batch *batch, struct aren
 	return reply_json(r, a.known[0] ? 200 : 201, told_json(batch->told, a.known[0]));
 }
 
-/* If the client's token is that of a namespace (args->only_space), puts runs without a namespace
- * into that namespace, and refuses runs of other namespaces. */
+/* For a client with the token of a namespace (args->only_space): puts runs without a namespace into
+ * that namespace, and refuses runs of other namespaces. */
 static void take_spaces(const struct arguments *args, const struct run_batch *batch,
 	struct arena *arena)
 {

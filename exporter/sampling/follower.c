@@ -43,8 +43,8 @@ static struct followed *find_followed(struct follower *f, const char *run_id)
 	return NULL;
 }
 
-/* Returns true for a run that this thread must follow: another exporter on this machine records it
- * and is alive. For other runs, the finder continues the run, or upkeep closes it. */
+/* Returns true for a run that this thread must follow: another exporter on this machine records the
+ * run and is alive. Any other run is continued by the finder or closed by upkeep. */
 static bool is_here(const struct follower *f, const struct open_run *r)
 {
 	const struct run_root *here = &f->self->here;

@@ -46,8 +46,8 @@ void job_advice_done(struct job_advice_table **table); /* for AUTO; drops the re
  * the JOBS_MAX newest jobs. `t` may be NULL. */
 const struct job_advice *job_advice_find(const struct job_advice_table *t, const char *job_name);
 
-/* Returns the set of the codes of a job's warnings, as warnings_codes does. A job without a
- * recommendation (also `j` NULL) has only the warning WARNING_NOT_SIZED. */
+/* Returns the set of the codes of a job's warnings, as warnings_codes does. If the job has no
+ * recommendation, or if `j` is NULL, the only warning is WARNING_NOT_SIZED. */
 uint32_t job_advice_codes(const struct job_advice *j);
 /* Does the same as job_advice_codes for the job of this name in `t`. `t` may be NULL. */
 uint32_t job_advice_warnings(const struct job_advice_table *t, const char *job_name);

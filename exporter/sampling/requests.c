@@ -105,7 +105,7 @@ static void withdraw(struct sampler *s, const struct sampler_request *r)
 	*at = r->next;
 }
 
-/* Returns the CPU time of the sampler thread in nanoseconds. If it does not grow, the thread
+/* Returns the CPU time of the sampler thread in nanoseconds. If this time does not grow, the thread
  * probably hangs in a file. */
 static int64_t used_ns(const struct sampler *s)
 {
@@ -223,8 +223,8 @@ static bool is_awaited(struct sampler *s, struct sampler_request *r)
 	return ret;
 }
 
-/* Starts to follow a run. If the caller has given up meanwhile, concludes the run at once, because
- * no one would report its end. */
+/* Starts to follow a run. If the caller has given up meanwhile, concludes the run immediately,
+ * because the caller would not report its end. */
 static void do_follow(struct sampler *s, struct sampler_request *r)
 {
 	struct follow_request *f = (struct follow_request *)(void *)r;

@@ -196,8 +196,8 @@ void sampler_write_rows(struct sampler *s, const struct snapshot *snapshot, cons
 		historian_samples(s->app->historian, rows, n);
 }
 
-/* Returns the CPU time in nanoseconds that this thread, and the threads that read files for it,
- * have used so far. */
+/* Returns the CPU time, in nanoseconds, of this thread and of the threads that read files for
+ * it. */
 static uint64_t look_clock(const struct sampler *s)
 {
 	return process_thread_clock() + tree_waits(s->host.proc).worked_ns;

@@ -35,7 +35,7 @@ struct job_rules; /* exporter/discovery/job_rules.h */
  * This function owns `take` from then on, and frees it if the start fails. */
 int sampler_start(struct sampler **ret, struct app *app, struct job_rules *take, struct err *e);
 
-/* Makes the thread take a last sample, waits without a time limit until it has ended, and frees
+/* Makes the thread take a last sample and end, waits for its end without a time limit, and frees
  * `s`. */
 void sampler_stop(struct sampler *s);
 pthread_t sampler_thread(const struct sampler *s);
@@ -48,14 +48,14 @@ pthread_t sampler_thread(const struct sampler *s);
 /* Returns a snapshot of all collectors that is at most max_age_seconds old. The caller owns one
  * reference and drops it with shared_drop(&s->shared). Any thread.
  *
- * The sampler ticks immediately if the newest snapshot is too old. It also does if a run began, was
- * concluded or lost its root process after that snapshot. If several threads call this function at
- * the same time, they share one tick. If the tick takes longer than timeout_seconds, returns the
+ * The sampler ticks immediately if the newest snapshot is too old. It also ticks if a run began,
+ * was concluded or lost its root process after that snapshot. If several threads call this function
+ * at the same time, they share one tick. If the tick takes longer than timeout_seconds, returns the
  * newest snapshot of any age. NULL = there is no snapshot yet.
  *
- * All scrapes together may cost at most a tenth of a CPU. After a tick that took 0.1 s, the next
- * one is at least SAMPLER_TICKS_APART x 0.1 s later, even if max_age_seconds is less. With
- * max_age_seconds 0, there is no such limit. */
+ * If max_age_seconds is above 0, all scrapes together cost at most a tenth of a CPU: a tick that
+ * took 0.1 s is followed by a tick at least 1 s later (SAMPLER_TICKS_APART x 0.1 s), even if the
+ * snapshot is then too old. */
 #define SAMPLER_TICKS_APART 10
 
 struct snapshot *sampler_scrape(struct sampler *s, double max_age_seconds, double timeout_seconds);

@@ -5,8 +5,8 @@
  * - Over the Unix socket: root, and the user who runs the exporter.
  * - Over TCP, with --web.changes-token-file: only clients that send the token in that file.
  * - Over TCP, without that file: users of --web.config.file. With --web.allow-changes, also every
- *   client whose Host header names this machine (host_header.h). Both are refused if the request
- *   comes from a web page of another site. This prevents CSRF and DNS rebinding.
+ *   client whose Host header names this machine (host_header.h). Requests of both are refused if
+ *   they come from a web page of another site. This prevents CSRF and DNS rebinding.
  * - Over TCP, a client that sends the token of a namespace (--web.namespace-tokens) may always post
  *   runs of this namespace, and make no other change. */
 #ifndef EXPORTER_SITE_CHANGE_H

@@ -45,7 +45,7 @@ struct exposition_words {
 };
 extern const struct exposition_words exposition_words[];
 
-/* Metrics that tell for each collector whether its last reading succeeded, and how long it took.
+/* Metrics about each collector: whether its last reading succeeded, and how long the reading took.
  * They are made from the blocks of a snapshot. */
 enum { HEALTH_SUCCESS, HEALTH_DURATION, HEALTH_N_METRICS };
 extern const struct metric exposition_health[HEALTH_N_METRICS];
@@ -63,8 +63,8 @@ void exposition_heads_done(struct exposition_heads *h); /* for AUTO(exposition_h
 
 /* Writes the metric families of the snapshot in the order of its blocks, then those of
  * exposition_health. `filter` NULL = all families. `heads` caches texts between calls; use one
- * cache for each format. If the snapshot has other collectors than the last one, the cache is
- * rebuilt. */
+ * cache for each format. The cache is rebuilt if the snapshot has other collectors than that of the
+ * last call. */
 void exposition_write(struct buf *out, const struct snapshot *s, enum exposition_format format,
 	const struct exposition_filter *filter, struct exposition_heads *heads);
 

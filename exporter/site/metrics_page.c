@@ -145,8 +145,8 @@ static void send_snapshot(struct site *s, const struct http_request *r,
 	bool all = filter->n_collect + filter->n_exclude + filter->n_name == 0;
 
 	ret->negotiated = true;
-	/* When memory is short, refuse a scrape with a filter, because it needs a body of its own,
-	 * while all scrapes without a filter share one body. */
+	/* When memory is short, refuse a scrape with a filter. It needs a body of its own. All
+	 * scrapes without a filter share one body. */
 	if (!all && memory_budget_is_short(0)) {
 		reply_error(&error, 503, "overloaded",
 			"there is no memory left to filter metrics: request all of them, or try "

@@ -1,7 +1,7 @@
 /* Bodies of HTTP responses, and a cache of the bodies of /metrics. A body is immutable and shared
  * by all connections that send it. It is freed when its last reference is dropped. The cache stores
  * one body for each format, made from the newest snapshot, and its compressed copy. Concurrent
- * scrapes thus render and compress it only once. Any thread. */
+ * scrapes thus render and compress a snapshot only once. Any thread. */
 #ifndef EXPORTER_SITE_RENDERED_CACHE_H
 #define EXPORTER_SITE_RENDERED_CACHE_H
 

@@ -37,8 +37,8 @@ static void add_head(struct buf *out, const char *title)
 	buf_adds(out, "</style>\n</head>\n");
 }
 
-/* Removes all members that are null from an array of objects and from what they contain, because an
- * absent member has the same meaning. */
+/* Removes all members that are null from an array of objects, at any depth. An absent member has
+ * the same meaning. */
 static void drop_nulls(json_t *v)
 {
 	void *next;

@@ -1,6 +1,6 @@
-/* A report is one HTML file about a run. People can mail it, keep it or attach it. It contains as
- * HTML and SVG, which need no JavaScript: the recommendation, how much of the request was used, and
- * the charts. It also contains the JSON answers of the routes, with a script that adds sortable
+/* A report is one HTML file about a run. People can mail it, keep it or attach it. It contains the
+ * recommendation, the used part of the request and the charts. These are HTML and SVG, which need
+ * no JavaScript. It also contains the JSON answers of the routes, with a script that adds sortable
  * tables and converts times to the reader's time zone. It loads no other files. Its
  * Content-Security-Policy contains the hashes of its own script and style, and allows nothing
  * else. */

@@ -200,8 +200,8 @@ bool site_disk_may_hang(const struct site *s)
 
 void site_no_answer(struct site *s, struct http_answer *ret)
 {
-	/* Make the historian write now, even if it has nothing to write, so that it notices that
-	 * the disk does not answer. */
+	/* Make the historian write now, even if it has nothing to write. It then notices that the
+	 * disk does not answer. */
 	historian_flush(s->app->historian, 0);
 	site_refusal(ret, 503, "overloaded", "the history's disk does not answer; try again later");
 }
@@ -408,13 +408,13 @@ enum site_way site_way_of(const struct http_request *r)
 }
 
 /* Returns true when the Host header of a request must be checked (host_header.h):
- * - A request to a loopback address may come from a browser with an attacker's page, so it is
- *   checked.
- * - Requests to other addresses may use various names for this machine, so they are checked only
- *   with --web.allowed-host.
- * - Requests over a Unix socket, or with TLS, a password or a token are not checked, because they
- *   cannot be an attack by DNS rebinding.
- * - Requests without Host are not checked, because browsers always send Host.
+ * - It is checked for a loopback address: a browser with an attacker's page may have sent the
+ *   request.
+ * - It is checked for other addresses only with --web.allowed-host, because requests may use
+ *   various names for this machine.
+ * - It is not checked for a Unix socket, or with TLS, a password or a token: such a request cannot
+ *   be an attack by DNS rebinding.
+ * - A request without Host is not checked, because browsers always send Host.
  *
  * Changes have their own checks (change.h). */
 static bool host_matters(const struct site *s, const struct http_request *r)

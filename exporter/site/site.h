@@ -56,7 +56,7 @@ struct http_answer {
 struct site;
 struct site *site_new(struct app *app);
 /* Checks the options of the site. Returns -EINVAL when --web.telemetry-path is also the path of a
- * route or a page, because clients could not reach that route or page. */
+ * route or a page, which clients could then not reach. */
 int site_check_options(const struct options *o, struct err *e);
 /* Starts the thread of event streams. Call it before the first request. */
 int site_start(struct site *s, struct err *e);
@@ -83,7 +83,7 @@ void site_refusal(struct http_answer *ret, int status, const char *code, const c
  *
  * Call it only once for each request, and pass the result in r->space. The files with the tokens
  * may change at any time. If the token was removed after the first call, a second call would return
- * false, and the client would seem to have no restriction to its namespace. */
+ * false. The client would then no longer be restricted to its namespace. */
 bool site_token_space(struct site *s, const struct http_request *r, char ret[static JOB_SPACE_MAX]);
 
 /* Decides by the headers whether the body of a request is read. Returns true for a change that this

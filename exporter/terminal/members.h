@@ -27,8 +27,8 @@ static inline const char *member_text(const json_t *o, const char *key)
 	return member_as_text(json_object_get(o, key));
 }
 
-/* Writes the job key (collectors/base/job_key.h) made of the object's job_name, namespace and
- * cluster, and returns it. */
+/* Writes the job key (collectors/base/job_key.h) to `ret` and returns it. The key consists of the
+ * object's job_name, namespace and cluster. */
 static inline const char *member_job(const json_t *o, char ret[static JOB_KEY_MAX])
 {
 	job_key_write(member_text(o, "job_name"), member_text(o, "namespace"),

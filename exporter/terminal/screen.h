@@ -22,10 +22,10 @@ struct screen {
 enum screen_colour { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER, COLOURS };
 extern const char *const screen_colour_name[COLOURS]; /* "auto", "always", "never" */
 
-/* Describes the terminal behind the descriptor `fd`. If `fd` is not a terminal, the width is the
- * environment variable COLUMNS, or else SCREEN_COLUMNS_LEAST. With COLOUR_AUTO, colours are on if
- * `fd` is a terminal, NO_COLOR is empty (https://no-color.org), and TERM is set and is not
- * "dumb". */
+/* Describes the terminal behind the descriptor `fd`. If `fd` is not a terminal, the width is that
+ * of the environment variable COLUMNS, or SCREEN_COLUMNS_LEAST without this variable. With
+ * COLOUR_AUTO, colours are on if `fd` is a terminal, NO_COLOR is empty (https://no-color.org), and
+ * TERM is set and is not "dumb". */
 struct screen screen_of(int fd, enum screen_colour colour);
 
 /* Styles of a text. A style never adds information, so nothing is lost on a screen without

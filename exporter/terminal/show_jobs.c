@@ -83,7 +83,7 @@ static bool any_place(const json_t *jobs)
 	return false;
 }
 
-/* Adds a cell with the saving in a month, or, if that is unknown, of one run. */
+/* Adds a cell with the saving in a month. If it is unknown, adds the saving of one run. */
 static void add_saving(struct grid *g, const json_t *job)
 {
 	double month = member_number(job, "saving_a_month"), run = member_number(job, "saving");
@@ -149,8 +149,8 @@ static void add_savings(struct buf *out, const json_t *jobs)
 	buf_addf(out, " %s a month.\n", member_text(json_array_get(jobs, 0), "currency"));
 }
 
-/* Adds how many jobs the table shows, and, if --limit, --offset or --show leaves out some, how many
- * there are in total. */
+/* Adds how many jobs the table shows. If --limit, --offset or --show leaves out some jobs, also
+ * adds how many there are in total. */
 static void add_count(struct buf *out, const json_t *answer, const struct screen *s, size_t n)
 {
 	double fit = member_number(answer, "total");

@@ -151,7 +151,8 @@ static void add_line(struct buf *out, const struct screen *s, const char *name, 
 	buf_reset(text);
 }
 
-/* Writes the cost of a run now and on the best server, or the price of an hour. */
+/* Writes the cost of a run now and on the best server. If the cost on the best server is unknown,
+ * writes its price of an hour instead. */
 static void add_cost(struct buf *out, const struct screen *s, const json_t *best, double now,
 	const char *as_of)
 {
@@ -321,7 +322,7 @@ static void add_parts(struct buf *out, const json_t *answer, const struct screen
 	add_paste(out, answer, s, r->paste);
 }
 
-/* Writes all parts of the answer except the reasons, with the first row of `rooms` with which they
+/* Writes all parts of the answer except the reasons. Uses the first row of `rooms` with which they
  * fit on the screen. */
 static void add_what_fits(struct buf *out, const json_t *answer, const struct screen *s)
 {

@@ -137,7 +137,7 @@ static void add_link(struct markdown *m, struct slice text, struct slice target,
 }
 
 /* Handles "<" at the start of `s`: adds a link for "<https://...>", and skips a comment or a tag.
- * Returns the length of what was handled; 0 = it is none of these. */
+ * Returns the number of handled bytes; 0 = `s` begins with none of these. */
 static size_t add_angle(struct markdown *m, struct slice s, int depth)
 {
 	size_t end = find_text(s, ">");
@@ -432,8 +432,7 @@ static void add_quote(struct markdown *m, struct slice line)
 	buf_adds(m->out, "</blockquote>\n");
 }
 
-/* If the line begins a comment, skips the comment, which may have several lines, and returns
- * true. */
+/* If the line begins a comment, skips all lines of the comment and returns true. */
 static bool skip_comment(struct slice line, struct scan *lines)
 {
 	struct scan s;

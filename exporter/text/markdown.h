@@ -7,9 +7,8 @@
 #include "collectors/base/buf.h"
 #include "collectors/base/scan.h"
 
-/* A function that appends the URL, not escaped, to which a link with this target must lead. If the
- * target is not served, it appends nothing and returns false, and only the text of the link is
- * shown. */
+/* A function that appends the URL for a link with this target, not escaped. If the target is not
+ * served, it appends nothing and returns false. The text is then shown without a link. */
 typedef bool (*markdown_href)(struct buf *out, struct slice target, const void *context);
 
 /* Appends `text` as HTML. A heading gets the same id as on GitHub, so that links to headings work

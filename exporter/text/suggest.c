@@ -103,8 +103,8 @@ const char *suggest_slip(const char *word, const char *const *names, size_t n)
 	suggest_closest(word, names, n, near);
 	if (!near[0])
 		return NULL;
-	/* The word is a misspelling of the name in two cases: it is a part of the name, or at most
-	 * 1 + n / 3 of its n letters are wrong. */
+	/* The word is a misspelling of the name in two cases: the word is a part of the name, or at
+	 * most 1 + n / 3 of the word's n letters are wrong. */
 	if (strlen(word) > 2 && strcasestr(near[0], word))
 		return near[0];
 	size_t most = 1 + strnlen(word, COMPARED) / 3;

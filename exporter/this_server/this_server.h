@@ -1,6 +1,6 @@
 /* Identifies the cloud server on which this program runs: by options, by DMI (texts in
  * /sys/class/dmi/id) and by the vendors' metadata services. The services are queried in the
- * background, until one has answered, or 3 times (6 times if DMI names the vendor). */
+ * background until one has answered, but at most 3 times, or 6 times if DMI names the vendor. */
 #ifndef EXPORTER_THIS_SERVER_THIS_SERVER_H
 #define EXPORTER_THIS_SERVER_THIS_SERVER_H
 

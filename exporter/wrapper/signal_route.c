@@ -14,8 +14,8 @@
 #include "exporter/wrapper/job_signals.h"
 
 #define STAT_MAX 4096
-/* To find out whether the sender of a signal belongs to the job, at most this many of its ancestors
- * are checked. A sender deeper in the process tree counts as outside of the job. */
+/* Maximum number of ancestors of a signal's sender that are checked, to find out whether the sender
+ * belongs to the job. A sender deeper in the process tree counts as outside of the job. */
 #define GENERATIONS_MAX 10000
 /* Flags of an exiting or killed process (include/linux/sched.h). Their values cannot change,
  * because /proc/PID/stat shows them to programs. */

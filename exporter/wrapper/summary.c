@@ -61,7 +61,7 @@ static void add_share(struct buf *b, const struct screen *s, double share)
 static void add_cpu(struct buf *b, const struct screen *s, const struct run *r)
 {
 	double mean = run_total(r, "cpu_seconds") / r->duration_seconds;
-	/* Use the mean if it is above the peak, which happens if the only sample of a short run
+	/* Use the mean if it is above the peak. This happens if the only sample of a short run
 	 * lasted a little longer than the run. */
 	double most = run_peak(r, "cpu_cores");
 
@@ -102,8 +102,8 @@ static void add_run(struct buf *b, const struct screen *s, const struct run *r)
 	buf_adds(b, " written\n");
 }
 
-/* Adds the command that prints the request in other formats. The format of the system on which this
- * run ran may be wrong, because the next run may be on another system. */
+/* Adds the command that prints the request in other formats. The next run may be on another system
+ * than this run, and then needs another format. */
 static void add_other_formats(struct buf *b, const char *job_name)
 {
 	buf_adds(b, "  Other formats: ");

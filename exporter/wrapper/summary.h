@@ -15,9 +15,9 @@
 void summary_make(struct app *app, const struct run_root *here, const char *run_id,
 	struct buf *ret);
 
-/* Prints the summary on stderr and frees it. A failed write is ignored. A terminal has no time
- * limit. Anything else, such as a pipe, has: this function gives up when nothing could be written
- * for 1 s, because the reader may be waiting for the end of this program. */
+/* Prints the summary on stderr and frees it. A failed write is ignored. There is no time limit if
+ * stderr is a terminal. If it is something else, such as a pipe, this function gives up when
+ * nothing could be written for 1 s: the reader may be waiting for the end of this program. */
 void summary_print(struct buf *summary);
 
 #endif

@@ -126,8 +126,8 @@ struct child_report {
 	bool in_cgroup;
 };
 
-/* In the child: writes the report, executes the command, and, if that fails, writes errno. Both are
- * shorter than PIPE_BUF, so the parent reads each completely or not at all. */
+/* In the child: writes the report and executes the command. If that fails, writes errno. The report
+ * and errno are shorter than PIPE_BUF, so the parent reads each completely or not at all. */
 static _Noreturn void report_and_become(const struct wrapped_job *job, char *const command[],
 	int fd)
 {
@@ -501,8 +501,8 @@ static int run_command(struct app *app, const struct identity *self, const struc
 
 	if (code)
 		return code;
-	/* Forbid core files of the wrapper after fork(2), because before it the job would inherit
-	 * this. */
+	/* Forbid core files of the wrapper only now. The job, which was forked before, must be able
+	 * to have a core file. */
 	privileges_hide_secrets(app->options);
 	follow_job(app, self, run, job);
 	wait_for_end(app, job);

@@ -2,10 +2,11 @@
  * returns its exit code. The exit code is 128+n if signal n ended the command, 127 if the command
  * does not exist, and 126 if it cannot be executed.
  *
- * The job is more important than its record. Unless --strict is given, the job runs even if the
- * history or the web address is not available; the failure is logged. The job inherits the standard
- * streams, other descriptors, environment, working directory, process group and ignored signals of
- * the wrapper's caller unchanged. It inherits nothing that the wrapper itself opened or set.
+ * The job is more important than its record. If the history or the web address is not available,
+ * the failure is logged, and the job runs anyway. Only with --strict it does not run. The job
+ * inherits the standard streams, other descriptors, environment, working directory, process group
+ * and ignored signals of the wrapper's caller unchanged. It inherits nothing that the wrapper
+ * itself opened or set.
  *
  * Signals that are sent to the wrapper are forwarded to the job. Signals of the terminal reach the
  * job directly. A program may signal a whole process group or control group (timeout(1),
