@@ -234,7 +234,7 @@ static void stop_history(const struct exit_plan *l)
 }
 
 /* Stops the HTTP server and the sampler. If an HTTP thread hangs in disk I/O, ends the program
- * immediately, because the steps after this function free memory that such a thread still uses. */
+ * immediately, because the later steps of the exit free memory that such a thread still uses. */
 static void stop_watching(struct http *h, struct exit_deadline *begun, const struct exit_plan *l)
 {
 	int stuck = http_stop(h);

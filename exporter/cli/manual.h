@@ -35,8 +35,7 @@ X("fish", completion_fish)
 /* Returns true when manual_main must be called:
  * - The first argument is the word "manual", "help" or "version".
  * - A flag before the first "--" asks for text, such as --help (option_question). For the command
- *   run, options_read finds such flags instead, because the job's command may have its own
- * --help. */
+ *   run, options_read finds such flags instead: the job's command may have the same flags. */
 bool manual_wanted(int argc, char **argv);
 int manual_main(int argc, char **argv);
 

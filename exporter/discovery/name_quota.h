@@ -1,6 +1,6 @@
 /* Limits the number of different job names, because a job name that changes with each run would
- * make too many time series in Prometheus. There are `max` places. Only runs of names with a place
- * are followed. A place is idle when its name has no active run.
+ * make too many time series in Prometheus. A name needs one of `max` places: only runs of names
+ * with a place are followed. A place is idle when its name has no active run.
  *
  * When all places are taken, a name can only take the place of another name:
  * - If the last run of a name with a place began over JOB_NAME_REST_SECONDS ago, any name may take

@@ -149,7 +149,7 @@ static bool is_busy(const struct http_response *a)
 
 /* Sends the first runs of `d` in one request. Marks the runs that the receiver took or refused as
  * sent. Returns:
- * - 0: there is such a run.
+ * - 0: at least one run was marked.
  * - 1: the receiver decided about no run; `e` contains the reason.
  * - a negative errno: the receiver is busy, or another failure; `e` contains the reason. */
 static int deliver(struct forwarder *f, struct delivery *d, struct err *e)

@@ -389,8 +389,8 @@ static void read_use(struct made_run *m, const struct subject *s, double window_
 		r->started_at >= window_begin ? f[CPU_END] : f[CPU_END] - f[CPU_BEGIN]);
 	made_run_total(m, "disk_read_bytes", f[READ]);
 	made_run_total(m, "disk_written_bytes", f[WRITTEN]);
-	/* A rate is computed over several steps. In a run shorter than this time, a rate includes
-	 * time before or after the run. Leave it out. */
+	/* A rate is computed over several steps. In a run shorter than this time, rates include
+	 * time before or after the run. Leave out the rates of such a run. */
 	if (r->duration_seconds >= RATE_STEPS * r->interval_seconds)
 		made_run_cores(m,
 			(const double[]){f[CORES_P50], f[CORES_P95], f[CORES_P99], f[CORES_MAX]});

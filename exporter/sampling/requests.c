@@ -212,7 +212,8 @@ struct follow_request {
 };
 
 /* Call it at the point of a request after which nothing can hang. The thread that made the request
- * then waits for its end without a timeout. Returns false when that thread has already given up. */
+ * then waits without a timeout until the request is done. Returns false when that thread has
+ * already given up. */
 static bool is_awaited(struct sampler *s, struct sampler_request *r)
 {
 	pthread_mutex_lock(&s->lock);

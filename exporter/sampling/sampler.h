@@ -53,9 +53,9 @@ pthread_t sampler_thread(const struct sampler *s);
  * at the same time, they share one tick. If the tick takes longer than timeout_seconds, returns the
  * newest snapshot of any age. NULL = there is no snapshot yet.
  *
- * If max_age_seconds is above 0, all scrapes together cost at most a tenth of a CPU: a tick that
- * took 0.1 s is followed by a tick at least 1 s later (SAMPLER_TICKS_APART x 0.1 s), even if the
- * snapshot is then too old. */
+ * If max_age_seconds is above 0, all scrapes together cost at most a tenth of a CPU: the snapshot
+ * of a tick that took 0.1 s is used for at least 1 s (SAMPLER_TICKS_APART x 0.1 s), even if
+ * max_age_seconds is less. */
 #define SAMPLER_TICKS_APART 10
 
 struct snapshot *sampler_scrape(struct sampler *s, double max_age_seconds, double timeout_seconds);
