@@ -32,12 +32,13 @@
 /* The shortest interval between samples that --sample.interval accepts, seconds. */
 #define RUN_INTERVAL_LEAST 0.1
 
-/* Slack of comparisons with a duration: a share of the duration, plus seconds. Durations are
- * differences of CLOCK_BOOTTIME, so they stay right when the wall clock is set. The CPU time of a
- * run can still be too large for its duration, for two reasons:
+/* Tolerance when a number is compared with a duration: a share of the duration, plus seconds. A
+ * correct CPU time can look too large for the duration of its run, for three reasons:
  * - chrony can make the clock slower than CPU time by up to 8.3 % (maxslewrate).
- * - Processes of the run may use CPU time between its end and the last reading. The start of a
- *   process that was already running when it was found is known only to 10 ms. */
+ * - Processes of the run may use CPU time between its end and the last reading.
+ * - If a process was already running when it was found, its start is known only to 10 ms.
+ *
+ * Setting the wall clock changes no duration: durations are differences of CLOCK_BOOTTIME. */
 #define RUN_SLACK_SHARE   0.1
 #define RUN_SLACK_SECONDS 1.0
 
@@ -67,8 +68,8 @@ void run_mend_cores(struct run *r);
 int run_plausible_order(const struct run *r, struct err *e);
 
 /* Returns true when ended_at - started_at equals the duration, within the slack above. Also returns
- * true when one of these numbers is unknown. In an interrupted run, ended_at - started_at may be
- * any amount longer than the duration, because nothing measured the rest. */
+ * true when one of these numbers is unknown. For an interrupted run, ended_at - started_at may be
+ * longer than the duration, because the run was not watched until its end. */
 bool run_times_agree(const struct run *r);
 
 /* Returns true when the CPU time of the run is too uncertain for sizing. Two bounds measure the

@@ -44,9 +44,8 @@ const char *run_outcome_told_word(size_t i);
  * rank, weighted). `sum` is the plain sum of the values. For a column that counts growth per
  * interval, `sum` is the total.
  *
- * The last reading of a run lasted no time, because it only corrects the totals. A value that
- * lasted no time counts only in `n`, `sum` and `max`. If no value lasted any time, all values weigh
- * the same. */
+ * The last reading of a run has the weight 0, because it only corrects the totals. A value of
+ * weight 0 counts only in `n`, `sum` and `max`. If all weights are 0, all values weigh the same. */
 struct distribution {
 	uint64_t n; /* number of samples */
 	double mean, min, max, p50, p95, p99, sum;
@@ -88,9 +87,8 @@ struct run {
 	 * attempt and each task of that run is a separate struct run, with the same `system_run`.
 	 * `labels`: a JSON object with that system's labels. */
 	const char *system, *system_run, *labels;
-	/* The run's total of CPU time may include time that processes outside the run used. This is
-	 * the upper bound of that time. NaN = unknown. 0 = the total certainly includes no such
-	 * time. */
+	/* Upper bound of the CPU time of other processes that was counted as CPU time of this run.
+	 * NaN = unknown; 0 = certainly none. */
 	double cpu_foreign_seconds;
 	/* The online CPUs and the memory of the run's machine; NaN = unknown. */
 	double machine_cpus, machine_memory_bytes;

@@ -24,11 +24,11 @@ struct waits {
 	double cpu_seconds;
 	double cpu_share;         /* cpu_seconds / (cpu_seconds + CPU time that the threads used) */
 	double throttled_seconds; /* time in which a CPU quota stopped the threads */
-	/* Time that threads waited for memory, and for storage, divided by the runs' durations.
-	 * The times of all threads are added, so a share can exceed 1. */
+	/* Time that threads waited for memory or for storage, divided by the duration of the runs.
+	 * The waits of all threads are added, so a share can exceed 1. */
 	double memory_share, storage_share;
-	/* Lower bound of the share of the runs' durations in which no thread was running or
-	 * ready. */
+	/* Share of the runs' time in which no thread was running or ready to run. This is a lower
+	 * bound. */
 	double idle_share;
 	enum wait_verdict verdict;
 };

@@ -5,8 +5,8 @@
 
 #include "exporter/core/app.h"
 
-/* Frees everything that no answer has used for 10 minutes, except what was learnt from other jobs,
- * which is small. Any thread. */
+/* Frees every entry that no answer has used for 10 minutes. Keeps what was learnt from other jobs
+ * (neighbourhood.h), because it is small. Any thread. */
 void app_caches_tidy(struct app *app);
 
 /* Frees all caches. Call it after all threads have ended. */

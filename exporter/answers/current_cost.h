@@ -54,10 +54,9 @@ struct current_cost_question {
 void current_cost_of(const struct current_cost_question *q, struct arena *arena,
 	struct current_cost *ret);
 
-/* Returns the server on which the job runs: the server of the newest run whose server is known. A
- * run without a recorded server has the server `here` (this machine) if its host has the same name.
- * If no run has a known server, the result has at least the host of the newest run. Without runs,
- * the result is `here`. */
+/* Returns the server on which the job runs: the server of the newest run whose server is known. If
+ * a run has no recorded server, but its host is this machine, its server is `here`. If no server is
+ * known, only the host of the newest run is returned. Without runs, returns `here`. */
 struct machine current_cost_machine(const struct runs *runs, const struct machine *here);
 
 /* Returns what an ended run has cost on its server; NaN = unknown. Uses only the members catalogue,

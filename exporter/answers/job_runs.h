@@ -50,13 +50,13 @@ int job_runs(struct app *app, const char *job_name, size_t limit, bool open_stat
 int job_runs_of(struct history *h, const char *job_name, size_t limit, bool open_stats,
 	struct arena *arena, struct runs *ret, struct reply *reply, struct err *e);
 
-/* Reads the runs that an answer about a job looks at, newest first, into `arena`. Every answer that
- * sizes the job or forecasts a run calls this function, so that all answers use the same runs.
+/* Reads the runs that are needed to size a job or to forecast a run, newest first, into `arena`.
+ * All answers call this function, so that they use the same runs.
  *
- * `measured` is the number of measured successful runs to read; 0 = PEAKS_SEEN_MAX, as many as a
- * strategy looks at. Reading ends when these runs are found, or after RUNS_PER_SUCCESS times as
- * many runs of any outcome. The second condition limits the memory: a history can keep 100,000 runs
- * of a job (--history.runs-per-job), and a run takes 5 KB.
+ * `measured` is the number of measured successful runs to read; 0 = PEAKS_SEEN_MAX, the most that a
+ * strategy uses. Reading ends when these runs are found, or after RUNS_PER_SUCCESS times as many
+ * runs of any outcome. The second condition limits the memory: a history can keep 100,000 runs of a
+ * job (--history.runs-per-job), and a run takes 5 KB.
  *
  * If all successful runs that were read have about the same memory limit, one older run is added at
  * the end: the newest successful run with another limit (see recommender/sizing/follower.h). */

@@ -235,8 +235,8 @@ static void keep_table(struct neighbourhoods *c, struct neighbourhood_table *t)
 		shared_drop(&old->shared);
 }
 
-/* After a new reading failed, returns the previous table with a new reference, so that answers
- * still work. NULL = there is none. */
+/* Returns the previous table with a new reference, or NULL if there is none. Used when a new table
+ * cannot be made, so that answers still work. */
 static struct neighbourhood_table *hold_previous(struct neighbourhoods *c)
 {
 	struct neighbourhood_table *t;

@@ -26,8 +26,8 @@ struct result {
 struct result *result_new(size_t size);
 
 #define RESULTS_MAX 32
-/* All cached results together take at most RESULTS_BYTES_MAX bytes, or 1/RESULTS_PARTS of the heap
- * (exporter/core/memory_budget.h) if that is less. */
+/* All cached results together take at most RESULTS_BYTES_MAX bytes, and at most an eighth (1 /
+ * RESULTS_PARTS) of the heap (exporter/core/memory_budget.h). */
 #define RESULTS_BYTES_MAX (4u << 20)
 #define RESULTS_PARTS     8
 

@@ -14,8 +14,8 @@ void series_csv_header(struct buf *out, const struct series *s);
 void series_csv_rows(struct buf *out, const struct series *s);
 
 /* Write the format of resource-tracker, the peer of this program. `s` may lack columns: their
- * fields are empty. A sample with duration 0 corrects the sample before it: it gets no row, and its
- * growth is added to the row before. If it is the first sample, it gets a row. */
+ * fields are empty. A sample with duration 0 corrects the sample before it, so it has no row of its
+ * own: its growth is added to the row of that sample. As the first sample, it has a row. */
 void series_csv_peer_header(struct buf *out);
 void series_csv_peer_rows(struct buf *out, const struct series *s);
 
@@ -26,8 +26,8 @@ double series_csv_rounded(double v, int decimals);
  * with NULL, and is in `arena`. */
 const char *const *series_csv_peer_sources(struct arena *arena);
 
-/* How to convert a column of resource-tracker to a column of the history: value in the history =
- * `scale` x value of resource-tracker + `more`. */
+/* Converts a column of resource-tracker to a column of the history: history value = `scale` x
+ * resource-tracker value + `more`. */
 struct peer_column {
 	const char *column;
 	double scale, more;

@@ -65,8 +65,8 @@ static bool any_known(const double *v, size_t n)
 	return false;
 }
 
-/* Returns the shortest interval that gets a rate of its own, in seconds: half of the median
- * interval, as in recommender/stats.c. */
+/* Returns half of the median interval, in seconds. A shorter interval is joined to the next one,
+ * because its rate could be a false peak (recommender/stats.c does the same). */
 static double shortest_interval(const struct series *s, struct arena *arena)
 {
 	double *known = arena_alloc(arena, (s->n + 1) * sizeof *known);

@@ -290,8 +290,8 @@ static void note_far(json_t *notes, struct buf *b, const struct server_answer *s
 	push(notes, b);
 }
 
-/* Adds a note if a short run is billed for much more than its time, because the vendor bills a
- * minimum or in steps. */
+/* Adds a note if a run is billed for much more time than it takes. Such a vendor bills a minimum or
+ * in steps, such as whole hours. */
 static void note_rounded(json_t *notes, struct buf *b, const struct server_answer *s)
 {
 	const struct pick *first = &s->picks.pick[0];

@@ -17,7 +17,7 @@ extern const struct server_cost_gap {
 	const char *priced;
 } server_cost_gaps[SERVER_COST_GAPS];
 
-/* Returns what is doubtful about a price. NULL = nothing. */
+/* Returns words for a sentence: why a price is not reliable. NULL = the price is reliable. */
 const char *server_price_note(const struct pick *p);
 
 /* Returns the continent on which the job runs today. "" = unknown. */

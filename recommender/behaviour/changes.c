@@ -193,9 +193,9 @@ static void find_new_peak(struct findings *f, const struct line *l)
 		l->measure->print(old_words, exp(before)));
 }
 
-/* Estimates the logarithm of the newest value from the runs before it, back to index `from` (the
- * last shift). Uses the input sizes if all are known. `residual` receives the logarithms of the
- * values of these runs, without the effect of their input sizes, sorted. */
+/* Estimates the logarithm of the newest value from the earlier runs, back to index `from` (the last
+ * shift). If all input sizes are known, the estimate depends on the input. Writes the logarithms of
+ * the earlier values to `residual`, sorted. The effect of the input is subtracted from them. */
 static double expected_newest(const struct line *l, size_t from, double residual[TREND_MAX])
 {
 	size_t n = l->n - 1 - from;

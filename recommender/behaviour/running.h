@@ -51,8 +51,8 @@ struct running {
 	 * the peak so far. */
 	double expected_peak_bytes;
 	/* Expected total duration, never below `seconds`. At first it is prospect.expected_seconds.
-	 * As soon as the run has lasted longer than one of the expected durations, it is the median
-	 * of the expected durations above `seconds`. If none is above, it is `seconds`. */
+	 * Once the run has lasted longer than the shortest expected duration, it is the median of
+	 * those expected durations that are above `seconds`. If none is above, it is `seconds`. */
 	double expected_duration_seconds;
 	double expected_end; /* expected time of the end, seconds since 1970 UTC */
 	/* Request / usage so far. 1 = the run uses all that it requested. If no memory was

@@ -33,8 +33,8 @@
 /* How the time of a server is billed. `increment` and `minimum` are seconds; NaN = unknown. */
 struct billing {
 	double increment, minimum;
-	/* true: `minimum` is the least that is billed for the last hour of the clock in which the
-	 * server runs. false: it is the least that is billed for the whole run. */
+	/* true: `minimum` applies to the last clock hour of a run, such as 14:00 to 15:00. false:
+	 * it applies to the whole run. */
 	bool per_clock_hour;
 	double month; /* most billed hours of a month; NaN = no limit is known */
 };

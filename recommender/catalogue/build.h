@@ -1,6 +1,6 @@
-/* Builds a catalogue: add the parts, then call catalogue_finish. The order is free, except that a
- * server comes before its prices, and that servers and benchmarks come before scores. The builder
- * copies all arguments. One thread at a time. */
+/* Builds a catalogue: add the parts, then call catalogue_finish. Add a server before its prices,
+ * and servers and benchmarks before scores. Otherwise the order is free. The builder copies all
+ * arguments. One thread at a time. */
 #ifndef RECOMMENDER_CATALOGUE_BUILD_H
 #define RECOMMENDER_CATALOGUE_BUILD_H
 

@@ -24,11 +24,12 @@ struct added_benchmark {
 struct catalogue_builder {
 	struct arena memory;  /* owns the texts; moved to the catalogue at the end */
 	struct arena scratch; /* owns the keys of the lookup tables */
-	/* `texts` stores each text once. A by_* table finds an added object: it gives the object's
-	 * index in its array below. The keys are ids in by_vendor and by_benchmark, and pairs of
-	 * vendor and id in the other tables. A value is index + 1, and 0 = not added. In by_region
-	 * and by_zone, a value is the index itself, because index 0 is the unknown region or
-	 * zone. */
+	/* `texts` stores each text once. The by_* tables find the index of an added object in its
+	 * array below:
+	 * - by_vendor, by_benchmark: the key is the id. The value is index + 1; 0 = not added.
+	 * - by_server: the key is vendor and id. The value is index + 1; 0 = not added.
+	 * - by_region, by_zone: the key is vendor and id. The value is the index; 0 = the unknown
+	 *   region or zone. */
 	struct string_table texts, by_server, by_vendor, by_region, by_zone, by_benchmark;
 	const char *note, *as_of;
 	size_t n, servers_room;

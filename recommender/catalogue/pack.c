@@ -84,7 +84,8 @@ static size_t pack_region(struct price *out, const struct price *row, size_t n)
 	return 1;
 }
 
-/* Sorts and packs each server's prices in place. Returns the number of prices that remain. */
+/* Packs the prices of each server, region by region (pack_region). The result overwrites `price`.
+ * Returns the number of prices that remain. */
 static size_t pack_places(struct price *price, struct server *server, size_t n)
 {
 	size_t kept = 0;

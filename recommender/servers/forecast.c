@@ -54,8 +54,8 @@ static double times_faster(double score, double reference)
 	return score > 0 && times > 0 && isfinite(times) ? times : (double)NAN;
 }
 
-/* Returns true for a job that keeps at most one core busy. If `cores` is NaN, because the runs have
- * no samples, the job counts as one of these. */
+/* Returns true for a job that keeps at most one core busy. Also returns true if `cores` is NaN,
+ * because the runs have no samples. */
 static bool one_core(double cores)
 {
 	return !(cores > 1);

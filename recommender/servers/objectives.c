@@ -70,9 +70,9 @@ static double per_benchmark_key(const struct pick *p, const struct pick_options 
 	return o->benchmark->higher_is_better ? p->price / p->score : p->price * p->score;
 }
 
-/* Replaces the objective "fastest" if the speed of the job's own server is unknown, because
- * forecasts then cannot show which server is faster. Compares the servers by the part of their
- * score that the job can use. */
+/* Replaces the objective "fastest" if the speed of the job's own server is unknown. Forecasts
+ * cannot show in this case which server is faster. The part of a server's score that the job can
+ * use decides instead. */
 static const struct objective fastest_by_score = {
 	.name = "fastest",
 	.key = speed_key,

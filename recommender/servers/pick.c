@@ -132,9 +132,9 @@ static double compared(const struct pick_search *q, const struct pick *on, const
 	return p->price * q->rate[p->currency];
 }
 
-/* Returns true if price `p` is better than on->priced. `value` is the result of compared() for `p`,
- * and `lowest` that for on->priced. If both are equal, the price with the cheaper run is better:
- * storage and addresses may cost less in its region. */
+/* Returns true if price `p` is better than on->priced, the best price of the server so far. `value`
+ * and `lowest` are what compared() returned for these two prices. If they are equal, the price with
+ * the lower cost of a run is better: storage or addresses can cost less in its region. */
 static bool is_better(const struct pick_search *q, const struct pick *on, const struct price *p,
 	struct bills *bills, double value, double lowest)
 {
@@ -420,13 +420,13 @@ enum exclusion pick_one(const struct catalogue *c, const struct server *s, const
 	return reason;
 }
 
-/* Appends how much worse `key` is than `best`, the key of the best pick, in per cent. Writes no
- * percentage if it is above PERCENT_MOST or cannot be computed, because `best` is 0. */
+/* Appends by how many per cent `key` is worse than `best`, the key of the best pick. If the
+ * percentage is above PERCENT_MOST, or if `best` is 0, appends words without a number. */
 #define PERCENT_MOST 1e6
 
 static void add_distance(struct buf *out, double key, double best, const char *unit)
 {
-	/* Negative keys are negated scores: the larger score is better. */
+	/* A negative key is a score with a minus sign: the larger score is better. */
 	bool by_score = best < 0;
 	double percent = 100 * ((by_score ? best / key : key / best) - 1);
 

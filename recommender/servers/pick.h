@@ -69,7 +69,8 @@ struct pick_options {
 	/* Currency of the result. NULL = USD or, if no price of a fitting server can be converted
 	 * to USD, the currency of the first of these prices. */
 	const char *currency;
-	/* ALLOCATION_BITs; 0 = on demand. On demand includes ALLOCATION_ANY, as a last resort. */
+	/* ALLOCATION_BITs; 0 = on demand. On demand includes prices of unknown allocation
+	 * (ALLOCATION_ANY): they are used if a server has no other price. */
 	unsigned allocations;
 	bool with_inactive;
 	/* Only these vendors; an empty list allows all. A vendor must comply with all frameworks in
@@ -82,8 +83,8 @@ struct pick_options {
 	unsigned cpu_allocations; /* bits 1 << enum cpu_allocation; 0 = any */
 	/* true = the request names architectures or cpu_allocations. false = both are defaults. */
 	bool kinds_asked;
-	/* Bounds of the server's size as sold, whatever the demand is; memory in MiB. 0 or less =
-	 * no limit. */
+	/* Bounds of the server's size as sold. They apply in addition to the demand. Memory is in
+	 * MiB; 0 or less = no limit. */
 	double vcpus_min, vcpus_max, memory_min, memory_max;
 	double gpus_min, gpu_memory_total; /* fewest GPUs; least memory of all GPUs, MiB */
 	struct text_list gpu_manufacturers, gpu_families, gpu_models;
@@ -190,9 +191,9 @@ bool pick_meets_deadline(const struct pick_options *o, const struct forecast *f,
 	const struct price *p);
 
 /* Computes the price, forecast and cost of one server as pick_servers does, but without the checks
- * of filters.c: the server may be too small, for example. Used for a job's current server. Returns
- * EXCLUSION_COUNT and fills `ret`, or returns the reason against the server. `currency` NULL =
- * USD. */
+ * of filters.c: the server may be too small, for example. Used for a job's current server. Fills
+ * `ret` and returns EXCLUSION_COUNT. Otherwise returns the reason why the server cannot be used.
+ * `currency` NULL = USD. */
 enum exclusion pick_one(const struct catalogue *c, const struct server *s, const struct demand *d,
 	const struct pick_options *o, struct pick *ret);
 

@@ -53,9 +53,9 @@ const char *const saving_condition_name[CONDITIONS] = {
 	[CONDITION_BURSTABLE] = "burstable",
 };
 
-/* Changes the options so that they allow only servers of this kind. Returns false and changes
- * nothing if this kind is no alternative: the options allow it already or, for arm64, they select
- * another architecture than x86_64. */
+/* Changes the options so that they allow only servers of this kind, as an alternative. Returns
+ * false and changes nothing if the options already allow this kind. For arm64, also returns false
+ * if they select another architecture than x86_64. */
 static bool impose(enum condition condition, struct pick_options *o)
 {
 	const unsigned bursting = 1u << CPU_BURSTABLE | 1u << CPU_SHARED;

@@ -56,9 +56,9 @@ static double stepwise(double amount, const struct reserve_step *steps, size_t n
 	return sum;
 }
 
-/* Returns the MiB of a Kubernetes node that remain for jobs. The node reserves memory by the steps
- * that Google publishes for GKE, which other vendors use too. A node with less than 1 GiB reserves
- * 255 MiB. */
+/* Returns the memory of a Kubernetes node that remains for jobs, in MiB. The node reserves memory
+ * for itself, by the table that Google publishes for GKE. Other vendors use similar tables. A node
+ * with less than 1 GiB reserves 255 MiB. */
 static double kubernetes_memory(const struct server *s)
 {
 	static const struct reserve_step steps[] = {

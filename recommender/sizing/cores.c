@@ -31,9 +31,8 @@ bool sizing_cpu_for_parse(const char *name, enum cpu_for *ret)
 #define RUNS_FOR_CPU 50
 #define RUNS_SEEN    (RUNS_FOR_CPU + CPU_FALL_RUNS) /* to see a fall before the runs that count */
 #define FADING       24.0                           /* half-life of the weight of a run, in runs */
-/* Minimum memory to assume for the cost of a run, also when the peak is unknown. Reserved memory
- * must have a price: without it, all numbers of cores up to the number in use would cost the same,
- * and the smallest number would be chosen. */
+/* Least memory in the cost of a run, even if the peak is unknown. Without memory, a run on 1 core
+ * for 4 hours would cost the same as on 4 cores for 1 hour, and 1 core would be chosen. */
 #define MEMORY_LEAST (256 * MIB)
 /* A limit on cores slows a run down if the run takes more than 2 % longer. */
 #define NOT_SLOWER 1.02
@@ -98,9 +97,9 @@ static size_t needs_since_fall(const struct parallelism *p, size_t most, double 
 	return n < most ? n : most;
 }
 
-/* If `all` is true, the runs before a lasting fall of the need count, too. Otherwise only the runs
- * after the fall count: the expected duration is the duration of these runs, so the slowdown by
- * fewer cores must be the slowdown of these runs. */
+/* Summarises the cores that the runs used. If `all` is false, only the runs after the last lasting
+ * fall of the need count. The expected duration comes from these runs, so the slowdown by fewer
+ * cores must come from the same runs. */
 static struct parallelism *parallelism_of(const struct runs *used, bool all, struct arena *arena)
 {
 	struct parallelism *p = arena_alloc(arena, sizeof *p);

@@ -78,7 +78,8 @@ struct sizer {
 	double value[EXPERT_COUNT];              /* bytes; NaN = no prediction */
 	double alone[EXPERT_COUNT][RISK_COUNT];  /* allocation if this were the only expert */
 	double weight[RISK_COUNT][EXPERT_COUNT]; /* sums to 1 at each level; 0 = no prediction */
-	/* Number of levels, in the order of `ascending`, whose weights and allocation are valid. */
+	/* Number of risk levels for which `weight` and `allocation` are computed. The levels are
+	 * computed in the order of `ascending`, the lowest request first. */
 	size_t allocated;
 	double allocation[RISK_COUNT]; /* bytes */
 	/* Weighted ratios; unset where `value` is NaN. */
@@ -99,18 +100,20 @@ static bool expert_speaks(const struct sizer *s, unsigned expert)
 	return s->value[expert] > 0;
 }
 
-/* If inputs grow from run to run, each peak is about twice the median so far. An expert that does
- * not use inputs can then have as good a record as an expert that does. Such a good record says
- * nothing about an input that does not continue this growth.
+/* Some experts do not use inputs. While the inputs grow steadily, such an expert predicts well,
+ * too: each peak is about twice the median of the peaks so far. It fails at the first input that
+ * does not continue the growth.
  *
- * For such an input, the experts that do not use inputs are left out if the inputs explain the
- * peaks: at least INPUTS_EXPLAIN of the variance of the logarithms of the peaks, over at least
- * RUNS_TO_EXPLAIN runs. */
+ * For an input that does not continue the growth, these experts are left out if two conditions are
+ * true:
+ * - At least RUNS_TO_EXPLAIN runs have a known input.
+ * - The inputs explain at least INPUTS_EXPLAIN of the variance of the logarithms of the peaks.
+ *
+ * If such an input is also clearly outside the range of all earlier inputs (CLEARLY), only experts
+ * that extrapolate are used. */
 #define INPUTS_EXPLAIN  0.95
 #define RUNS_TO_EXPLAIN 10
 #define RUNS_IN_LINE    20 /* newest runs that show where the next input is expected */
-/* If the next input is clearly outside the range of the inputs so far (CLEARLY), only experts that
- * extrapolate are heard. */
 
 /* The inputs of the runs. */
 struct inputs_seen {
@@ -144,7 +147,7 @@ static struct inputs_seen inputs_of(const struct peaks_seen *p)
 	return r;
 }
 
-/* Sets s->heard: which experts count for the next input. */
+/* Sets s->heard: the experts that are used for the next input. */
 static void choose_experts(struct sizer *s)
 {
 	struct inputs_seen seen = inputs_of(&s->peaks_seen);
@@ -177,8 +180,8 @@ static size_t next_above(const struct expert_record *t, size_t i)
 	return i;
 }
 
-/* Writes the candidate ratios in ascending order: all ratios of `r`, and 2 % above those observed
- * ratios that need it (next_above). Leaves out candidates up to CANDIDATE_MIN. Returns their
+/* Writes the ratios to try as allocation / prediction, in ascending order. These are all ratios of
+ * `r`, and some observed ratios + 2 % (next_above), if above CANDIDATE_MIN. Returns their
  * number. */
 static size_t candidates_of(const struct expert_record *t, const struct expert_ratios *r,
 	double ret[2 * RATIOS_MAX])
@@ -188,8 +191,8 @@ static size_t candidates_of(const struct expert_record *t, const struct expert_r
 	while (at < r->n || above < t->n) {
 		double higher =
 			above < t->n ? t->at[t->order[above]].ratio * ABOVE_CANDIDATE : INFINITY;
-		/* The negation makes `take` true for a NaN, so that the loop ends: every comparison
-		 * with NaN is false. */
+		/* Not written as "<=": if the value is NaN, `take` must be true, or the loop would
+		 * never end. */
 		bool take = at < r->n && (above == t->n || !(r->at[at].value > higher));
 		double candidate = take ? r->at[at++].value : higher;
 
@@ -201,8 +204,8 @@ static size_t candidates_of(const struct expert_record *t, const struct expert_r
 	return n;
 }
 
-/* Sets s->alone: the cheapest allocation at each level of risk, as if this expert were the only
- * one. */
+/* Sets s->alone[expert]: the allocation at each level of risk that is cheapest by this expert's
+ * prediction alone. */
 static void allocate_alone(struct sizer *s, unsigned expert)
 {
 	const struct expert_record *t = &s->record[expert];
@@ -328,10 +331,11 @@ static void merge_experts(struct sizer *s)
 	s->merged = true;
 }
 
-/* An expert with less than this share of the weight is left out of the pool. */
+/* An expert (experts.h) with less than this share of the total weight is ignored. */
 #define WEIGHT_LEAST 0.01
 
-/* Makes one pool of the values of all experts, weighted for this level of risk. */
+/* Merges the possible next peaks of all experts into one weighted set. The weights of the experts
+ * depend on the level of risk. */
 static struct cost_pool pool_for_cost(struct sizer *s, size_t level)
 {
 	struct cost_pool p = {0, s->atom, s->spare, s->weight_below, s->product_below};
@@ -500,8 +504,9 @@ static double sizer_allocate(void *state, double input)
 	return allocations(s, input, s->risk)[s->risk];
 }
 
-/* Returns a rough allocation of the second attempt, for the cost of a failed first attempt.
- * `largest`: the largest peak. `allocation`: that of the first attempt. */
+/* Estimates the second attempt, to price a failed first attempt: RETRY_OVER_LARGEST x `largest`,
+ * the largest peak. If this is hardly more than `allocation`, the first attempt, returns twice
+ * `allocation`. */
 static double second_attempt(double largest, double allocation)
 {
 	double above = RETRY_OVER_LARGEST * largest;
@@ -509,9 +514,9 @@ static double second_attempt(double largest, double allocation)
 	return above > allocation * 1.05 ? above : 2 * allocation;
 }
 
-/* The second attempt is at least this many times the first, so that a run needs few retries. It is
- * at most twice the first, or RETRY_OVER_LARGEST times the largest peak if that is more. Each
- * further attempt doubles the allocation. */
+/* Least second attempt / first attempt, so that a run needs few retries. The second attempt is at
+ * most the larger of two amounts: twice the first attempt, and RETRY_OVER_LARGEST times the largest
+ * peak. Each further attempt doubles the allocation. */
 #define RETRY_LEAST 1.5
 
 /* Returns the allocation of the second attempt, after an attempt with `first` failed. The peak is
@@ -573,8 +578,8 @@ static void move_old(struct sizer *s, double factor)
 		expert_record_move(&s->record[e], s->changed, factor);
 }
 
-/* Adds a run to the records of all experts. The stake of a run is its duration, because waste is
- * memory x time. */
+/* Adds a run to the records of all experts. Waste is memory x time, so the weight of a run grows
+ * with its duration (`stake`). */
 static void learn(struct sizer *s, const struct observation *o, double peak, bool at_least)
 {
 	struct observation seen = *o;
@@ -667,8 +672,10 @@ static struct odds_factors odds_factors_of(const struct sizer *s)
 
 /* Returns the probability that the next peak is above the first `below` values of the pool. If the
  * next input is larger than all earlier inputs, failures are more likely than the ratios suggest.
- * On public traces, the odds of a failure grew in proportion to odds->growth. They grew by one more
- * factor, `lacking`, if the allocation exceeds the earlier peaks by less than the input grows. */
+ * Public traces show that two factors multiply the odds of a failure:
+ * - odds->growth: next input / largest earlier input.
+ * - `lacking`: growth / (allocation / largest earlier peak), at least 1. Example: the input is 3
+ *   times as large, the allocation only 2 times -> 1.5. */
 static double chance_above(const struct cost_pool *p, size_t below, const struct odds_factors *odds)
 {
 	double value = below ? p->atom[below - 1].value : 0;

@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Returns the end of the ascending stretch that begins at `first`. The negated comparison makes a
- * NaN never end a stretch, so the sort always ends. */
+/* Returns the index after the ascending sequence that begins at `first`. The comparison is not
+ * written as "<=", because a NaN would then end each sequence, and the sort would never end. */
 static size_t stretch_end(const struct cost_pool *p, size_t first)
 {
 	size_t end = first + 1;

@@ -22,15 +22,15 @@ struct failure_prices {
 };
 
 /* An atom is a possible value with its weight. cost_pool_sort sorts the atoms by value, and sets
- * *_below[i] to sums over the first i atoms. The caller owns the arrays. `spare` has n elements;
- * NULL is allowed when the atoms are sorted already. */
+ * *_below[i] to sums over the first i atoms. The caller owns the arrays. `spare` is work space of n
+ * elements for the sort. It can be NULL if the atoms are sorted already. */
 struct cost_pool {
 	size_t n;
 	struct weighted_value *atom, *spare;
 	double *weight_below, *product_below; /* n + 1 elements each */
 };
-/* Sorts the atoms and computes the sums. The sort is stable. It is fast when the atoms consist of a
- * few ascending stretches. */
+/* Sorts the atoms and computes the sums. The sort is stable. It is fast when the atoms are a few
+ * ascending sequences, one after the other. */
 void cost_pool_sort(struct cost_pool *p);
 
 double cost_pool_weight(const struct cost_pool *p);

@@ -38,11 +38,11 @@ bool cpu_parallel_of(const struct distribution *d, struct parallel *ret)
 	p99 = at_least(p99, p95);
 	max = fmin(at_least(max, p99), RUN_CPUS_MAX);
 
-	/* Bend the curve so that its mean is right. `lower` is the mean of the part below the
-	 * median, and `upper` the mean of the part between the median and the 95th percentile.
-	 * First guess `lower` near the median, because a run idles only for a short time, and
-	 * compute `upper` from the mean of the whole curve. If `upper` is out of its range, set it
-	 * to the nearer end of the range, and compute `lower` from the mean. */
+	/* Bend the curve so that its mean becomes d->mean. `lower` is the mean of the curve below
+	 * the median. `upper` is its mean between the median and the 95th percentile.
+	 * - Guess that `lower` is near the median, because most runs idle only for a short time.
+	 * - Compute the `upper` that gives the right mean, and keep it between p50 and p95.
+	 * - Compute `lower` again from this `upper`. */
 	double tail = 0.04 * (p95 + p99) / 2 + 0.01 * (p99 + max) / 2;
 	double lower = p50 - (p50 - min) / 4, upper = (d->mean - tail - 0.5 * lower) / 0.45;
 

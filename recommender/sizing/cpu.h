@@ -2,14 +2,15 @@
  * recommender/.
  *
  * The history has the minimum, the maximum, the mean and three percentiles of the cores in use. A
- * curve connects them, and is bent so that its mean is right.
+ * curve connects the minimum, the percentiles and the maximum. It is bent so that its mean is
+ * right.
  *
- * If a part of the run kept q cores busy, this part takes q / c times as long with c < q cores.
- * With c > q cores it takes the same time, if no thread waited for a CPU.
+ * Let a part of the run keep q cores busy. With fewer cores c, this part takes q / c times as long.
+ * With more cores it takes the same time if no thread waited for a CPU.
  *
- * If threads waited, more cores shorten the part. If the run wanted w times the CPU time that it
- * got, waiting took a share q (w - 1) of the part. At most half of the part is subtracted, because
- * it is unknown how the threads would spread over many cores. */
+ * If threads waited, more cores shorten the part. Let w be CPU time wanted / CPU time received. The
+ * part then becomes shorter by the share q (w - 1), the share of waiting. At most half of the part
+ * is subtracted, because it is unknown how the threads would spread over many cores. */
 #ifndef RECOMMENDER_SIZING_CPU_H
 #define RECOMMENDER_SIZING_CPU_H
 
@@ -41,10 +42,10 @@ double cpu_parallel_widest(const struct parallel *p);
 #define CORES_MIN  0.01 /* smallest result of cpu_parallel_need */
 
 /* Returns the fewest cores that meet two conditions:
- * - They do not slow the run down (CPU_SLOWED).
- * - They are at least the cores that the run keeps busy for a quarter of its time. If only the mean
- *   is known, the mean is used. If threads waited for a CPU, this number is multiplied by `wanted`,
- *   but at most by PARALLEL_ROOM. */
+ * - The run takes at most CPU_SLOWED times as long as with unlimited cores.
+ * - The run keeps more cores than these busy for at most a quarter of its time. Example: it uses 4
+ *   cores or more for a quarter of its time -> at least 4. If threads waited for a CPU, the 4 is
+ *   multiplied by `wanted`, but at most by PARALLEL_ROOM. */
 double cpu_parallel_need(const struct parallel *p);
 
 #endif

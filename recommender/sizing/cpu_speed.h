@@ -30,15 +30,15 @@ size_t cpu_speed_since_fall(const double *need, size_t n);
  * unknown. */
 double cpu_speed_cores(const double *need, size_t n, double widest);
 
-/* Round a number of cores to the nearest step or, if the nearest step is more than 10 % too small,
- * to the next larger step. cpu_speed_whole returns a whole number, at least 1. cpu_speed_fraction
- * is for systems that accept fractions: its step is cpu_speed_step or 1, whichever is smaller. It
- * returns at least a quarter, and at most the result of cpu_speed_whole. */
+/* Round a number of cores to the nearest step. If this is more than 10 % too few, they round up.
+ * - cpu_speed_whole: the step is 1 core. Returns at least 1.
+ * - cpu_speed_fraction, for systems that accept fractions of a core: the step is cpu_speed_step,
+ *   but at most 1 core. Returns at least 0.25, and never more than cpu_speed_whole. */
 uint64_t cpu_speed_whole(double cores);
 double cpu_speed_fraction(double cores);
 
-/* Returns the step between two numbers of cores to choose from: 0.25 below 8 cores, 0.5 below 16, 1
- * below 64, then a sixteenth of the cores, rounded up. */
+/* Returns the step between one possible request and the next: 0.25 below 8 cores, 0.5 below 16, 1
+ * below 64. From 64 cores on, it is a sixteenth of `cores`, rounded up. */
 double cpu_speed_step(double cores);
 
 #endif

@@ -190,11 +190,11 @@ static void record_errors(struct record *r, const double guess[GUESSES], double 
 		}
 }
 
-/* Errors of the forecast so far: the newest ones in order of time. */
+/* Errors of the newest forecasts, oldest first: actual duration minus forecast, as logarithms. */
 struct errors {
 	size_t n;
 	double at[DURATION_ERRORS];
-	double misses; /* share of the runs that are expected outside the range */
+	double misses; /* the range is chosen so that this share of runs is outside of it */
 };
 
 static void add_error(struct errors *e, double error)
@@ -244,8 +244,8 @@ static double digits(double seconds, int n, double (*round_to)(double), double a
 			  round_to(seconds * unit + almost) / unit;
 }
 
-/* Converts the range of errors to a range of seconds. It has three digits, because more digits
- * would be false precision. It is rounded outwards, so that rounding puts no duration outside. */
+/* Converts the range of errors to a range of seconds with three digits, because more would be false
+ * precision. `low` is rounded down and `high` up, so that rounding excludes no duration. */
 static void tell_range(const struct errors *e, double forecast, double *low, double *high)
 {
 	range_of(e, low, high);
@@ -275,7 +275,7 @@ static void forecast_next(struct forecaster *f, double input)
 	f->forecast = choose_guess(&f->record, f->guess);
 }
 
-/* Widens the range after a run outside of it, and narrows the range after a run inside. */
+/* Widens the range if the newest duration was outside of it. Narrows the range otherwise. */
 static void learn_misses(struct forecaster *f, double seconds)
 {
 	struct errors *e = &f->errors;
@@ -344,8 +344,8 @@ double duration_quantile(const struct duration_forecast *f, double share)
 {
 	double at = share * (double)(f->n + 1) - 1;
 
-	/* With few errors, use the logistic distribution that has 10 % of its weight below the
-	 * range and 10 % above. */
+	/* There are few errors, so assume a distribution of the durations: the logistic
+	 * distribution with 10 % of the runs below the range and 10 % above it. */
 	if (f->n < ERRORS_FEW)
 		return f->seconds * exp(SIZES_IN_RANGE * mean_size(f->error, f->n) *
 					    log(share / (1 - share)) / log(9));

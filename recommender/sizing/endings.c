@@ -6,9 +6,10 @@
 #include "recommender/sizing/evidence.h"
 #include "recommender/sizing/strategy.h"
 
-/* A run that died at a limit gives a lower bound of the request until this many later runs have
- * succeeded. CUT_FADES is for runs that were cut, LIMIT_FADES for runs that met a memory limit. The
- * second is smaller, because the estimator also learns that bound. */
+/* A run that was cut (ended from outside) or met its memory limit gives a lower bound of the
+ * request. The bound ends when this many later runs have succeeded: CUT_FADES after a cut run,
+ * LIMIT_FADES after a run that met its memory limit. LIMIT_FADES is smaller, because the estimator
+ * also learns the limit. */
 #define CUT_FADES   20
 #define LIMIT_FADES 5
 

@@ -9,9 +9,10 @@
 /* Counts the ends of the newest PEAKS_SEEN_MAX runs. `runs`: newest first, all outcomes. */
 struct endings endings_of(const struct runs *runs);
 
-/* Adds two kinds of warnings. First, the need of memory or CPU is unknown. Second, runs were
- * killed, met a limit, were ended from outside, or failed and used more than the successful ones.
- * Reads s->endings and s->demand. `used`: the successful runs. */
+/* Adds warnings in these cases. Reads s->endings and s->demand. `used`: the successful runs.
+ * - The need of memory or CPU is unknown.
+ * - Runs were killed, met a limit, or were ended from outside.
+ * - Failed runs used more than the successful runs. */
 void endings_warn(struct sizing *s, const struct runs *runs, const struct runs *used,
 	struct arena *arena);
 

@@ -53,9 +53,9 @@ struct ratio_prior {
 struct ratio_options {
 	/* Weight of all prior ratios for FOR_COST, in runs: 5 = as much as 5 runs. */
 	double prior_weight;
-	/* A run weighs less if its prediction differs from the new prediction. The weight follows a
-	 * bell curve over the logarithm of their quotient. `likeness` is the width of the curve; 0
-	 * = all runs weigh the same. */
+	/* A run weighs less the more its prediction differs from the new prediction. The weight is
+	 * a bell curve of width `likeness` over log(new / old prediction). 0 = all runs weigh the
+	 * same. */
 	double likeness;
 };
 

@@ -8,12 +8,13 @@
 #include "recommender/sizing/evidence.h"
 #include "recommender/sizing/rule.h"
 
-/* Two things follow from a run that met its limit:
+/* Effects of a run that met its limit:
  * - The job may need more than a constant share of its limit. While such a run is among the newest
- *   RUNS_FREE runs, the job is a follower only if other runs show the constant share by themselves:
- *   either the runs before it, or the runs after it under limits that differ by LIMITS_DIFFER_MUCH.
- * - The limit of the run counts as too small until RUNS_FREE newer runs have succeeded under this
- *   limit or a smaller one. */
+ *   RUNS_FREE runs, other runs must show the constant share by themselves. These are either the
+ *   runs before it, or the runs after it. The limits of the runs after it must differ by
+ *   LIMITS_DIFFER_MUCH.
+ * - Its limit counts as too small until RUNS_FREE newer runs have succeeded under this limit or a
+ *   smaller one. */
 #define RUNS_FREE          20
 #define LIMITS_DIFFER_MUCH 1.25
 
@@ -213,7 +214,9 @@ static bool limits_follow_inputs(const struct usable_runs *u, const struct share
 	return !(stats_line_explains(&l) < INPUTS_EXPLAIN);
 }
 
-/* Returns true if a job still follows its limit after one of its newest runs met its limit. */
+/* Returns true if the job counts as a follower despite the runs that met their limit. If one of
+ * these is among the newest RUNS_FREE runs, a run must have succeeded after it. In addition, the
+ * runs before it or the runs after it must show the constant share by themselves. */
 static bool follows_still(const struct usable_runs *u, const struct met_limits *met)
 {
 	struct shares_seen since = look_at(u, 0, met->since), before = look_at(u, met->since, u->n);

@@ -3,12 +3,12 @@
  * followed by a larger peak.
  *
  * Such a job is called a follower: it follows its limit. A run that was killed or failed at its
- * limit shows that this limit was too small. The job stays a follower if the runs before that run
- * show the constant share, or if the runs after it do.
+ * limit may mean that the job needs more than a constant share. The job then counts as a follower
+ * only if the runs before that run, or the runs after it, show the constant share by themselves.
  *
- * A job is no follower if its announced inputs may explain its limits, because its peaks may then
- * follow the inputs. If the job has a command-line option that makes it follow its limit, it is a
- * follower whatever its inputs are. */
+ * If the announced inputs may explain the limits of the runs, the peaks may follow the inputs, and
+ * the job is no follower. This exception does not apply to a job with a command-line option that
+ * makes it use a share of its limit. */
 #ifndef RECOMMENDER_SIZING_FOLLOWER_H
 #define RECOMMENDER_SIZING_FOLLOWER_H
 

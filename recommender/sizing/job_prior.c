@@ -46,9 +46,10 @@ const double job_prior_usual_odds[JOB_STAGES] = {1.0, 1.15, 1.25, 1.1};
 static const double built_in_jobs[JOB_STAGES] = {1, 2, 40, 40};
 #define BUILT_IN_LEAST 1.0
 
-/* The ratios of the other stages are added to the ratios of a stage. The added ratios together
- * weigh at most as much as this number of jobs: OTHER_STAGES_NEW minus the weight of the stage's
- * own ratios, or OTHER_STAGES if that is more. */
+/* A stage also gets the ratios of the other three stages, because it may have few of its own.
+ * Together, these weigh at most as much as OTHER_STAGES_NEW jobs, minus the jobs of the stage
+ * itself. The result is never less than OTHER_STAGES jobs. Example: 5 jobs at this stage -> at most
+ * 15 of other stages; 18 jobs -> at most 6. */
 #define OTHER_STAGES     6.0
 #define OTHER_STAGES_NEW 20.0
 

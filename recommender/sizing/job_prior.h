@@ -14,19 +14,21 @@ size_t job_prior_stage(size_t runs);
 
 struct job_prior {
 	struct ratio_prior ratios[JOB_STAGES][EXPERT_COUNT];
-	/* Correction for each stage: (odds of a failure) / (odds that follow from the ratios). */
+	/* Factor that corrects the odds of a failure at each stage: (odds in past runs) / (odds
+	 * that the ratios predict). */
 	double odds[JOB_STAGES];
 };
 
-/* For a job with `runs` earlier runs, job_prior_ratios returns the ratios of one expert, and
- * job_prior_odds returns the correction of the odds. If `p` is NULL, they return the built-in
- * values. */
+/* Both are for a job with `runs` earlier runs. job_prior_ratios returns the ratios of actual to
+ * predicted peak of one expert. job_prior_odds returns the factor that corrects the odds of a
+ * failure. If `p` is NULL, they return built-in values. */
 const struct ratio_prior *job_prior_ratios(const struct job_prior *p, enum expert expert,
 	size_t runs);
 double job_prior_odds(const struct job_prior *p, size_t runs);
 extern const double job_prior_usual_odds[JOB_STAGES]; /* the built-in factors */
 
-/* Ratios of other jobs with their weights: the input of job_prior_summarise. */
+/* Ratios of actual to predicted peak from other jobs, with their weights: the input of
+ * job_prior_summarise. */
 struct ratio_sample {
 	size_t n, room;
 	struct weighted_value *at; /* malloc'ed */

@@ -123,7 +123,7 @@ static void explain_kills(struct sizing *s, const struct replayed *f, struct are
 
 	if (!f->kills)
 		return;
-	/* Streaks without a kill count alike, but need another sentence (below). */
+	/* If a streak has no kill, the sentence says "failed" instead of "killed". */
 	if (f->kills_seen == f->kills)
 		sizing_explain(s, arena, TOPIC_MEMORY,
 			"%zu run%s killed for memory at %s%s, and no later run needed as much.",
@@ -172,12 +172,12 @@ static void explain_streak(struct sizing *s, const struct replayed *f, struct ar
 #define LIMIT_SHARE 1.05
 #define LIMIT_MORE  (16 * MIB)
 
-/* A run that died at a limit gives a lower bound of the need: it would have needed more. If nothing
- * else is known, the request is this many times the bound, and at least LIMIT_MORE above it. */
+/* Runs that died at a limit show a lower bound of the need. If there is no other estimate, the
+ * request is this many times the bound, and at least LIMIT_MORE above it. */
 #define ABOVE_THE_DEAD 1.1
 
-/* Returns the smallest request, in bytes, that is allowed after runs died at a limit. NaN = no run
- * died. */
+/* Runs that were killed or ended at a limit set a lower bound of the request. Returns this bound in
+ * bytes; NaN = there is no such run. */
 static double least_of_the_dead(const struct sizing *s, const struct replayed *f)
 {
 	double died_at = s->endings.died_at;
@@ -190,8 +190,8 @@ static void explain_the_dead(struct sizing *s, struct arena *arena)
 {
 	char had[WORDING_MAX];
 
-	/* The estimator has not learnt the runs that died, so its forecasts do not apply to this
-	 * request. */
+	/* The estimator does not know the runs that died at a limit, so its forecasts do not apply
+	 * to this request. */
 	s->memory_too_small = s->memory_expected_waste = NAN;
 	s->memory_low = s->memory_high = NAN;
 	sizing_explain(s, arena, TOPIC_MEMORY,

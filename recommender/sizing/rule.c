@@ -158,8 +158,8 @@ double rule_peaks_change(const struct peaks_seen *p, const struct peaks_seen *me
 	if (p->n < CHANGE_BEFORE + PEAKS_CHANGE_RUNS)
 		return 1;
 	step = stand_apart(p) || stand_apart(measured) ? step_of(p) : explained_step(p);
-	/* If `measured` stands apart, but `p` already has the older peaks at the new level, nothing
-	 * changes. */
+	/* If only `measured` shows the change, `p` already has the older peaks on the new level.
+	 * Then `step` is near 0, and the result is 1. */
 	return fabs(step) > log(CLEARLY) ? exp(step) : 1;
 }
 

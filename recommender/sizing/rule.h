@@ -16,9 +16,9 @@ struct observation {
 };
 struct observation rule_observation(double peak, double input, double duration);
 
-/* Number of newest measured runs that a job's answer looks at. Older runs would change little:
- * their weight fades (cost_aware.c). All estimators use this number, and it is the history's
- * default (--history.runs-per-job). */
+/* Number of newest measured runs that all estimators use. Older runs would change little, because
+ * their weight fades (cost_aware.c). The history keeps the same number by default
+ * (--history.runs-per-job). */
 #define PEAKS_SEEN_MAX 200
 
 /* Fewest measured runs that show how much a job's peaks differ. After one or two runs, the 80 %
@@ -63,8 +63,8 @@ struct rule_options {
 	size_t window;     /* number of newest runs to use */
 	double percentile; /* percentile of the peaks to request, 0 to 1 */
 	double margin;     /* added share: 0.2 = + 20 % */
-	/* Expectations of a job with few runs (job_prior.h). NULL = the built-in ones. Only the
-	 * rules of auto read it. */
+	/* Typical errors of predictions, for a job with few runs (job_prior.h). NULL = built-in
+	 * values. Only the rules of the strategy auto read it. */
 	const struct job_prior *prior;
 };
 
@@ -106,9 +106,9 @@ struct replay_record {
 	double used, wasted;
 };
 
-/* Sizes and scores one run, then learns from it. Returns the first allocation. NaN = the rule had
- * no allocation, because it had learnt no run; nothing was scored. A failed attempt counts for the
- * whole duration, which is the worst case. */
+/* Sizes and scores one run, then learns from it. Returns the first allocation. Returns NaN and
+ * scores nothing if the rule has learnt no run yet. A failed attempt is assumed to last as long as
+ * the whole run, which is the worst case. */
 double rule_replay(const struct sizing_rule *rule, void *state, const struct observation *o,
 	struct replay_record *r);
 double rule_score(const struct sizing_rule *rule, void *state, const struct observation *o,

@@ -68,14 +68,14 @@ struct endings {
 	/* Largest lower bound of the need of a run that was killed or met its limit (struct
 	 * evidence, `at_least`), bytes; NaN = there is no such run. */
 	double limit_killed;
-	/* NaN = no run counts. A run no longer counts when enough later runs have succeeded
-	 * (endings.c).
+	/* Lower bounds from runs that were killed, cut, or met their memory limit. Such a run
+	 * counts until enough later runs have succeeded (endings.c). NaN = no run counts.
 	 * - died_at: lower bound of the memory request, bytes. It is the largest of three values:
 	 *   evidence.at_least of a run that was killed or met its memory limit, the peak of a cut
 	 *   run, and the limit below which runs failed (limit_before_failures).
-	 * - died_above: the same without runs that met their limit and were not killed. A fault in
-	 *   the job meets any limit, so such runs do not show that the request must be above their
-	 *   limit.
+	 * - died_above: like died_at, but without runs that met their limit and were not killed. A
+	 *   fault in the job meets any limit, so such runs do not show that the request must be
+	 *   above their limit.
 	 * - cut_seconds: longest duration of a cut run; a lower bound of the time limit. */
 	double died_at, died_above, cut_seconds;
 };
@@ -136,8 +136,8 @@ struct sizing {
 	double cpu_cores_for_speed; /* cores for CPU_FOR_SPEED, even if the request is for cost */
 	/* Duration of past runs with resources.cpu cores, divided by their measured duration. */
 	double cpu_slowdown;
-	/* Expected duration with 1, 2, 4, ... cores up to the first power of two that the job
-	 * cannot fill, and with the requested cores; ascending. seconds: NaN = unknown. */
+	/* Expected duration with other numbers of cores, ascending: 1, 2, 4, ... until the job
+	 * cannot use all of them; demand.cpu_cores; resources.cpu. seconds: NaN = unknown. */
 	size_t n_at_cores;
 	struct {
 		double cores, seconds;
@@ -170,10 +170,10 @@ struct sizing {
 	/* Smallest limit at which a run failed without a kill, bytes. NaN = there is no such run,
 	 * one of the newest runs was killed, or this limit does not set the request. */
 	double memory_failed_at;
-	/* Number of streaks that count. A streak is a series of successive runs that met their
-	 * memory limit. A streak counts if a run succeeded after it, and no later run needed as
-	 * much memory. The rule learns such a streak as one run that needed more than the limit.
-	 * The confidence is then low. */
+	/* Number of streaks that the rule has learnt. A streak is a series of successive runs that
+	 * met their memory limit. The rule learns it if a later run succeeded, and no later run
+	 * needed as much as the limit. It then counts as one run that needed more than the limit,
+	 * and the confidence is low. */
 	size_t memory_kills;
 
 	struct endings endings;

@@ -107,9 +107,9 @@ const struct sizing_rule *sizing_rule_of(const struct sizing_method *m, enum ris
 struct rule_options sizing_rule_options(const struct sizing_rule *rule,
 	const struct sizing_options *options);
 
-/* Returns the options of a rule that sizes memory: the result of sizing_rule_options, with the
- * expectations learnt from other jobs (job_prior.h). All forecasts of memory use this function, so
- * that they agree. */
+/* Returns the options of a rule that sizes memory: the result of sizing_rule_options, and the
+ * errors of predictions learnt from other jobs (job_prior.h). All memory forecasts use this
+ * function, so that they agree. */
 struct rule_options sizing_memory_options(const struct sizing_rule *rule,
 	const struct sizing_options *options);
 
@@ -153,13 +153,12 @@ struct replayed {
 	double after_oom;
 	double killed_at; /* largest limit at which one of the newest runs was killed; 0 = none */
 	/* Smallest limit at which one of the newest runs failed without a kill; 0 = none did. An
-	 * older failure counts, too, if no later run needed as much as the limit of the failed
-	 * run. */
+	 * older failure also counts if no later run needed as much as its limit. */
 	double failed_at;
-	/* A streak is a series of runs that met their limit in succession. It is learnt if a run
-	 * succeeded after it, and no later run needed as much memory. */
+	/* A streak is a series of successive runs that met their limit. The rule learns from it
+	 * after a later run succeeds, but only if no later run needed as much as the limit. */
 	size_t kills; /* number of learnt streaks */
-	/* Learnt streaks in which the kernel killed a run for memory. */
+	/* Number of learnt streaks in which the kernel killed a run for memory. */
 	size_t kills_seen;
 	double kills_at, kills_need; /* largest limit and largest assumed peak of learnt streaks */
 };

@@ -58,8 +58,8 @@ static double vpa_allocate(void *state, double input)
 	return NAN;
 }
 
-/* Adds the newest sample. The weight of older samples must halve every HALF_LIFE runs. In place of
- * reducing all old weights, each new sample gets a larger weight than the one before. After 256
+/* Adds the newest sample. Each new sample weighs a little more than the one before it: twice as
+ * much after HALF_LIFE runs. This is faster than reducing the weights of all old samples. After 256
  * half-lives, all weights are scaled down, so that they stay finite. */
 static void add_sample(struct vpa *v, double bytes)
 {
