@@ -25,8 +25,8 @@ enum statistic {
 
 extern const char *const statistic_name[STATISTIC_COUNT]; /* "n", "sum", "max", ... */
 double statistic_get(const struct distribution *d, enum statistic s);
-/* Sets the member `s` to `v`. The member `n` is a count: it becomes 0 if `v` is NaN, negative or
- * above 2^53. */
+/* Sets the statistic `s` of `d` to `v`. The count n becomes 0 if `v` is NaN, negative or above
+ * 2^53. */
 void statistic_set(struct distribution *d, enum statistic s, double v);
 
 /* Sets of statistics. Bit i stands for value i of enum statistic. Each set contains STATISTIC_N. */

@@ -12,9 +12,9 @@
 
 enum subject { OTHER, CPU_TIME, CORES, MEMORY, VRAM, GPUS, PROCESSES, DISK, TOTAL };
 
-/* Bounds of columns. A column that is not in this table can have any value that a counter of the
- * kernel can have. memory_rss_bytes and its parts are left out on purpose. They count shared memory
- * once for each process, so they may exceed the memory of the machine. */
+/* The bound of a column follows from its subject. A column that is not in this table can have any
+ * value that a counter of the kernel can have. memory_rss_bytes and its parts are not in the table:
+ * they count shared memory once for each process, so they can exceed the memory of the machine. */
 static const struct {
 	const char *column;
 	enum subject subject;

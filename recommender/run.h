@@ -94,9 +94,10 @@ struct run {
 	double machine_cpus, machine_memory_bytes;
 	const char *disk_source;  /* source of disk_grown_bytes (collectors/followed/run_disk.h) */
 	const char *not_measured; /* why the run has no numbers; NULL = it was measured */
-	/* address_limit_bytes: the smaller of RLIMIT_AS and RLIMIT_DATA; NaN = no limit, or
-	 * unknown. address_peak_bytes: the most that one process used of this limit; NaN = unknown.
-	 * See collectors/followed/run_addresses.h. */
+	/* Limits on the address space of a process (collectors/followed/run_addresses.h).
+	 * - address_limit_bytes: the smaller of RLIMIT_AS and RLIMIT_DATA; NaN = no limit, or
+	 *   unknown.
+	 * - address_peak_bytes: largest part of this limit that a process used; NaN = unknown. */
 	double address_limit_bytes, address_peak_bytes;
 	const char *end_reason; /* word of the system that ended the run; NULL = unknown */
 };

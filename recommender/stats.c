@@ -92,8 +92,8 @@ struct distribution stats_distribution(const double *value, const double *weight
 	return d;
 }
 
-/* Returns the shortest interval that gets a rate of its own: half of the median interval. The rates
- * of shorter intervals would be too inexact. */
+/* Returns half of the median interval, in seconds. Shorter intervals are joined to the next one,
+ * because their rates would be too inexact. */
 static double shortest_interval(const struct series *s)
 {
 	AUTO(freep) double *known = xmalloc(s->n * sizeof *known);
@@ -155,8 +155,8 @@ static double whole_time(const struct series *s)
 }
 
 /* Computes the distribution of a column's rates. If no time passed, n is 0. A sum of rates has no
- * meaning, so `sum` is NaN. If all growth is in samples that only correct the total, only the mean
- * over the whole series is known. */
+ * meaning, so `sum` is NaN. Samples of duration 0 only correct the total. If all growth is in such
+ * samples, only the mean over the whole series is known. */
 static struct distribution distribution_of_rates(const struct series *s, const double *growth,
 	double shortest)
 {

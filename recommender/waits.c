@@ -2,8 +2,7 @@
 
 #include <math.h>
 
-/* A wait decides the verdict only if it is above its bound. The shares are those of struct
- * waits. */
+/* A wait matters only if it is above its bound below. The shares are defined in struct waits. */
 #define CPU_SHARE_MUCH   0.10
 #define CPU_SECONDS_MUCH 0.5 /* a shorter wait is ignored: short runs wait mostly at their start */
 #define OTHER_SHARE_MUCH 0.10

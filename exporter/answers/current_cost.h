@@ -26,15 +26,15 @@ struct current_cost {
 	/* true: `current` has the price of this server. false: no price is known, `current` has
 	 * only the server, and `why` is the reason. */
 	bool priced;
-	/* true: the region of the server is unknown or has no price, so `current` has the lowest
-	 * price of all regions. */
+	/* true: `current` has the lowest price of all regions, because the server's region is
+	 * unknown or has no price. */
 	bool elsewhere;
 	struct pick current;
 	enum exclusion why;
 	size_t n_runs;
 	struct run_cost *run; /* ended runs, newest first, in arena */
-	/* Resources that the job gets. The needless_* below are the part that it does not need. NaN
-	 * = unknown. */
+	/* Resources that the job gets: its request, or the whole server. needless_*, below, are the
+	 * part that it does not need. NaN = unknown. */
 	double given_cores, given_memory_bytes;
 	bool given_all; /* true = no known request: the job gets the whole server */
 	/* `needless_share` is a share of the server, 0 to 1. `needless_cost` is the cost for one

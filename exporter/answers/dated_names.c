@@ -7,9 +7,9 @@
 
 #define NAMES_BESIDE 500 /* the name is compared with this many names on each side */
 
-/* Smallest number of other jobs for a warning: NUMBERED_LEAST for names that differ in a number,
- * DATED_LEAST for names that differ in a date. The first is larger, because a number often counts
- * steps, shards or versions, which are different jobs. */
+/* Smallest number of other jobs for a warning: DATED_LEAST if the names differ in a date,
+ * NUMBERED_LEAST if they differ in a number. NUMBERED_LEAST is larger, because numbered names are
+ * often different jobs: steps, shards or versions. */
 #define NUMBERED_LEAST 5
 #define DATED_LEAST    1
 

@@ -14,7 +14,7 @@
 
 /* ---- namespaces ---- */
 
-/* Labels that divide jobs into neighbourhoods, as namespaces do. */
+/* Labels that divide jobs into groups that learn from each other, as namespaces do. */
 static const struct {
 	/* The label counts only for runs of this batch or workflow system. NULL = it counts for any
 	 * system, but only if the job key has no namespace and no cluster. */

@@ -3,15 +3,16 @@
  * agree on the size.
  *
  * A job's key names its namespace and its cluster. If the key has neither, the labels `namespace`
- * (Kubernetes) and `cluster` (Slurm) of the job's newest run name them. The labels `project` and
- * `domain` divide the jobs of Flyte further. Jobs without any of these are neighbours of each
+ * (Kubernetes) and `cluster` (Slurm) of the job's newest run name them. Jobs of Flyte are also
+ * divided by the labels `project` and `domain`. Jobs without any of these are neighbours of each
  * other.
  *
- * The need of a neighbour's run is the peak memory of its processes. The job's own sizing adds
- * files in tmpfs, but no index of the history has these files for all jobs.
+ * The need of a neighbour's run is the peak memory of its processes. Files in tmpfs are left out,
+ * because no index of the history has them for all jobs. (The sizing of a job adds them to the
+ * peaks of its own runs.)
  *
- * Candidates are the jobs of the newest RECENT_RUNS ended runs, at most RECENT_JOBS jobs. The job
- * with the newest run is read first. Limits of the reading:
+ * Only jobs of the newest RECENT_RUNS ended runs are read, at most RECENT_JOBS jobs. The job with
+ * the newest run is read first. Other limits:
  * - NEIGHBOUR_RUNS_MAX runs of each job, the newest
  * - NEIGHBOUR_JOBS_MAX jobs of one namespace, and JOBS_READ_MAX jobs in total
  * - NAMESPACES_MAX namespaces */
@@ -55,9 +56,9 @@ struct job_neighbours {
 };
 
 /* Finds the neighbours of a job. Zero `ret` before the call. job_neighbours_done drops the
- * reference. The neighbours are cached, unless app->neighbourhoods is NULL. While the first caller
- * reads them, other callers wait. While a later caller reads them again, other callers get the
- * earlier neighbours. */
+ * reference. The neighbours are cached, unless app->neighbourhoods is NULL. The first caller reads
+ * them, and all others wait. Later, one caller reads them anew, and the others get the previous
+ * neighbours meanwhile. */
 int job_neighbours_find(struct app *app, struct history *h, const char *job_name,
 	struct job_neighbours *ret, struct err *e);
 void job_neighbours_done(struct job_neighbours *n); /* cleanup function for AUTO */

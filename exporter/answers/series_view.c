@@ -214,9 +214,8 @@ struct series series_view_thinned(const struct series *s, size_t points, struct 
 		double until = start + length * (double)k;
 		size_t end = first;
 
-		/* The stretch ends before the first sample after `until`. If the clock was set
-		 * back, the times of later samples are lower again, and these samples also belong
-		 * to this stretch. */
+		/* The stretch ends before the first sample later than `until`. If the clock was set
+		 * back, later samples can have earlier times. They belong to this stretch, too. */
 		while (end < s->n && (k == stretches || s->at[end] <= until))
 			end++;
 		if (end > first)

@@ -106,8 +106,7 @@ static int decimals(double gib)
 	return gib < 1000 && floor(gib) < gib;
 }
 
-/* If the demand for CPUs or memory exceeds the largest server, adds the demand and the size of that
- * server to a note. */
+/* If the job needs more CPUs or memory than the largest server has, adds both numbers to a note. */
 static void add_largest(struct buf *b, const struct server_answer *s)
 {
 	const struct catalogue *c = s->use.catalogue;
@@ -210,8 +209,8 @@ static bool vendor_fits(const struct server_answer *s, const char *vendor_id)
 	return false;
 }
 
-/* Returns the number of requested regions whose prices were not fetched, although their vendor has
- * fitting servers. Adds to `names` the options that would fetch the first 3 of them. */
+/* Counts the requested regions whose prices were not fetched, of vendors with fitting servers. Adds
+ * to `names` the options that fetch the prices of the first three. */
 static size_t unread_regions(const struct server_answer *s, struct buf *names)
 {
 	const struct catalogue *c = s->use.catalogue;

@@ -12,8 +12,8 @@
 extern const struct server_cost_gap {
 	unsigned bit; /* of enum cost_gap */
 	const char *name;
-	/* Name of the part in the note about unknown prices. NULL = the part is not in that note,
-	 * because it has no price of its own. */
+	/* Words for the part in the note about unknown prices, such as "storage". NULL = the part
+	 * has no price of its own, so this note does not name it. */
 	const char *priced;
 } server_cost_gaps[SERVER_COST_GAPS];
 
@@ -28,8 +28,8 @@ const char *server_todays_continent(const struct server_answer *s);
  * one of the continents is unknown. */
 bool server_is_far(const struct server_answer *s, const struct pick *p);
 
-/* Returns the number of servers that fit. NaN = unknown: no server with a known price fits, but
- * others may fit, because the prices of a requested region were not fetched. */
+/* Returns the number of servers that fit. NaN = unknown: no server with a known price fits, and the
+ * prices of a requested region were not fetched. */
 double server_fitting(const struct server_answer *s);
 
 /* Returns an array of notes about the servers, or about why no server fits. The caller owns it. */

@@ -27,8 +27,8 @@ struct word_choice {
 	unsigned bits; /* bits of a member of struct pick_options; 0 = any */
 };
 
-/* The words of the parameter "architecture". If the architecture of the job's programs is unknown,
- * the first entry is the default. */
+/* The words of the parameter "architecture". "native", the first one, is the default if the
+ * architecture of the job's programs is unknown. */
 static const struct word_choice architectures[] = {
 	{"native", NATIVE == ARCHITECTURE_UNKNOWN ? 0 : 1u << NATIVE},
 	{"any", 0},

@@ -141,7 +141,7 @@ static void put_price(json_t *o, const struct server_answer *s, const struct pic
 	json_put(o, "currency", json_text(s->picks.currency));
 }
 
-/* Adds the conditions that the server puts on the job (saving_asks), if there are any. */
+/* Adds the conditions under which the job can use the server (saving_asks), if there are any. */
 static void put_asks(json_t *o, const struct server_answer *s, const struct pick *p)
 {
 	struct buf b AUTO(buf_done) = BUF_MAX(256);
@@ -428,8 +428,8 @@ static const char *not_known(const struct current_cost *t)
 				  "The machine on which the job ran is unknown.";
 }
 
-/* Returns true if all prices of the server with the allocation of `priced` are in the region of
- * `priced`. */
+/* Returns true if the server has no price with the allocation of `priced` (spot or on demand) in
+ * another region. */
 static bool in_one_region(const struct catalogue *c, const struct server *s,
 	const struct price *priced)
 {
@@ -441,8 +441,8 @@ static bool in_one_region(const struct catalogue *c, const struct server *s,
 	return true;
 }
 
-/* Explains from which region the price of the current server is, because its own region is unknown
- * or has no price. */
+/* Explains which region's price is used for the current server. Called if the server's own region
+ * is unknown or has no price. */
 static void add_elsewhere(struct buf *b, const struct catalogue *c, const struct current_cost *t)
 {
 	const struct region *r = t->current.region;

@@ -91,9 +91,9 @@ static int answer_question(struct app *app, struct sizing_question *q,
 
 	if (code == -ENOENT)
 		return answer_no_history(app, reply);
-	/* Read the mark, which changes with each change of the job's runs, before the runs. If a
-	 * run changes in between, the result is stored with the old mark. Later requests have a
-	 * newer mark, so they do not use that result. */
+	/* Read the mark before the runs: it changes with each change of the job's runs. If a run
+	 * changes between the two reads, the result is stored with the old mark. Later requests
+	 * have a newer mark, so they do not use it. */
 	if (code == 0 && app->results)
 		code = history_job_mark(h, q->job_name, q->since, &q->mark, e);
 	if (code == 0)

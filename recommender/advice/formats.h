@@ -40,8 +40,8 @@ enum advice_number {
 	DISK_MB,
 	DISK_TMP_MIB,   /* DISK_MIB if the caller asked for disk on the node */
 	DISK_GIB_EXTRA, /* disk in GiB if it is more than the disk of a Fargate task */
-	/* Time limit: twice sizing.duration_bound, and longer if the requested CPUs slow the run
-	 * down; at least 10. */
+	/* Time limit in minutes: twice sizing.duration_bound, at least 10. It is longer if the
+	 * requested CPUs slow the run down. */
 	TIME_MINUTES,
 	TIME_HMS,       /* TIME_MINUTES as HH:MM:SS */
 	SIZE_CORES,     /* SIZE_*: the smallest size of the target that is large enough */

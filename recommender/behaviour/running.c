@@ -63,7 +63,7 @@ static double middle_from(const double point[PROSPECT_POINTS], double v)
 	return first == PROSPECT_POINTS ? v : point[first + (PROSPECT_POINTS - first) / 2];
 }
 
-/* Returns (number of points above `w`) / (number of points not below `v`), where w >= v. Returns
+/* Returns the share of the points above `w` among the points that are at least `v`; v <= w. Returns
  * 0.5 if all points are below `v`. */
 static double share_above(const double point[PROSPECT_POINTS], double v, double w)
 {

@@ -39,13 +39,13 @@ struct running_progress {
 
 /* Forecast for a run that has not ended. NaN = unknown. */
 struct running {
-	/* Probability that the run reaches its memory limit before it ends. It is the weighted mean
-	 * of two estimates:
-	 * - By earlier runs: the number of expected peaks above the limit, divided by the number of
-	 *   expected peaks that are at least the peak so far.
-	 * - By growth: assumes that the peak keeps growing as fast as in the second half of the
-	 *   time so far. The weight of this estimate is the share of the expected peaks that are
-	 *   below the peak so far. */
+	/* Probability that the run reaches its memory limit before it ends: the weighted mean of
+	 * two estimates.
+	 * - From earlier runs: the share above the limit of the expected peaks that are at least
+	 *   the peak so far.
+	 * - From growth: assumes that the peak grows on as fast as in the second half of the time
+	 *   so far. Its weight is the share of expected peaks below the peak so far. Example: the
+	 *   peak is already above all expected peaks -> only growth counts. */
 	double oom_risk;
 	/* Median of the expected peaks that are at least the peak so far. If there are none, it is
 	 * the peak so far. */

@@ -5,8 +5,8 @@
 
 #include "collectors/base/mem.h"
 
-/* Running sums of the standardised channels. Constant channels are left out. squares[i] is the sum
- * of the squares of the first i points of all channels. */
+/* Running sums of the standardised channels, without constant channels. squares[i] is the sum of
+ * the squared values of the first i points, over all channels. */
 struct sums {
 	size_t channels;
 	double *sum[SEGMENTS_CHANNELS_MAX]; /* [i] = sum of the first i points */

@@ -17,10 +17,10 @@ double trend_chance(const double *v, size_t n);
  * pairs of values. Its unit is the growth from one value to the next. NaN = fewer than 2 values. */
 double trend_slope(const double *v, size_t n);
 
-/* Computes the chance and the slope of a series. A slow wave is not a trend, but trend_chance would
- * take it for one. A series may be a wave if the deviations of neighbouring values from a line with
- * this slope correlate by more than 0.3. The chance of such a series is computed from the medians
- * of blocks of five values. */
+/* Computes trend_chance and trend_slope of a series. trend_chance would mistake a slow wave for a
+ * trend. A series may be a wave if neighbouring values deviate from the line alike: the correlation
+ * of their deviations is above 0.3. Then `chance` is computed from the medians of blocks of five
+ * values. */
 struct trend {
 	double chance, slope;
 };

@@ -30,7 +30,7 @@ static const struct billing_row {
 };
 
 /* Returns the row of a server; NULL = the vendor is not in the list. Only Alibaba's rows depend on
- * the size: if the size is unknown, the row of the smallest size counts, with the longest
+ * the size. If the size is unknown, returns the row of the smallest size, which has the longest
  * minimum. */
 static const struct billing_row *row_of(const struct vendor *v, const struct server *s)
 {
@@ -54,13 +54,12 @@ struct billing billing_of(const struct vendor *v, const struct server *s)
 	return b;
 }
 
-/* Returns the billed seconds of a run if `minimum` is the least that is billed for its last hour of
- * the clock (per_clock_hour). The result is the mean over all moments of an hour at which the run
- * can start.
+/* Returns the billed seconds of a run if `minimum` applies to its last clock hour, such as 14:00 to
+ * 15:00 (per_clock_hour). The result is the mean over all minutes at which the run can start.
  *
- * A run that stays in one hour of the clock is billed at least the minimum. A run that crosses the
- * hour spends a part of its time in its last hour. That part is at most an hour, and at most the
- * length of the run. All lengths of the part are assumed to be equally likely. */
+ * A run within one clock hour is billed at least the minimum. A longer run, or a run across the
+ * full hour, has a last part in its last clock hour. This part is at most an hour, and at most the
+ * length of the run. All lengths of this part are assumed to be equally likely. */
 static double with_clock_hours(double minimum, double seconds)
 {
 	double part = fmin(seconds, minimum);

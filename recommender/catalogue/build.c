@@ -318,7 +318,7 @@ static double usd_of(const struct catalogue_builder *b, const char *code)
 static int check_size(const struct catalogue_builder *b, const struct price_row *row, struct err *e)
 {
 	if (row->price <= CATALOGUE_PRICE_MAX_USD)
-		/* A small number is small in any currency: no unit is worth many dollars. */
+		/* Without an exchange rate, too: no unit of a currency is worth many dollars. */
 		return 0;
 	const char *currency = *row->currency ? row->currency : "USD";
 	double usd = usd_of(b, currency);

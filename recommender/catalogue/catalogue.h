@@ -146,8 +146,8 @@ struct catalogue {
 #define CATALOGUE_BENCHMARKS_MAX 1000
 #define CATALOGUE_TEXT_MAX       (256u << 20) /* largest file, in bytes */
 /* Largest hourly prices. A higher price is refused as a typing error: the most expensive servers of
- * the built-in catalogue cost less than 400 dollars. CATALOGUE_PRICE_MAX is for a currency without
- * a known exchange rate: a hundred thousand of its units may be worth one dollar. */
+ * the built-in catalogue cost less than 400 dollars. CATALOGUE_PRICE_MAX is for currencies without
+ * a known exchange rate: one dollar may be worth 100,000 of their units. */
 #define CATALOGUE_PRICE_MAX_USD 1e6
 #define CATALOGUE_PRICE_MAX     1e11
 

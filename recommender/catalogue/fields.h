@@ -56,9 +56,9 @@ const struct field *field_find(const char *name, size_t len);
 /* Returns the field of this name in one part. NULL = not found. */
 const struct field *field_of(enum field_part part, const char *name);
 
-/* Call it for a row whose price is the lowest price of all allocations, like the Keeper's "price".
- * The price gets ALLOCATION_ANY. The price becomes unknown if it adds nothing, because the row also
- * has an on-demand price, or a spot price that is not higher. */
+/* Call it for a row whose price is the lowest of all allocations, such as the Keeper's "price".
+ * Sets the allocation of the price to ALLOCATION_ANY. Drops the price if the row also has an
+ * on-demand price, or a spot price that is at most this price. */
 void field_row_price_is_lowest(struct field_row *r);
 
 /* Makes every member unknown. */

@@ -18,8 +18,8 @@ struct json_cursor {
 	unsigned long line; /* line number of `at`, from 1 */
 	const struct json_reading *how;
 	size_t objects;
-	/* true = the current object has an invalid allocation, currency, region or zone. Only a
-	 * lenient reader goes on, and drops the object's prices. */
+	/* true = the current object has an invalid allocation, currency, region or zone. A lenient
+	 * reader then drops the object's prices. Other readers stop. */
 	bool price_unclear;
 	/* Text made of a JSON list by joined_list; valid until the object is added. */
 	struct buf list;
@@ -111,9 +111,9 @@ static bool is_of_price(const struct field *f)
 	       strcmp(f->name, "region_id") == 0 || strcmp(f->name, "zone_id") == 0;
 }
 
-/* Sets the fields of one part from an object. If `plain` is true, the object has the fields of
- * several parts, and a key that several parts have counts only for the first of them
- * (field_find). */
+/* Sets the fields of one part (server, vendor, region or price) from an object. `plain`: the object
+ * has the fields of several parts. If two parts have a field of the same name, its value is only
+ * for the first of them (field_find). */
 static int set_part(struct json_cursor *r, const json_t *object, enum field_part part, bool plain,
 	struct field_row *row, struct err *e)
 {

@@ -52,8 +52,8 @@ static bool is_chosen(const struct region *r, enum region_kind kind, const char 
 	       strcasecmp(kind == REGION_COUNTRY ? r->country_id : r->continent, word) == 0;
 }
 
-/* Clears allowed[i] of each region that matches none of the words. Returns the first word that
- * matches no region of the catalogue. NULL = each word matches a region. */
+/* Sets allowed[i] to false for each region that matches none of the words. Returns the first word
+ * that matches no region of the catalogue, or NULL. */
 static const char *keep_only(const struct catalogue *c, const struct text_list *words,
 	enum region_kind kind, bool *allowed)
 {

@@ -30,10 +30,10 @@ struct table {
 	struct column column[COLUMNS_MAX];
 };
 
-/* State of reading the price table. A row has the prices of all servers of a vendor in one place.
- * The first row of a vendor and allocation is the reference for the following rows with the same
- * vendor and allocation. price[i] and reference[i] are the prices of server i in this row and in
- * the reference row, in units of 1e-7; 0 = none. */
+/* State of reading the price table. A row has the prices of all servers of one vendor in one region
+ * or zone, for one allocation. Prices are stored as small differences from the reference row: the
+ * first row with the same vendor and allocation. price[i] and reference[i] are the prices of server
+ * i in this row and in the reference row, in units of 1e-7; 0 = none. */
 struct price_rows {
 	struct scan at;
 	const char *vendor_id; /* vendor of the reference row */

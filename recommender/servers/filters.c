@@ -1,12 +1,14 @@
-/* Checks whether a server fits. An unknown property never passes a condition. */
+/* Checks whether a server fits. A server with an unknown property never meets a condition on this
+ * property. */
 #include "recommender/servers/filters.h"
 
 #include <strings.h>
 
 #include "collectors/base/units.h"
 
-/* A job whose CPU-bound share of its time is below this counts as idle. Burstable CPUs earn credits
- * for 5 to 40 % of their time, so such a job rarely runs out of credits. */
+/* A job counts as idle if it is CPU-bound for a smaller share of its time than this. A burstable
+ * CPU earns credits for using it 5 to 40 % of the time, so an idle job rarely runs out of
+ * credits. */
 #define BUSY_SHARE 0.1
 
 const char *const pick_exclusion_name[EXCLUSION_COUNT] = {

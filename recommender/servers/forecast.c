@@ -105,9 +105,9 @@ static double gpu_speed(const struct catalogue *c, const struct job_profile *p,
 	return times_faster((double)b->score[s - c->server], (double)b->score[r - c->server]);
 }
 
-/* Returns (duration on server `s`) / (measured duration) when the speed of `s` is unknown. Assumes
- * that its CPUs are equally fast. The run still takes longer if the server has fewer CPUs than the
- * run keeps busy. */
+/* Returns (duration on server `s`) / (measured duration) when the speed of `s` is unknown. Its CPUs
+ * are assumed to be as fast as those of the job's server. A run takes longer only if `s` has fewer
+ * CPUs than the run keeps busy. */
 static double stretch_by_cpus(const struct job_profile *p, const struct server *s)
 {
 	double f = forecast_cpu_share(p), few = at_least_one(p->cores / s->vcpus);

@@ -15,9 +15,8 @@
  * on the same GPU model, else the ratio of the scores in an LLM benchmark. The rest of D, in which
  * the run waits, does not change.
  *
- * The expected cost is a mean over the spread of the duration, because bills have steps: a run of
- * 50 to 70 minutes is billed as one hour or two. The mean is taken of three bills, by Swanson's
- * rule:
+ * Bills have steps: a run of 50 to 70 minutes is billed as one hour or two. The expected cost is
+ * therefore a mean of three bills, by Swanson's rule:
  *
  * 	0.3 x bill(low) + 0.4 x bill(expected) + 0.3 x bill(high)
  *
@@ -98,7 +97,7 @@ struct cost {
 	 * takes forecast.low or forecast.high seconds. */
 	double low, amount, high;
 	/* Parts of amount; 0 = none. The first four are for a run of forecast.seconds. `spread` is
-	 * the rest of `amount`, because `amount` is a mean over several durations. `spread` can be
+	 * `amount` minus these four: `amount` is a mean over several durations. `spread` can be
 	 * negative. */
 	double compute, storage, outbound, ipv4, spread;
 	double billed_seconds; /* seconds that are billed for a run of forecast.seconds */
@@ -114,9 +113,11 @@ struct cost_terms {
 /* Amounts that a run on a server is billed for, without their prices. All spot prices of the server
  * use one run_bill, and all its other prices use another. */
 struct run_bill {
-	/* Billed seconds; NaN = unknown. `seconds`: for a run that takes forecast.seconds. `mean`:
-	 * mean over the spread of the duration. `low`, `high`: for the ends of the range of
-	 * durations. `added`: part of `seconds` that the vendor's rule adds. */
+	/* Billed seconds; NaN = unknown.
+	 * - seconds: of a run that takes forecast.seconds.
+	 * - low, high: of runs that take forecast.low and forecast.high.
+	 * - mean: mean of these three, by Swanson's rule (above).
+	 * - added: part of `seconds` that the vendor's minimum or rounding adds. */
 	double seconds, mean, low, high, added;
 	double disk_gb, sent_gb, addresses; /* billed extras; 0 or less, or NaN = none */
 	unsigned lacks;                     /* COST_LACKS_BILLING or 0 */

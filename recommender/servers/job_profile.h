@@ -9,10 +9,10 @@
 
 #define PROFILE_RUNS 20 /* number of newest successful runs that are used */
 
-/* Returns a profile of the next run. The duration is that of the sizing, so that an answer has only
- * one forecast. The next run is assumed to be as busy as the median of the newest successful runs.
- * The newest run with a known server type decides the type: runs on another known type do not
- * count. The member `reference` is NULL: the caller sets it. `s` NULL = the duration is unknown. */
+/* Returns a profile of the next run. Its duration is that of the sizing `s`, so that an answer has
+ * only one forecast; `s` NULL = unknown. Its usage is the median over the newest successful runs.
+ * Runs on another server type than the newest run are left out; runs on an unknown type are kept.
+ * The caller sets the member `reference`. */
 struct job_profile job_profile_of(const struct runs *runs, const struct sizing *s);
 
 /* Returns how the job uses its resources (struct job_habits), from the same runs as job_profile_of.

@@ -122,8 +122,8 @@ static bool is_dearer(const struct pick_search *q, const struct pick *on, const 
 		       lowest;
 }
 
-/* Returns the value by which the prices of one server are compared. If the objective reads
- * forecasts, this is the cost of a run, otherwise the price. */
+/* Returns the value by which the prices of one server are compared: the cost of a run if the
+ * objective compares forecasts, otherwise the price. */
 static double compared(const struct pick_search *q, const struct pick *on, const struct price *p,
 	struct bills *bills)
 {
@@ -155,9 +155,9 @@ bool pick_meets_deadline(const struct pick_options *o, const struct forecast *f,
 	return filter_keeps_limit(o->deadline_seconds, late);
 }
 
-/* Finds the best allowed price of ret->server: the lowest of the reliable prices
- * (pick_price_is_sure) or, if there is none, the lowest of the others. Returns EXCLUSION_COUNT, or
- * the reason why no price is allowed. */
+/* Finds the best allowed price of ret->server: the lowest reliable price (pick_price_is_sure). If
+ * no price is reliable, it is the lowest other price. Returns EXCLUSION_COUNT, or the reason why no
+ * price is allowed. */
 static enum exclusion find_price(const struct pick_search *q, struct pick *ret, struct bills *bills)
 {
 	const struct server *s = ret->server;
@@ -203,7 +203,7 @@ static enum exclusion find_price(const struct pick_search *q, struct pick *ret, 
 }
 
 /* Computes price, forecast, cost.amount and key of a server that passed the filters. Returns
- * EXCLUSION_COUNT, or the reason against the server. */
+ * EXCLUSION_COUNT, or the reason why the server cannot be used. */
 static enum exclusion appraise_server(const struct pick_search *q, const struct server *s,
 	struct pick *ret)
 {
@@ -344,8 +344,8 @@ static void keep_best(struct best *h, const struct pick *p)
 	}
 }
 
-/* Returns the best servers of all pages up to the requested one, best first. Counts in `ret` the
- * servers that fit, and the excluded servers by reason. */
+/* Returns the best servers, best first: those of the requested page and of all pages before it.
+ * Counts in `ret` the servers that fit, and the excluded servers by reason. */
 static struct best rank_servers(const struct pick_search *q, const struct server *const *fitting,
 	size_t n, struct arena *arena, struct picks *ret)
 {

@@ -70,7 +70,7 @@ struct pick_options {
 	 * to USD, the currency of the first of these prices. */
 	const char *currency;
 	/* ALLOCATION_BITs; 0 = on demand. On demand includes prices of unknown allocation
-	 * (ALLOCATION_ANY): they are used if a server has no other price. */
+	 * (ALLOCATION_ANY), for servers without an on-demand price. */
 	unsigned allocations;
 	bool with_inactive;
 	/* Only these vendors; an empty list allows all. A vendor must comply with all frameworks in
@@ -121,10 +121,10 @@ struct pick {
 	struct cost cost; /* cost of a run */
 	double score;     /* score in options.benchmark and its configuration; NaN = unknown */
 	double key;       /* value that the objective compares; lower is better */
-	/* True in two cases. First, the price is not reliable (pick_price_is_sure). Second, the
-	 * objective reads forecasts (by_forecast), and this forecast only assumes a speed, although
-	 * other forecasts can be scaled (forecast_scales). Unsure picks are sorted after all sure
-	 * picks. */
+	/* Unsure picks are sorted after all other picks. A pick is unsure in two cases:
+	 * - Its price is not reliable (pick_price_is_sure).
+	 * - The objective compares forecasts (by_forecast). This forecast assumes a speed, while
+	 *   other servers have a measured speed (forecast_scales). */
 	bool unsure;
 	/* Copies of `forecast.seconds` and `cost.amount`; NaN = unknown. */
 	double forecast_duration_seconds, forecast_cost;
@@ -162,11 +162,11 @@ struct objective {
 	const struct objective *without_speed;
 	bool by_money;          /* the key is a cost or a price */
 	enum exclusion lacking; /* the exclusion to count when the key is NaN */
-	/* The objective reads forecasts: an assumed speed makes a pick unsure, and the prices of a
-	 * server are compared by the cost of a run. */
+	/* The objective compares forecasts. A pick with an assumed speed is then unsure, and the
+	 * best price of a server is the one with the lowest cost of a run. */
 	bool by_forecast;
-	/* The key is a score. by_forecast is also true, but only so that the prices of a server are
-	 * compared by the cost of a run. */
+	/* The key is a score, not a forecast. by_forecast is true as well, only to choose the best
+	 * price of a server by the cost of a run. */
 	bool by_speed;
 	bool by_benchmark; /* the objective needs pick_options.benchmark */
 	const char *unit;  /* unit of the key in words: "per hour", ... */

@@ -18,19 +18,19 @@ struct saving saving_of(double now, double then);
 struct best_server {
 	const struct pick *pick; /* NULL = no server is known to be the best */
 	bool is_current;
-	/* Never negative. 0 if the current server is the best. NaN = unknown. Also NaN if the best
-	 * server costs more, which is possible when the objective is not money. */
+	/* 0 if the current server is the best; never negative. NaN = unknown, or the best server
+	 * costs more, which is possible if the objective is not money. */
 	struct saving saving;
 };
 
-/* Finds the best server: a pick of `p`, or `current`, the current server (NULL = unknown), which
- * need not be a pick. The current server is the best if three conditions are true:
+/* Finds the best server among the picks `p` and the current server `current` (NULL = unknown). The
+ * current server is the best if three conditions are true:
  * - It has room for the demand.
  * - It meets the conditions of the request, except those on the allocation (spot or on demand).
  * - No pick is better.
  *
- * A pick whose price is not reliable (pick_price_is_sure) is never the best. If it is better than
- * all others, no server is called the best. */
+ * If the price of the first pick is not reliable (pick_price_is_sure), no pick is called the
+ * best. */
 struct best_server saving_best(const struct catalogue *c, const struct demand *d,
 	const struct pick_options *o, const struct picks *p, const struct pick *current);
 
@@ -46,16 +46,17 @@ struct alternative {
 	struct saving saving;
 };
 
-/* Finds the best server of each kind that `o` leaves out. Writes those that save money compared
- * with `best` to `ret`, the largest saving first. Returns their number. `best` may be the current
- * server. If it is NULL, all are written. Returns 0 if the objective is not money. */
+/* Finds the best server of each kind (enum condition) that the options exclude. Writes the servers
+ * that save money compared with `best` to `ret`, the largest saving first. Returns their number.
+ * `best` may be the current server. If it is NULL, writes all. Returns 0 if the objective is not
+ * money. */
 size_t saving_alternatives(const struct catalogue *c, const struct demand *d,
 	const struct pick_options *o, const struct picks *p, const struct pick *best,
 	struct arena *arena, struct alternative ret[CONDITIONS]);
 
-/* Appends the conditions that a server puts on the job, without a full stop: "needs programs built
- * for arm64; may be interrupted: ...". If the options allow only servers with a certain condition,
- * this condition is left out: the caller chose it. */
+/* Appends the conditions under which the job can use a server, without a full stop: "needs programs
+ * built for arm64; may be interrupted: ...". Leaves out a condition that the options require,
+ * because the caller chose it. */
 void saving_asks(struct buf *out, const struct pick *p, const struct pick_options *o);
 
 #endif

@@ -53,10 +53,11 @@ struct parallelism {
 };
 
 /* Returns the most cores that a run can use; INFINITY = unknown. There are three cases:
- * - Its use varied: the most cores that it used or waited for at once (cpu_parallel_widest).
- * - Its use was always the same: the CPUs of its machine.
- * - Only its mean use is known: its request or, if that is unknown, its mean in whole CPUs, because
- *   nothing shows that it needs more. The result is at most the CPUs of its machine. */
+ * - The number of cores in use varied: the most that it used or waited for at once
+ *   (cpu_parallel_widest).
+ * - The number was constant: the CPUs of its machine.
+ * - Only the mean is known: its request, or the mean in whole CPUs if the request is unknown. The
+ *   result is at most the CPUs of its machine. */
 static double widest_possible(const struct parallel *p, const struct run *r)
 {
 	double machine = r->machine_cpus >= 1 ? r->machine_cpus : INFINITY;
@@ -116,8 +117,8 @@ static struct parallelism *parallelism_of(const struct runs *used, bool all, str
 
 		p->machine_cpus = fmax(p->machine_cpus, p->machine[i]);
 		p->waited |= run->wanted > 1;
-		/* If the peak is unknown, use the last point of the curve. It is the mean of the
-		 * busiest moments, so it is below the peak. */
+		/* If the peak is unknown, use the last point of the curve. It is somewhat below the
+		 * peak, because it is a mean over 1/PARALLEL_POINTS of the time. */
 		p->most = fmax(p->most, known ? p->at_once[i] : run->cores[PARALLEL_POINTS - 1]);
 		p->most_known |= known;
 		p->widest = fmax(p->widest, cpu_parallel_widest(run));
@@ -141,7 +142,7 @@ static double mean_stretch(const struct parallelism *p, double cores)
 	return sum;
 }
 
-/* Returns the largest slowdown of a run, compared with unlimited cores. */
+/* Returns the largest slowdown of any run with this many cores, compared with unlimited cores. */
 static double worst_stretch(const struct parallelism *p, double cores)
 {
 	double worst = 1;
@@ -151,7 +152,8 @@ static double worst_stretch(const struct parallelism *p, double cores)
 	return worst;
 }
 
-/* Returns the next larger number of cores to try. If `whole` is true, it is at least 1 larger. */
+/* Returns the next larger number of cores to try. If `whole` is true, the step is at least 1
+ * core. */
 static double next_cores(double cores, bool whole)
 {
 	return cores + fmax(cpu_speed_step(cores), whole ? 1 : 0);
@@ -195,7 +197,8 @@ static double cores_for_speed(const struct parallelism *p)
 	return cpu_speed_cores(need, n, widest);
 }
 
-/* Returns the fewest cores that suffice in every run for this share of its time. */
+/* Returns the fewest cores that were enough for each run for this share of its time. Example: share
+ * 0.9 -> each run used at most this many cores for 90 % of its time. */
 static double cores_for_share(const struct parallelism *p, double share)
 {
 	size_t at = (size_t)fmin(share * PARALLEL_POINTS, PARALLEL_POINTS - 1);
@@ -206,8 +209,8 @@ static double cores_for_share(const struct parallelism *p, double share)
 	return most;
 }
 
-/* Returns the fewest cores that suffice for this share of the total time of all runs. Newer runs
- * weigh more. */
+/* Returns the fewest cores that were enough for this share of the total time of all runs. Newer
+ * runs weigh more. */
 static double cores_for_share_fading(const struct parallelism *p, double share, struct arena *arena)
 {
 	double(*sample)[2] = arena_alloc(arena, p->n * PARALLEL_POINTS * sizeof *sample);
@@ -369,8 +372,10 @@ static void explain_at_cores(struct sizing *s, bool waited, struct arena *arena)
 		buf_text(&words));
 }
 
-/* Fills s->at_cores with these numbers of cores: 1, 2, 4, ... up to the first one that no run can
- * fill; the recommended need (demand.cpu_cores); the recommended request (resources.cpu). */
+/* Fills s->at_cores with these numbers of cores:
+ * - 1, 2, 4, ... until no run can use all of them
+ * - the recommended need (demand.cpu_cores)
+ * - the recommended request (resources.cpu) */
 static void forecast_at_cores(struct sizing *s, const struct parallelism *p)
 {
 	const double own[] = {s->demand.cpu_cores, (double)s->resources.cpu};

@@ -74,9 +74,9 @@ struct sizer {
 	/* predictions for the next run; valid while `prepared` */
 	bool prepared;
 	double input;
-	bool heard[EXPERT_COUNT];                /* false: the expert is left out for this input */
+	bool heard[EXPERT_COUNT];                /* true: the expert is used for this input */
 	double value[EXPERT_COUNT];              /* bytes; NaN = no prediction */
-	double alone[EXPERT_COUNT][RISK_COUNT];  /* allocation if this were the only expert */
+	double alone[EXPERT_COUNT][RISK_COUNT];  /* allocation by this expert alone */
 	double weight[RISK_COUNT][EXPERT_COUNT]; /* sums to 1 at each level; 0 = no prediction */
 	/* Number of risk levels for which `weight` and `allocation` are computed. The levels are
 	 * computed in the order of `ascending`, the lowest request first. */
@@ -233,8 +233,8 @@ static void allocate_alone(struct sizer *s, unsigned expert)
 		s->alone[expert][k] = value * best[k].value;
 }
 
-/* Returns the weight of a loss that is `age` runs old. An age beyond the table is possible, because
- * the record of an expert that rarely predicts keeps runs of any age. */
+/* Returns the weight of a loss that is `age` runs old. A loss can be older than the table
+ * s->loss_fades, because an expert that rarely predicts keeps old runs in its record. */
 static double loss_fade(const struct sizer *s, uint64_t age)
 {
 	return age < PEAKS_SEEN_MAX ? s->loss_fades[age] : exp2(-(double)age / LOSS_HALF_LIFE);
@@ -640,8 +640,8 @@ static struct cost_pool chances_of(struct sizer *s, double input)
 }
 
 #define ODDS_FACTOR_MAX 1e6
-/* A stated chance is never smaller than this, and never larger than 1 minus this: at most
- * PEAKS_SEEN_MAX runs of a job are known. */
+/* A stated probability is at least this, and at most 1 minus this. PEAKS_SEEN_MAX runs cannot show
+ * a more extreme value. */
 #define CHANCE_LEAST 1e-4
 
 /* Returns the probability whose odds are `factor` times those of `p`. */

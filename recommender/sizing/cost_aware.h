@@ -5,8 +5,9 @@
  * multiplied by the new prediction, is a possible value of the next peak. The expected cost of an
  * allocation follows from these values (cost_pool.h).
  *
- * The values of all experts are pooled, and the allocation with the least expected cost is chosen.
- * An expert's weight follows from the past cost of sizing with that expert only.
+ * The values of all experts form one weighted set, and the allocation with the least expected cost
+ * is chosen. An expert weighs more if sizing with this expert alone would have cost less in the
+ * past.
  *
  * When the peaks change lastingly (rule_peaks_change), the older peaks are multiplied by the
  * change, so that the older runs still count. A job with few runs is expected to be like the other
@@ -30,8 +31,8 @@ extern const double cost_aware_risk_price[RISK_COUNT];
 /* In the functions below, `state` is the state of one of cost_aware_rules. The rule must have
  * learnt at least one run. `input` is the input size of the next run in bytes; NaN = unknown. */
 
-/* Replaces the expectations of a job with few runs that the rule's `start` got
- * (rule_options.prior). `prior` must outlive the state. */
+/* Replaces rule_options.prior, which the rule's `start` got: the typical errors of predictions, for
+ * a job with few runs. `prior` must outlive the state. */
 void cost_aware_use_prior(void *state, const struct job_prior *prior);
 
 /* Writes the allocations for the next run at all levels of risk, in bytes. */

@@ -89,7 +89,7 @@ size_t cost_pool_below(const struct cost_pool *p, double value)
 	return low;
 }
 
-/* Sums of the atoms below and above an allocation. */
+/* Sums over the atoms below and above an allocation. product = weight x value. */
 struct pool_split {
 	double weight_below, product_below, weight_above, product_above;
 };
@@ -130,7 +130,7 @@ void cost_pool_cheapest(const struct cost_pool *p, const double *candidate, size
 	for (size_t i = 0; i < n; i++) {
 		while (below < p->n && p->atom[below].value <= candidate[i])
 			below++;
-		/* A larger allocation that fits no more of the values is not cheaper. */
+		/* Skip a larger allocation that covers no more values: it cannot be cheaper. */
 		if (below == priced && candidate[i] >= candidate[i - 1])
 			continue;
 		priced = below;

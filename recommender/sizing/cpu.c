@@ -69,8 +69,8 @@ bool cpu_parallel_of(const struct distribution *d, struct parallel *ret)
 	return true;
 }
 
-/* Estimates how long a part of the run would take if no thread had to wait for a CPU. Returns this
- * length, divided by the measured length. `busy` is the number of cores in use during this part. */
+/* Returns (duration of a part of the run if no thread had to wait for a CPU) / (its measured
+ * duration). `busy` is the number of cores in use during this part. cpu.h explains the formula. */
 static double without_waiting(double busy, double wanted)
 {
 	double least = 1 / (wanted < PARALLEL_ROOM ? wanted : PARALLEL_ROOM),

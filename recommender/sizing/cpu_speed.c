@@ -11,25 +11,26 @@
  * test. With these constants, at most 2 % of the runs of each trace are slowed down, and at most
  * 2.5 % in each half of its jobs (bench_cpu, --half). */
 #define SLOWED_PRICE 105.0 /* price of a slowed run: as much as this many cores */
-/* Expected spread of the needs, before any run was seen: the mean distance of their logarithms from
- * the median. It counts as SPREAD_RUNS runs. */
+/* Spread of the needs that is assumed before any run: the mean distance of their logarithms from
+ * the median. It weighs as much as SPREAD_RUNS runs. */
 #define SPREAD_EXPECTED 1.0
 #define SPREAD_RUNS     0.5
 #define SPREAD_MIN      0.005
-/* A run is slowed down if it needs more than this many times the cores that it gets: 10 % are
- * tolerated, and rounding adds 5 % of cores on average. */
+/* A run counts as slowed down if it needs more than 1.15 times the chosen cores: it may take 10 %
+ * longer, and rounding adds 5 % of cores on average. */
 #define SLOWED_FROM 1.15
 #define ROOM_MAX    4.0 /* most cores / largest need of a run so far */
 /* Largest measured use of one busy thread, in cores. Above 1 only because readings are coarse. */
 #define ONE_CORE 1.05
-/* A job that never used more than one core gets up to one core until it has this many runs. */
+/* A job that never used more than one core can get a whole core as long as it has fewer runs than
+ * this. */
 #define ONE_CORE_UNKNOWN 10
 
 /* The need has fallen lastingly if (largest need after the fall) x FALL_FACTOR is below the
  * smallest need just before the fall. These runs are compared:
  * - After the fall: all runs, which must be CPU_FALL_RUNS or more.
- * - Before the fall: enough runs to make SPEED_RUNS together with the runs after the fall, but at
- *   least CPU_FALL_RUNS. If the job has fewer than SPEED_RUNS runs, all runs before the fall. */
+ * - Before the fall: SPEED_RUNS minus the number of runs after the fall, but at least
+ *   CPU_FALL_RUNS. If there are fewer runs before the fall, all of them. */
 #define FALL_FACTOR 1.1
 
 static double smallest(const double *v, size_t n)
@@ -75,9 +76,9 @@ static double spread_of(const double *sorted, size_t n)
 	return fmax(sum / ((double)n - 1 + SPREAD_RUNS), SPREAD_MIN);
 }
 
-/* Returns the factor, at least 1, for the room above `widest`, the largest need of the `n` runs so
- * far: widest x factor is the number of cores with the least expected price. The price of c cores
- * is c plus SLOWED_PRICE times the chance that the next run is slowed down:
+/* Returns the factor, at least 1, by which the cores should exceed `widest`, the largest need of
+ * the `n` runs so far. widest x factor cores have the least expected price. The price of c cores is
+ * c, plus SLOWED_PRICE times the probability that the next run is slowed down:
  *
  * 	c + SLOWED_PRICE / (n + 1) x (widest / (SLOWED_FROM x c)) ^ (1 / spread) */
 static double room_for_wider(double widest, size_t n, double spread)

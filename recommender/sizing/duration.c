@@ -20,7 +20,7 @@
 #define RUNS_FOR_LINE 10 /* a line through fewer runs is too unsure far from their inputs */
 
 #define MISSES 0.2 /* share of the runs that should be outside the range */
-/* Bounds of errors.misses, the share of the runs that is expected outside the range. */
+/* Bounds of errors.misses, the share of the past errors that the range leaves out. */
 #define MISSES_MIN 0.02
 #define MISSES_MAX 0.6
 /* After a run, errors.misses changes by MISSES_STEP x MISSES if the run was inside the range, and
@@ -194,7 +194,7 @@ static void record_errors(struct record *r, const double guess[GUESSES], double 
 struct errors {
 	size_t n;
 	double at[DURATION_ERRORS];
-	double misses; /* the range is chosen so that this share of runs is outside of it */
+	double misses; /* share of the past errors that range_of leaves out (learn_misses) */
 };
 
 static void add_error(struct errors *e, double error)
@@ -213,8 +213,9 @@ static double mean_size(const double *error, size_t n)
 	return sum / (double)(n + 1);
 }
 
-/* Writes the range of the next error to *low and *high. The range always includes 0. The next error
- * is below the k-th smallest of n past errors with the probability k / (n + 1). */
+/* Writes the range of the next error to *low and *high. It leaves out the smallest and the largest
+ * past errors, but always includes 0. The next error is below the k-th smallest of n past errors
+ * with the probability k / (n + 1). */
 static void range_of(const struct errors *e, double *low, double *high)
 {
 	double sorted[DURATION_ERRORS];

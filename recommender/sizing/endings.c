@@ -91,10 +91,9 @@ static int most_frequent_first(const void *a, const void *b)
 	return (left->runs < right->runs) - (left->runs > right->runs);
 }
 
-/* A program that sizes itself by its limit fails when the limit is too small, but nothing kills it.
- * This function finds a limit below which runs failed in this way. It looks at the newest
- * LIMITS_SEEN runs, and returns the smallest limit under which one of them succeeded. Returns NaN
- * if fewer than two of them failed, or ended in an unknown way, under smaller limits. */
+/* A program that sizes itself by its memory limit can fail under a small limit without a kill.
+ * Returns the smallest limit under which one of the newest LIMITS_SEEN runs succeeded. Returns NaN
+ * if fewer than two of these runs failed, or ended in an unknown way, under a smaller limit. */
 #define LIMITS_SEEN 20
 static double limit_before_failures(const struct runs *runs)
 {

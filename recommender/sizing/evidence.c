@@ -73,11 +73,11 @@ static bool was_killed(const struct run *r)
 	       (r->memory_source && !r->not_measured && strcmp(r->memory_source, "limit") == 0);
 }
 
-/* Returns the lower bound of the need that follows from a kill, in bytes:
- * - The memory of the run reached its limit: the limit. If the kernel killed a process in the run's
- *   own group, the collectors have set the peak to the limit.
- * - The peak is far below the limit: the peak. Another limit caused the kill, such as the limit of
- *   the machine or of a child group. */
+/* Returns a lower bound of the need of a killed run, in bytes:
+ * - If its memory reached its limit, the bound is the limit. The collectors set the peak to the
+ *   limit when the kernel kills a process in the run's own group.
+ * - If its peak is far below its limit, the bound is the peak. Another limit caused the kill, such
+ *   as that of the machine or of a child group. */
 static double killed_at(const struct run *r)
 {
 	double peak = fmax(run_needs_memory(r), run_peak(r, "memory_cgroup_peak_bytes"));

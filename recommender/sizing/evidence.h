@@ -35,9 +35,9 @@ struct evidence {
 #define AT_LIMIT_SHARE 0.97
 
 /* A failed run has met RLIMIT_AS or RLIMIT_DATA when its address space reached this share of the
- * limit. The share is below 1 because the kernel refuses an allocation that would exceed the limit,
- * and the peak does not include that allocation. Example: a program that allocates pieces of 10 MiB
- * reaches 94 to 97 % of a limit of 300 MiB. */
+ * limit. The kernel refuses an allocation that would exceed the limit, and the peak does not
+ * include this allocation. The share is therefore below 1. Example: a program that allocates pieces
+ * of 10 MiB reaches 94 to 97 % of a limit of 300 MiB. */
 #define AT_ADDRESS_LIMIT_SHARE 0.9
 
 struct evidence evidence_of(const struct run *r);

@@ -57,13 +57,13 @@ void expert_record_fade(double ret[PEAKS_SEEN_MAX])
 		ret[age] = exp2(-(double)age / HALF_LIFE);
 }
 
-/* The ratios of a job are assumed to spread at most this many times as far as the prior ratios. A
- * prior that was learnt from very steady jobs may be far too narrow for this job. The bound is
- * therefore at least this many times USUAL_DEVIATION. */
+/* The ratios of a job are assumed to spread at most this many times as far as the prior ratios, or
+ * as USUAL_DEVIATION if that is more: a prior that was learnt from very steady jobs may be far too
+ * narrow for this job. */
 #define SPREAD_MAX 2.0
 
-/* Returns the spread of the job's own ratios, divided by that of the prior ratios: below 1 for a
- * steady job. */
+/* Estimates how far the job's ratios spread, divided by the spread of the prior ratios. The result
+ * is below 1 for a steady job, and near 1 for a job with few runs. */
 static double prior_spread(const struct expert_record *t, const double age_weight[PEAKS_SEEN_MAX],
 	const struct ratio_prior *prior, double prior_weight)
 {
@@ -89,9 +89,9 @@ static double likeness_of(double log_value, double log_other, double width)
 	return 0.1 + 0.9 * exp(-distance * distance / 2);
 }
 
-/* Some ratios are only lower bounds, because their runs were killed. Moves the weight of each such
- * bound to the ratios above it, the smallest bound first. If no ratio is above a bound, the bound
- * keeps its weight and counts as a ratio of bound x BOUND_ALONE. `made_up` has the prior ratios. */
+/* The ratio of a killed run is only a lower bound. Divides the weight of each bound among the
+ * ratios above it, the smallest bound first. If no ratio is above a bound, the bound keeps its
+ * weight, and bound x BOUND_ALONE is taken as its ratio. `made_up` has the prior ratios. */
 #define BOUND_ALONE 1.2
 static void spread_bounds(const struct expert_record *t, double weight[PEAKS_SEEN_MAX],
 	struct weighted_value made_up[PRIOR_ATOMS], double ratio[PEAKS_SEEN_MAX])

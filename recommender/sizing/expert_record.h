@@ -31,13 +31,13 @@ struct expert_record {
 };
 static_assert(PEAKS_SEEN_MAX <= UINT8_MAX, "an index into at is one byte");
 void expert_record_add(struct expert_record *t, const struct expert_trial *trial);
-/* Drops the runs whose number is `first` or higher. Multiplies the predictions for all other runs
- * by `factor`. Called after a lasting change of the peaks. */
+/* Call it after a lasting change of the peaks by `factor`. Drops the runs since the change (number
+ * `first` or higher), and multiplies the predictions for the earlier runs by `factor`. */
 void expert_record_move(struct expert_record *t, uint64_t first, double factor);
 
 enum ratio_purpose {
-	FOR_COST,   /* the weight of a run is also multiplied by its prediction x stake */
-	FOR_CHANCE, /* the weight is not multiplied by them */
+	FOR_COST,   /* the weight of a run is multiplied by its prediction x stake */
+	FOR_CHANCE, /* the weight of a run does not depend on its prediction and stake */
 };
 
 /* The prior of an expert: ratios of actual to predicted peak that are expected of a job before it
@@ -68,10 +68,10 @@ struct expert_ratios {
 	double sum;                           /* sum of the weights */
 	struct weighted_value at[RATIOS_MAX]; /* ascending; of equal values, observed ones first */
 };
-/* Makes the weighted set of ratios for a new prediction of `value` bytes. The ratio of a killed run
- * is known only as a lower bound. The weight of such a run goes to the ratios above its bound, in
- * proportion to their weights (the estimator of Kaplan and Meier does the same). `age_weight` comes
- * from expert_record_fade. */
+/* Combines the ratios of past runs and of the prior into one weighted set, for a new prediction of
+ * `value` bytes. Only a lower bound is known of the ratio of a killed run. Its weight is divided
+ * among the ratios above this bound, in proportion to their weights (as in the Kaplan-Meier
+ * estimator). `age_weight` comes from expert_record_fade. */
 void expert_record_ratios(const struct expert_record *t, const struct ratio_prior *prior,
 	double value, enum ratio_purpose purpose, const struct ratio_options *o,
 	const double age_weight[PEAKS_SEEN_MAX], struct expert_ratios *ret);

@@ -163,7 +163,8 @@ static double nearest_peak(const struct informed *q)
 }
 
 /* Returns the peak at `input` by a least-squares line through the logarithms of inputs and peaks.
- * SLOPE is the prior mean of its slope, SLOPE_SD the prior standard deviation. */
+ * With few runs, the slope of the line stays near SLOPE, its expected value (standard deviation
+ * SLOPE_SD). */
 static double power_at(const struct informed *q, double input)
 {
 	double sum = 0, mean_x = 0, mean_y = 0, xx = 0, xy = 0, yy = 0, x[PEAKS_SEEN_MAX],
@@ -218,8 +219,8 @@ static double same_input_peak(const struct informed *q)
 	return n ? peak[n / 2] : NAN;
 }
 
-/* Returns the lower bound of predictions: half the smallest peak. If `input` is smaller than all
- * inputs seen, the bound is smaller in proportion. */
+/* Returns the smallest allowed prediction: half the smallest peak. If `input` is smaller than all
+ * inputs so far, it shrinks in proportion to the input. */
 static double least_peak(const struct informed *q, double input)
 {
 	double least_input = INFINITY;

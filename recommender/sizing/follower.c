@@ -18,24 +18,26 @@
 #define RUNS_FREE          20
 #define LIMITS_DIFFER_MUCH 1.25
 
-/* A follower is recognised only if its limits differed enough: noise of the peaks could otherwise
- * look like a constant share. After one change of the limit, largest / smallest limit must be at
- * least RUN_LIMITS_DIFFER (1.05). After two or more changes, LIMITS_DIFFER_MORE is enough. */
+/* A follower is recognised only if its limits differed enough. If they hardly differ, the peaks of
+ * any steady job look like a constant share. After one change of the limit, largest / smallest
+ * limit must be at least RUN_LIMITS_DIFFER (1.05). After two or more changes, LIMITS_DIFFER_MORE is
+ * enough. */
 #define LIMITS_DIFFER_MORE 1.04
 /* A job uses a constant share of its limit if two conditions are true:
- * - The share varies at most a fifth as much as the limit. Variation is log(largest / smallest).
- *   The share of a job with a constant peak varies as much as the limit.
+ * - The share (peak / limit) varies at most a fifth as much as the limit: log(largest / smallest
+ *   share) <= log(largest / smallest limit) / 5. With a constant peak, the share would vary as much
+ *   as the limit.
  * - The largest share is at most 1.1 times the smallest. */
 #define SHARE_VARIES      0.2
 #define SHARE_VARIES_MOST 1.10
 /* A run is slow if it takes more than this many times the shortest duration. */
 #define MUCH_SLOWER 1.5
-/* The newest limit divided by the request of a follower is at most this number. This limits the
- * harm of a mistake: a job whose need grows also looks like a follower if its limit was raised at
- * the same time. The next run under the lowered limit shows whether the job is a follower.
+/* The request of a follower is at least the newest limit divided by this number. Reason: if the
+ * need of a job grows while its limit is raised, the job looks like a follower, and a much smaller
+ * request would fail. The next run under the lowered limit shows whether the job is one.
  *
- * The bound does not apply to a limit that has proved enough: a run succeeded under this limit, and
- * an older run had a limit as large as the newest one. */
+ * The bound does not apply to a smaller limit under which a run succeeded, if an even older run had
+ * a limit as large as the newest one. */
 #define LOWERED_MOST 1.6
 /* Limits follow the inputs when the inputs explain at least this share of the variance of the
  * limits. Peaks that follow the inputs then look like a constant share of the limits. */
@@ -200,7 +202,7 @@ static void find_enough(const struct usable_runs *u, const struct shares_seen *s
 	}
 }
 
-/* Returns true if the limits may have been chosen by the announced inputs. */
+/* Returns true if the announced inputs may explain the limits: larger inputs, larger limits. */
 static bool limits_follow_inputs(const struct usable_runs *u, const struct shares_seen *s)
 {
 	struct stats_line l = {0};

@@ -25,8 +25,8 @@ struct limit_follower {
 	double share_low, share_high; /* smallest and largest peak / limit */
 	double limit_low, limit_high; /* smallest and largest limit, bytes */
 	/* The smallest limit in bytes under which a run succeeded within 1.5 times the shortest
-	 * duration. Limits below newest limit / 1.6 count only in one case (LOWERED_MOST). Limits
-	 * up to one that a run met do not count (RUNS_FREE). */
+	 * duration. Two kinds of limits do not count: those that were too small for a run
+	 * (RUNS_FREE), and most limits below newest limit / 1.6 (LOWERED_MOST). */
 	double enough;
 	size_t at_enough; /* runs that succeeded under this limit without being slow */
 	/* The command-line option that makes the job use a share of its limit; "" = none is known.

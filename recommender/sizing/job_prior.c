@@ -34,15 +34,14 @@ static const struct ratio_prior typical[] = {
  * are 8.8, 5.8, 4.6 and 2.7 %. */
 const double job_prior_usual_odds[JOB_STAGES] = {1.0, 1.15, 1.25, 1.1};
 
-/* Up to this number of runs, the full factor corrects the odds. With more runs, the factor comes
- * nearer to 1, because the job has more and more ratios of its own. */
+/* With more runs than this, the factor that corrects the odds comes nearer to 1, because the job
+ * then has many ratios of its own. */
 #define ODDS_FADE 30.0
 
-/* Weight of the built-in ratios at each stage, in jobs. The weight is large at later stages. There
- * the job's own ratios show how much its peaks usually vary, and only rare large peaks must come
- * from the other ratios. The built-in ratios describe rare peaks better than a few other jobs do.
- * If the other jobs are steadier than usual, the weight is reduced in proportion, but never below
- * BUILT_IN_LEAST. */
+/* Weight of the built-in ratios at each stage (job_prior_stage), as a number of jobs. It is large
+ * at later stages: only rare, very large peaks must still be learnt there, and the built-in ratios
+ * show these better than a few other jobs do. If the other jobs are steadier than usual, the weight
+ * is reduced in proportion, but never below BUILT_IN_LEAST. */
 static const double built_in_jobs[JOB_STAGES] = {1, 2, 40, 40};
 #define BUILT_IN_LEAST 1.0
 
@@ -79,8 +78,9 @@ void ratio_sample_add(struct ratio_sample *s, double ratio, double weight)
 	s->weight += weight;
 }
 
-/* Summarises a sample in PRIOR_ATOMS atoms with the weights of `typical`. Each atom stands for the
- * next part of the ascending sample, and its value is the mean of that part. */
+/* Summarises a sample of ratios in PRIOR_ATOMS atoms, with the same weights as `typical`. The
+ * ascending sample is cut into parts with these weights. The value of an atom is the mean of its
+ * part. */
 static struct ratio_prior quantiles_of(const struct ratio_sample *sample)
 {
 	struct ratio_prior p = {0};

@@ -1,14 +1,15 @@
-/* Expectations of a job that has few runs: ratios of actual to predicted peak (expert_record.h),
- * and a correction of the stated chances of failure. They are learnt from the other jobs of the
- * same history (neighbours.h). Without other jobs, they are built in. Private to recommender/. */
+/* Assumptions for a job that has few runs: typical ratios of actual to predicted peak
+ * (expert_record.h), and a correction of the stated chances of failure. They are learnt from the
+ * other jobs of the same history (neighbours.h). Without other jobs, built-in values are used.
+ * Private to recommender/. */
 #ifndef RECOMMENDER_SIZING_JOB_PRIOR_H
 #define RECOMMENDER_SIZING_JOB_PRIOR_H
 
 #include "recommender/sizing/expert_record.h"
 
 /* A job is at one of four stages, by its number of earlier runs: 0 or 1, 2 to 3, 4 to 9, 10 and
- * more. Predictions become better with each stage: the second peak of a job differs more from the
- * first than the 21st differs from the largest of the first twenty. */
+ * more. Predictions become better with each stage. Example: the second peak is predicted from one
+ * peak, the 21st from twenty. */
 #define JOB_STAGES 4
 size_t job_prior_stage(size_t runs);
 
@@ -37,10 +38,10 @@ struct ratio_sample {
 void ratio_sample_add(struct ratio_sample *s, double ratio, double weight);
 
 /* Sets p->ratios of one expert at each stage. They summarise three sets of ratios:
- * - those of this stage;
- * - those of all other stages, together with the weight of at most 20 jobs, or of fewer if this
- *   stage has many jobs of its own (OTHER_STAGES);
- * - the built-in ones, with the weight of 1 to 40 jobs (built_in_jobs). */
+ * - The ratios of this stage.
+ * - The ratios of all other stages. Together they weigh at most as much as 20 jobs, and less if
+ *   this stage has many jobs of its own (OTHER_STAGES).
+ * - The built-in ratios. They weigh as much as 1 to 40 jobs (built_in_jobs). */
 void job_prior_summarise(struct job_prior *p, enum expert expert,
 	const struct ratio_sample sample[JOB_STAGES]);
 

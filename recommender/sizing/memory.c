@@ -476,8 +476,8 @@ void sizing_explain_limit(struct sizing *s, const struct limit_base *base, struc
 
 #define ATTEMPTS_MAX 10
 
-/* Returns the allocation of a later attempt. Assumes that attempt 1 had `first`, and that all
- * attempts between had the allocations of the rule. */
+/* Returns the rule's allocation for attempt number `attempt`, after attempt 1 with `first` and the
+ * rule's allocations for the attempts in between failed. */
 static double allocation_of_attempt(const struct sizing_rule *rule, void *state, double first,
 	size_t attempt)
 {
@@ -488,9 +488,9 @@ static double allocation_of_attempt(const struct sizing_rule *rule, void *state,
 	return fmin(allocation, ALLOCATION_MAX);
 }
 
-/* Returns the demand of options->attempt in bytes. `first` is the rule's first allocation, `least`
- * the smallest allowed one. If the newest runs met their limit, the demand is at least
- * f->after_oom, doubled with each attempt after the second. */
+/* Returns the demand for attempt number options->attempt, in bytes. `first` is the rule's
+ * allocation for attempt 1, and `least` is its lower bound. If the newest runs met their limit, the
+ * demand is at least f->after_oom for attempts 1 and 2. Each later attempt doubles this bound. */
 static double demand_of(const struct sizing_rule *rule, const struct replayed *f, double first,
 	double least, const struct sizing_options *options)
 {

@@ -3,9 +3,9 @@
  * - The best constant allocation would waste at least half as much memory as the runs use.
  * - Input sizes explain the peaks, or the peaks form two groups.
  *
- * If there are two groups, the warning names a property of the runs that tells the groups apart,
- * such as a label. If input sizes explain the peaks, and the next input size is announced, there is
- * no warning: the size follows from the input. */
+ * If there are two groups, the warning names a property that differs between the groups, such as a
+ * label. There is no warning if input sizes explain the peaks and the next input size is announced:
+ * the sizing then uses this input. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,8 +103,8 @@ static double explained_by_input(const struct groups *g)
 
 /* ---- a property that tells the groups apart ---- */
 
-/* A property of runs: the member of struct run that `text` returns or, if `text` is NULL, the label
- * with the name `label`. */
+/* A property of runs: the text that `text` returns. If `text` is NULL, it is the label with the
+ * name `label`. */
 struct property {
 	struct slice label;
 	const char *(*text)(const struct run *);
@@ -134,10 +134,10 @@ static struct slice value_of(const struct run *r, const struct property *p)
 	return (struct slice){text, text ? strlen(text) : 0};
 }
 
-/* Returns true if a property tells the two groups apart. Each run is assigned to the group that
- * most OTHER runs with the same value of the property belong to. The property must assign at least
- * TOLD_APART_MIN of each group correctly. An id that differs in each run thus assigns no run.
- * ret[i] receives a typical value of group i. */
+/* Returns true if a property tells the two groups apart. The property predicts the group of a run:
+ * the group of most OTHER runs with the same value. (An id that differs in each run predicts
+ * nothing.) It must predict at least TOLD_APART_MIN of the runs of each group correctly. ret[i]
+ * receives a value of group i that is predicted correctly. */
 static bool told_by_text(const struct groups *g, const struct property *p, struct arena *arena,
 	struct slice ret[2])
 {

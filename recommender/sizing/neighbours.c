@@ -141,8 +141,8 @@ void neighbours_finish(struct neighbours *n)
 			i < WHOLE_JOBS ? NEIGHBOUR_RUNS_MAX : FIRST_RUNS, tally);
 	drop_runs(n);
 	for (size_t stage = 0; stage < JOB_STAGES; stage++) {
-		/* (Learnt correction) / (built-in correction) at the previous stage: the best first
-		 * guess for this stage. */
+		/* By which factor the learnt correction differs from the built-in one. The value of
+		 * the previous stage is the first guess for this stage. */
 		double learnt =
 			stage ? n->prior.odds[stage - 1] / job_prior_usual_odds[stage - 1] : 1;
 		double odds =

@@ -25,8 +25,9 @@ void neighbours_add_job(struct neighbours *n, const struct neighbour_run *run, s
 void neighbours_finish(struct neighbours *n);
 void neighbours_free(struct neighbours *n);
 
-/* Returns the expectations learnt from the neighbours. Returns NULL when `n` is NULL, or when fewer
- * than NEIGHBOURS_LEAST of its jobs have two or more runs. */
+/* Returns the typical errors of predictions that were learnt from the neighbours (job_prior.h).
+ * Returns NULL when `n` is NULL, or when fewer than NEIGHBOURS_LEAST of its jobs have two or more
+ * runs. */
 #define NEIGHBOURS_LEAST 5
 struct job_prior;
 const struct job_prior *neighbours_prior(const struct neighbours *n);

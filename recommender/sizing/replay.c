@@ -32,12 +32,12 @@ static double after_kill(double limit)
 	return fmax(1.2 * limit, limit + 100 * MIB);
 }
 
-/* A streak: the runs in succession that were killed for memory or failed at their limit. A run that
- * fits into its limit ends the streak. */
+/* A streak: successive runs that were killed for memory or failed at their limit. A run that stays
+ * below its limit ends the streak. */
 struct streak {
-	/* Smallest limit at which a run failed without a kill; 0 = none. If a run succeeds with
-	 * less memory than this limit, the value is kept for the next streak. Without this, a fault
-	 * that comes and goes would raise the request each time. */
+	/* Smallest limit at which a run failed without a kill; 0 = none. The value is kept after
+	 * the streak, until a run succeeds that needs this much memory. Otherwise a fault that
+	 * comes and goes would raise the request each time. */
 	double raised_from;
 	unsigned kills;
 	double killed_at; /* largest limit at which a run was killed; 0 = none */
@@ -61,8 +61,8 @@ static void add_to_streak(struct streak *s, const struct run *r, const struct ev
 }
 
 /* Returns the request after the newest runs met their limit; 0 = they did not. Each kill raises the
- * request. Failures without a kill raise the request only once, above the smallest limit at which
- * they happened: a job with a fault would meet any limit. */
+ * request again. Failures without a kill raise it only once, above the smallest limit at which a
+ * run failed. A job with a fault fails at any limit, so more memory would not help. */
 static double after_streak(const struct replayed *f, const struct sizing_rule *rule,
 	const struct streak *s)
 {

@@ -49,7 +49,8 @@ static double mean_log(const struct observation *o, size_t n)
 }
 
 /* Returns true if the newest PEAKS_CHANGE_RUNS peaks are all above, or all below, the earlier ones
- * by CLEARLY. */
+ * by CLEARLY. Returns false if one of the newest inputs is outside the range of the earlier
+ * inputs. */
 static bool stand_apart(const struct peaks_seen *p)
 {
 	double low[2] = {INFINITY, INFINITY}, high[2] = {0, 0}, second_low = INFINITY;
@@ -71,8 +72,9 @@ static bool stand_apart(const struct peaks_seen *p)
 			return false;
 		}
 	}
-	/* Ignore the lowest earlier peak (CHANGE_ODD_ONE) if no input is known. If inputs are
-	 * known, a low peak may come from a small input. */
+	/* If no earlier input is known, a single low peak among the earlier ones does not hide a
+	 * fall (CHANGE_ODD_ONE). If inputs are known, a low peak may come from a small input, so it
+	 * counts. */
 	if (old >= CHANGE_ODD_ONE && isinf(least_input))
 		low[0] = second_low;
 	return high[1] * CLEARLY < low[0] || low[1] > high[0] * CLEARLY;
@@ -97,11 +99,11 @@ static double duration_of(const struct observation *o)
 	return o->duration;
 }
 
-/* Divides each peak by the part that the cause explains: cause ^ slope, with the slope of the line
- * of log peak over log cause through all runs. If the peaks did not change, the quotients are in a
- * random order, as the peaks are. Returns false in three cases: the cause is unknown for a run, a
- * newest value of the cause is outside the range of its earlier values, or the peaks do not rise
- * with the cause. */
+/* Divides each peak by the part that `cause` (the input or the duration) explains: cause ^ slope.
+ * `slope` is the slope of a line through log peak over log cause. Returns false in three cases:
+ * - The cause is unknown for a run.
+ * - A cause of the newest runs is outside the range of the earlier causes.
+ * - The peaks do not rise with the cause. */
 static bool divide_by(const struct peaks_seen *p, double (*cause)(const struct observation *),
 	struct peaks_seen *ret)
 {
@@ -130,10 +132,10 @@ static bool divide_by(const struct peaks_seen *p, double (*cause)(const struct o
 	return true;
 }
 
-/* Returns the logarithm of a change that shows only after the peaks are divided by the part that
- * the input or the duration explains; 0 = no change. The peaks themselves must show at least half
- * of this change. Without this condition, a faster server, on which runs are shorter, would look
- * like a rise of the memory. */
+/* Finds a change that the input or the duration of the runs hides: divides each peak by the part
+ * that they explain (divide_by). Returns the logarithm of the change; 0 = no change. The undivided
+ * peaks must show at least half of the change. Otherwise a faster server would look like a rise of
+ * the memory, because its runs are shorter. */
 static double explained_step(const struct peaks_seen *p)
 {
 	double (*const causes[])(const struct observation *) = {input_of, duration_of};

@@ -37,9 +37,9 @@ void rule_peaks_add(struct peaks_seen *p, const struct observation *o);
 double rule_peaks_largest(const struct peaks_seen *p, size_t newest);
 
 /* Finds a lasting change of the peaks. Returns the geometric mean of the newest five peaks of `p`,
- * divided by the geometric mean of the earlier peaks; 1 = no lasting change. `measured` has the
- * same runs with their measured peaks. In `p`, the caller has multiplied the peaks before an
- * earlier lasting change by that change.
+ * divided by that of the earlier peaks; 1 = no lasting change. `measured` has the measured peaks.
+ * `p` has the same runs, but after an earlier lasting change, the caller has multiplied the peaks
+ * before it by that change.
  *
  * A change is lasting if these conditions are true in `p` or in `measured`:
  * - There are at least 8 earlier peaks.
@@ -48,10 +48,10 @@ double rule_peaks_largest(const struct peaks_seen *p, size_t newest);
  *   earlier peak.
  * - If inputs are known, those of the newest runs are within the range of the earlier inputs.
  *
- * Peaks that differ with the inputs or the durations can hide a change. If the test finds no
- * change, it is repeated with each peak divided by the part that its input explains. If the second
- * test finds no change either, a third test divides by the part that the duration explains. The
- * result is then the change of the quotients. */
+ * If the peaks depend on the inputs or the durations, they can hide a change. If the test finds no
+ * change, it is therefore repeated twice: with each peak divided by the part that its input
+ * explains, then by the part that its duration explains. The result is then the change of these
+ * quotients. */
 #define PEAKS_CHANGE_RUNS 5
 /* Two sizes (peaks or inputs) differ clearly if the larger is more than this many times the smaller.
  * Peaks of steady jobs differ by up to 10 %. */
@@ -92,9 +92,9 @@ extern const struct sizing_rule rule_baseline, rule_max, rule_percentile, rule_k
 /* Largest allocation in bytes. No machine has more memory, so retries stop here. */
 #define ALLOCATION_MAX (128.0 * 1024 * 1024 * 1024 * 1024)
 
-/* Returns the request of an attempt if each attempt requests twice as much as the one before, and
- * at most ALLOCATION_MAX. `first`: request of attempt 1, bytes; NaN = unknown, and so is the
- * result. `attempt` 0 counts as 1. */
+/* Returns the request of attempt number `attempt` if each attempt requests twice as much as the one
+ * before it, but at most ALLOCATION_MAX. `first`: request of attempt 1, bytes. If it is NaN
+ * (unknown), the result is NaN. `attempt` 0 counts as 1. */
 double rule_doubled(double first, size_t attempt);
 
 /* Results of a rule that sizes all runs except the first, from which it only learns. Sums are byte

@@ -35,9 +35,9 @@ double run_needs_tmpfs(const struct run *r)
 	return fmax(0, tmpfs);
 }
 
-/* The high-water marks of processes do not include files in tmpfs that no process has mapped, so
- * their peak is added. The two peaks can occur at different times, which makes their sum too large,
- * so the sum is at most the peak of the control group. */
+/* The peak of the processes does not include files in tmpfs that no process has mapped, so the peak
+ * of these files is added. The two peaks can occur at different times, and their sum is then too
+ * large. The sum is therefore limited to the peak of the control group. */
 double run_needs_memory(const struct run *r)
 {
 	double mark = size_or_nan(run_peak(r, "memory_peak_bytes"));

@@ -305,9 +305,9 @@ static void warn_of_gpus(struct sizing *s, const struct recent *recent, struct a
 
 /* ---- memory of files ---- */
 
-/* Returns a lower bound of the bytes of mapped files in the peak of a run; NaN = unknown. The peaks
- * of the other parts of the memory are subtracted from the peak. They may have occurred at other
- * times, so too much may be subtracted. */
+/* Returns how many bytes of the peak of a run were mapped files; NaN = unknown. It is the peak
+ * minus the peaks of all other memory. The result is a lower bound, because these peaks can have
+ * occurred at other times. */
 static double files_in_peak(const struct run *r)
 {
 	double others = run_peak(r, "memory_anonymous_bytes") +

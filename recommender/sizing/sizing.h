@@ -15,8 +15,8 @@
 #include "recommender/sizing/warning.h"
 
 /* Whole numbers for a request; memory and vram in MiB. For cpu and memory, 0 = unknown. For gpu and
- * vram, 0 = unknown, or no use. Only demand.gpus and demand.vram_bytes tell these two apart: NaN =
- * unknown, 0 = no use was measured. */
+ * vram, 0 = unknown or unused. demand.gpus and demand.vram_bytes show which: NaN = unknown, 0 =
+ * unused. */
 struct resources {
 	uint64_t cpu, memory, gpu, vram;
 };
@@ -31,9 +31,9 @@ struct resources {
 enum confidence { CONFIDENCE_NONE, CONFIDENCE_LOW, CONFIDENCE_MEDIUM, CONFIDENCE_HIGH };
 const char *sizing_confidence_name(enum confidence c);
 
-/* Level of risk: how much a first attempt with too little memory costs, compared with unused memory
- * (cost_aware_risk_price). Economy assumes the lowest cost and requests least. Safe assumes the
- * highest cost. */
+/* Level of risk: the assumed cost of a first attempt with too little memory, compared with the cost
+ * of unused memory (cost_aware_risk_price). Economy assumes the lowest cost, so it requests least.
+ * Safe assumes the highest cost, so it requests most. */
 enum risk { RISK_BALANCED, RISK_ECONOMY, RISK_SAFE, RISK_COUNT };
 const char *sizing_risk_name(enum risk r); /* "balanced", "economy", "safe" */
 bool sizing_risk_parse(const char *name, enum risk *ret);

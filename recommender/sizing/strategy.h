@@ -125,7 +125,7 @@ void sizing_disk(struct sizing *s, const struct sizing_method *m, const struct r
 	const struct runs *used, const struct sizing_options *options, struct arena *arena);
 void sizing_cpu(struct sizing *s, const struct sizing_method *m, const struct runs *used,
 	const struct sizing_options *options, struct arena *arena);
-/* Reads s->endings, because the duration of a run that was ended from outside is a lower bound. */
+/* Reads s->endings: a run that was ended from outside gives a lower bound of the duration. */
 void sizing_duration(struct sizing *s, const struct runs *used,
 	const struct sizing_options *options, struct arena *arena);
 
@@ -162,18 +162,18 @@ struct replayed {
 	size_t kills_seen;
 	double kills_at, kills_need; /* largest limit and largest assumed peak of learnt streaks */
 };
-/* REPLAY_SCORED also compares the allocations of the rule with the peaks, which takes twice the
- * time. Scoring changes what the rules krr and vpa learn, because they learn from failed attempts,
- * too. */
+/* REPLAY_SCORED also compares the allocations of the rule with the peaks. This takes twice the
+ * time. It changes the results of the rules krr and vpa: they then also learn from failed
+ * attempts. */
 enum replay_kind { REPLAY_UNSCORED, REPLAY_SCORED };
 /* Replays the newest used->n successful runs to a rule, oldest first. If `peak` is
- * run_needs_memory, also replays the runs that met their limit (evidence.h). A series of such runs
- * in succession is learnt as one run whose need was above their limit, but only if no later run
- * needed as much.
+ * run_needs_memory, also replays the runs that met their limit (evidence.h). A series of successive
+ * runs at their limit is learnt as one run that needed more than the limit, but only if no later
+ * run needed as much.
  *
- * A rule that cannot learn a lower bound learns a made-up peak: the larger of limit + 20 % and
- * limit + 100 MiB, which the Kubernetes VPA requests after a kill. A rule with `successes_only`
- * learns nothing from such runs. */
+ * A rule that cannot learn a lower bound learns an assumed peak: the larger of limit + 20 % and
+ * limit + 100 MiB. The Kubernetes VPA requests the same amount after a kill. A rule with
+ * `successes_only` learns nothing from runs at their limit. */
 void replay_runs(struct replayed *ret, const struct sizing_rule *rule,
 	const struct rule_options *options, const struct runs *runs, const struct runs *used,
 	double (*peak)(const struct run *), enum replay_kind how);
@@ -181,8 +181,8 @@ void replay_done(struct replayed *f);
 
 /* Fills the forecast for the memory in s->demand, as the strategy auto computes it. Also fills
  * s->hindsight and s->hindsight_baseline if the options ask for them. Adds no sentence. `own` is
- * the replay of the strategy that sizes the job. `own_is_auto`: true = that strategy is auto, so
- * auto is not replayed again. */
+ * the replay of the strategy that sizes the job. `own_is_auto`: this strategy is auto, so auto need
+ * not be replayed again. */
 void sizing_judge_memory(struct sizing *s, struct replayed *own, bool own_is_auto,
 	const struct runs *runs, const struct runs *used, const struct sizing_options *options);
 

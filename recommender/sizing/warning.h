@@ -20,10 +20,10 @@ enum warning_code {
 	WARNING_KILLED_AGAIN,
 	WARNING_FAILED_AT_MEMORY_LIMIT,
 	WARNING_FAILS_AT_ANY_LIMIT,
-	/* This warning does not forbid automatic tuning, because the request never grows by itself:
-	 * the request is the smallest limit that was enough. A newly lowered limit may be too
-	 * small, so WARNING_LIMIT_NOT_PROVEN forbids automatic tuning until HELD_RUNS runs have
-	 * succeeded under the lowered limit without being slow. */
+	/* Automatic tuning is safe despite this warning: the request is the smallest limit that was
+	 * enough, so it does not grow with each run. A lowered limit may be too small.
+	 * WARNING_LIMIT_NOT_PROVEN therefore forbids automatic tuning until HELD_RUNS runs have
+	 * succeeded under it without being slow. */
 	WARNING_MEMORY_FOLLOWS_LIMIT,
 	WARNING_LIMIT_NOT_PROVEN,
 	WARNING_RECLAIMABLE_MEMORY,
