@@ -90,10 +90,10 @@ static struct bound cpu_time_bound(const struct run *r)
 	return b;
 }
 
-/* Returns the bound of cpu_cores, which is CPU time / interval. The CPU time may be
- * RUN_SLACK_SECONDS too large, which matters most in a short interval. The bound therefore assumes
- * the shortest possible interval: half the sampling interval (derived columns, recommender/run.h).
- * An unknown sampling interval counts as RUN_INTERVAL_LEAST. */
+/* Returns the bound of cpu_cores = CPU time / interval. The CPU time may be RUN_SLACK_SECONDS too
+ * large. This matters most in a short interval, so the shortest possible one is assumed: half the
+ * sampling interval (derived columns, recommender/run.h). An unknown sampling interval counts as
+ * RUN_INTERVAL_LEAST. */
 static struct bound cores_bound(const struct run *r)
 {
 	double usual = r->interval_seconds > 0 ? r->interval_seconds : RUN_INTERVAL_LEAST;

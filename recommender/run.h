@@ -82,10 +82,11 @@ struct run {
 	const char *cpu_level; /* CPU level its executable needs: "x86-64-v3"; NULL = none */
 	/* The run's server, in the vendor's names; NULL = unknown. */
 	const char *vendor_id, *instance_type, *region, *zone, *allocation;
-	/* `system`: the batch or workflow system that named the run ("metaflow", ...); "rules" = a
-	 * naming rule of this program named it. `system_run`: that system's id of its run. Each
-	 * attempt and each task of that run is a separate struct run, with the same `system_run`.
-	 * `labels`: a JSON object with that system's labels. */
+	/* - system: the batch or workflow system that named the run ("metaflow", ...); "rules" = a
+	 *   naming rule of this program named it.
+	 * - system_run: id of the run in this system. Each attempt and each task of it is a struct
+	 *   run of its own, with the same `system_run`.
+	 * - labels: a JSON object with the labels of this system. */
 	const char *system, *system_run, *labels;
 	/* Upper bound of the CPU time of other processes that was counted as CPU time of this run.
 	 * NaN = unknown; 0 = certainly none. */
@@ -110,9 +111,9 @@ struct runs {
 };
 
 /* Two memory limits differ clearly when the larger is more than this many times the smaller. A
- * smaller difference could come from the noise of peaks. history_prune keeps one older run whose
- * limit differs clearly from the limit of the newest runs, because recommender/sizing/follower.h
- * needs it. */
+ * smaller difference of the limits could be hidden by the noise of the peaks. history_prune keeps
+ * one older run whose limit differs clearly from the limit of the newest runs, because
+ * recommender/sizing/follower.h needs it. */
 #define RUN_LIMITS_DIFFER 1.05
 bool run_limits_differ(double a, double b);
 

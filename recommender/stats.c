@@ -35,8 +35,8 @@ int stats_ascending(const void *left, const void *right)
 }
 
 /* Returns a weighted percentile. `held` is sorted by value. `total` is the sum of its weights. The
- * factor just below 1 absorbs rounding errors. Without it, P95 of 100 intervals of 0.1 s could
- * become the 96th value, not the 95th. */
+ * factor just below 1 absorbs rounding errors: otherwise P95 of 100 intervals of 0.1 s could be the
+ * 96th value instead of the 95th. */
 static double percentile(const struct held *held, size_t n, double total, double share)
 {
 	double rank = total * share * (1 - 1e-12), so_far = 0;

@@ -64,8 +64,8 @@ int answer_unknown_job(struct reply *reply, struct history *h, const char *job_n
 	for (size_t i = 0; i < n; i++) {
 		struct job_parts other = job_key_parts(jobs[i].job_name);
 
-		/* If the client asks about one namespace, do not tell it the names of jobs in
-		 * others. */
+		/* A client that asks about one namespace must not learn the names of jobs in other
+		 * namespaces. */
 		if (*job.space && strcmp(other.space, job.space) != 0)
 			continue;
 		names[known] = text_of_job(jobs[i].job_name, arena);

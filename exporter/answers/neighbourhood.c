@@ -216,8 +216,8 @@ static struct neighbourhood_table *hold_current(struct neighbourhoods *c, int64_
 	return t;
 }
 
-/* Ends the making of a table that began when hold_current returned NULL. Stores `t`; NULL = the
- * reading failed. */
+/* Stores the new table `t` and wakes the waiting threads. Call it after hold_current returned NULL,
+ * even if no table could be made: then `t` is NULL. */
 static void keep_table(struct neighbourhoods *c, struct neighbourhood_table *t)
 {
 	struct neighbourhood_table *old = NULL;

@@ -45,9 +45,9 @@ void result_cache_tidy(struct result_cache *c, double seconds);
 struct result *result_find(struct result_cache *c, const char *key, const char *state,
 	double max_age_seconds);
 
-/* Stores `r` in place of the previous result of `key`. The cache takes a reference of its own. The
- * arena of `r` must not grow after this call. Does nothing if `c` is NULL, or if `r` alone takes
- * more memory than all results may. */
+/* Stores `r` in place of the previous result of `key`. The cache adds its own reference. The arena
+ * of `r` must not grow after this call. Does nothing if `c` is NULL, or if `r` is larger than the
+ * whole cache may be (RESULTS_BYTES_MAX). */
 void result_keep(struct result_cache *c, struct result *r, const char *key, const char *state);
 
 #endif

@@ -111,8 +111,8 @@ void series_csv_peer_header(struct buf *out)
 	buf_addc(out, '\n');
 }
 
-/* Returns the growth in sample `i`, together with that of the corrections that directly follow it.
- * A correction is a sample with duration 0. */
+/* Returns the growth in sample `i`, plus the growth in the samples of duration 0 that directly
+ * follow it: these only correct sample `i`. */
 static double growth(const struct series *s, const double *v, size_t i)
 {
 	double sum = v[i];

@@ -91,8 +91,8 @@ const char *server_parameter_benchmark_config(size_t i)
 	return benchmark_configs[i];
 }
 
-/* Returns the union of the bits of all words given for the parameter `name`. Returns 0 if one of
- * them is "any". Returns `unset` if the request has no such word. */
+/* Returns the union of the bits of all words of the parameter `name` in the request. Returns 0 if
+ * one word is "any". Returns `unset` if the request does not have the parameter. */
 static unsigned bits_of(const struct arguments *a, const char *name,
 	const struct word_choice *choices, unsigned unset)
 {

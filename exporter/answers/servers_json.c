@@ -176,8 +176,8 @@ static void put_saving(json_t *o, const struct saving *s)
 	json_put(o, "saving_percent", json_ratio(s->percent));
 }
 
-/* Adds two comparisons of the cost of a run on server `p`: with the current server, and with the
- * first server of the answer. Either can be negative. */
+/* Compares the cost of a run on server `p` with that on the current server, and with that on the
+ * first server of the answer. Both differences can be negative. */
 static void put_comparison(json_t *o, const struct server_answer *s, const struct pick *p,
 	bool details)
 {
@@ -519,8 +519,8 @@ static json_t *today_json(const struct server_answer *s, bool details)
 	return o;
 }
 
-/* Returns true if converting price `p` to the currency of the answer used the exchange rate of
- * `currency`. */
+/* Returns true if the exchange rate of `currency` was needed to convert price `p` to the currency
+ * of the answer. */
 static bool converts(const struct server_answer *s, const struct price *p,
 	const struct currency *currency)
 {

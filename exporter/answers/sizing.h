@@ -32,8 +32,8 @@ struct sizing_result {
 int sizing_of_job(struct app *app, const struct arguments *a, struct sizing_result **ret,
 	struct reply *reply, struct err *e);
 /* Like sizing_of_job, but with the default of each parameter. Zero `neighbours` before the call. It
- * receives the jobs from which the sizing learns, so that forecasts can learn from the same jobs.
- * The caller drops them with job_neighbours_done, even after an error. */
+ * receives the jobs from which the sizing learns, for forecasts that must learn from the same jobs.
+ * Release it with job_neighbours_done, even after an error. */
 int sizing_by_default(struct app *app, const char *job_name, struct job_neighbours *neighbours,
 	struct sizing_result **ret, struct reply *reply, struct err *e);
 /* Cleanup function for AUTO; drops the reference. */

@@ -85,7 +85,7 @@ static json_t *based_on_json(const struct sizing *s, bool details)
 	return o;
 }
 
-/* CPUs and memory of 0 are unknown, so they become null. */
+/* For cpu and memory, 0 = unknown, so it becomes null. */
 json_t *sizing_json_resources(const struct resources *r)
 {
 	json_t *o = json_object();

@@ -72,8 +72,8 @@ static double value_of(const struct distribution *d, const struct shown_statisti
 	return d ? statistic_get(d, s->statistic) : (double)NAN;
 }
 
-/* Returns true if the key of the headline number is also the name of its column. Only such a number
- * is written beside the levels. The others repeat a value of a level. */
+/* Returns true if a headline number must be written in addition to the levels: its key is the name
+ * of its column. All other headline numbers repeat a value of a level. */
 static bool beside_levels(const struct headline *h)
 {
 	return strcmp(h->key, h->column) == 0;

@@ -16,8 +16,8 @@
 /* Pieces of the requests and the limits of a container. The arguments are three texts: `before`
  * stands before the name of a resource, `middle` stands after the name, and `after` stands after
  * the unit. Kubernetes requires that the request of a GPU equals its limit, so both macros use
- * GPUS. A CPU limit slows a container down even on an idle node, so it is written only if the
- * caller asked for it. */
+ * GPUS. A CPU limit slows a container down even on an idle node, so it is written only at the
+ * caller's request. */
 #define REQUESTS(before, middle, after) \
 	{before "cpu" middle, MILLICORES, "m" after}, {before "memory" middle, MEMORY_MIB, "Mi" after}, \
 	{before "ephemeral-storage" middle, DISK_MIB, "Mi" after}, {before "nvidia.com/gpu" middle, GPUS, after}

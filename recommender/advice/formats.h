@@ -52,10 +52,10 @@ enum advice_number {
 	/* Conditions; 1 = true. A condition decides only whether its piece or section is written.
 	 * The number itself is never written. */
 	IF_CPU_LIFTED,        /* the advice has a CPU request and no CPU limit */
-	IF_DISK_LIFTED,       /* the advice has a disk request, which never has a limit */
-	IF_GPU_SHARE_UNKNOWN, /* a job that needs a share of a GPU, with unknown GPU memory */
-	/* WIN: MEMORY_MB is below the memory that Metaflow gives a step without a request, and
-	 * Metaflow takes the larger value (METAFLOW_MEMORY_MB). LOSE: all other cases. */
+	IF_DISK_LIFTED,       /* the advice has a disk request; a disk never has a limit */
+	IF_GPU_SHARE_UNKNOWN, /* the job needs a share of a GPU, but the GPU memory is unknown */
+	/* Metaflow uses the larger of a request and its own default, METAFLOW_MEMORY_MB. WIN:
+	 * MEMORY_MB is below this default, so the default counts. LOSE: otherwise. */
 	IF_METAFLOW_DEFAULTS_WIN,
 	IF_METAFLOW_DEFAULTS_LOSE,
 	ADVICE_NUMBERS,

@@ -21,9 +21,8 @@ struct change {
 };
 
 /* Finds the changes and returns their number. `runs`: newest first, all outcomes.
- * `requested_bytes`: memory request of the next run, NaN = unknown. Only the sentence about a trend
- * of the memory uses it, to say after how many runs the memory will reach the request. `*ret` is in
- * `arena`. */
+ * `requested_bytes`: memory request of the next run, NaN = unknown. It is used in one sentence
+ * only: after how many runs a growing memory will reach the request. `*ret` is in `arena`. */
 size_t changes_of_runs(const struct runs *runs, double requested_bytes, struct arena *arena,
 	struct change **ret);
 

@@ -220,7 +220,8 @@ static bool long_enough(const struct phases *p, size_t i)
 	       p->phase[i].seconds >= PART_SHARE * p->seconds;
 }
 
-/* Removes cuts that do not recur, that leave a phase too short, or that save too little. */
+/* Joins neighbouring phases if the change between them does not recur in other runs, if one of them
+ * is too short, or if separate steps would save too little. */
 static void keep_worthwhile(struct phases *p, const struct phases *run, size_t n, double whole)
 {
 	for (size_t i = 0; i + 1 < p->n;)

@@ -22,8 +22,8 @@ struct phases {
 	double seconds; /* length of the run in seconds */
 };
 
-/* phases_of finds the phases of a run. Its argument `s` has the run's samples, with the columns in
- * phases_columns. If the usage never shifts lastingly, the run has one phase. `ret->phase` is in
+/* phases_of finds the phases of a run from its samples `s`, which have the columns in
+ * phases_columns. A run whose usage never shifts lastingly has one phase. `ret->phase` is in
  * `arena`. */
 extern const char *const phases_columns[]; /* NULL-terminated */
 void phases_of(const struct series *s, struct arena *arena, struct phases *ret);
@@ -32,10 +32,10 @@ void phases_copy(struct phases *p, struct arena *arena);
 
 /* A split of a job into steps. A split is proposed when all of these conditions are true:
  * - Every part takes at least a minute, and at least a tenth of the run.
- * - At least three of the newest five runs change their phase at the same share of the run (within
- *   5 %).
- * - Reserving each part's demand costs at most 80 % of reserving the whole run's demand. The cost
- *   is (cores + GiB / 8 + 25 x GPUs) x time. */
+ * - At least three of the newest five runs change from phase to phase at the same share of their
+ *   duration (within 5 %).
+ * - Separate steps cost at most 80 % of a single step, because each step requests less. The cost is
+ *   (cores + GiB / 8 + 25 x GPUs) x time. */
 struct split {
 	struct phases parts; /* parts of the newest run */
 	double saving;       /* saved cost / cost without a split */

@@ -25,8 +25,8 @@ struct memory_mark {
 	double seconds, bytes;
 };
 
-/* Returns the peak in bytes that a run had reached after half of `seconds`. `mark` is in order of
- * time. NaN = no mark is from the first half. */
+/* Returns the peak in bytes that a run had reached after half of `seconds`: that of the last mark
+ * in the first half. `mark` is in order of time. NaN = no mark is in the first half. */
 double running_mark_at_half(const struct memory_mark *mark, size_t n, double seconds);
 
 /* Requests of a run and its usage so far. NaN = unknown. */

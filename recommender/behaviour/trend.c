@@ -68,8 +68,8 @@ double trend_slope(const double *v, size_t n)
 	return trend_median(slope, pairs);
 }
 
-/* Returns the correlation between the errors of neighbouring values. The error of a value is its
- * distance from a line with this slope. */
+/* Returns how much neighbouring values deviate alike from a line with this slope: the correlation
+ * of the deviation of a value with that of the next value. */
 static double neighbours_correlate(const double *v, size_t n, double slope)
 {
 	double mean = 0, with_next = 0, squares = 0;

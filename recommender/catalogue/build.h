@@ -87,9 +87,9 @@ struct json_reading {
 	const char *region_id;    /* region of all prices; NULL = each object names its region */
 	const char *benchmark_id; /* benchmark of selected_benchmark_score; NULL = ignore */
 	bool single_core;         /* selected_benchmark_score is of a configuration of one core */
-	/* Prices to read. Use PRICES_ONDEMAND or PRICES_SPOT for the answer to a request that names
-	 * one region and this allocation. All other prices in the answer are unreliable: if the
-	 * region has no price, a Keeper answers with the lowest price of all regions. */
+	/* Prices to read. Use PRICES_ONDEMAND or PRICES_SPOT if the request to the Keeper named one
+	 * region and this allocation. Other prices in its answer are then unreliable: without a
+	 * price in the region, a Keeper returns the lowest price of all regions. */
 	enum { PRICES_ALL, PRICES_ONDEMAND, PRICES_SPOT, PRICES_NONE } prices;
 };
 /* Adds all objects of a JSON array. *objects (may be NULL) receives the number of objects,

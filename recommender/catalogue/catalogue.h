@@ -28,9 +28,9 @@ enum allocation {
 	ALLOCATION_SPOT,
 	ALLOCATION_RESERVED,
 	/* Unknown allocation: the source has only the lowest price over all allocations, and does
-	 * not say which allocation has it. A server has such a price only if the source has no
-	 * on-demand price for it. Answers use such a price only as the last choice, and say that
-	 * its allocation is unknown. */
+	 * not say which allocation has it. Only servers without an on-demand price have such a
+	 * price. Answers use it only if no other price fits, and say that its allocation is
+	 * unknown. */
 	ALLOCATION_ANY,
 	ALLOCATION_COUNT,
 };
@@ -112,9 +112,9 @@ struct benchmark {
 	const char *benchmark_id, *name, *category, *unit;
 	bool higher_is_better;
 	/* score[i] and single_score[i] are the best scores of server[i]; NaN = unknown.
-	 * `single_score` is for the configurations with one core; NULL = the source has none for
-	 * this benchmark. `score` is for all other configurations. If all scores of a server are
-	 * with one core, `score` has the best of them, too. */
+	 * - single_score: with one core. NULL = the source has no such score in this benchmark.
+	 * - score: with more than one core. If a server has only scores with one core, `score`
+	 *   equals `single_score`. */
 	const float *score, *single_score;
 };
 
@@ -185,10 +185,10 @@ const struct currency *catalogue_currency(const struct catalogue *c, const char 
 /* Returns the number of vendors with compliance_known = false. */
 size_t catalogue_vendors_of_unknown_compliance(const struct catalogue *c);
 
-/* Replaces the exchange rate of a currency: US dollars for one unit. `source` says who gave the
- * rate. The date of the rate is unknown. Adds the currency if the catalogue does not have it, so
- * that answers can use it. Call it before `c` is shared. -EINVAL: the code is not three capital
- * letters. -E2BIG: too many currencies. */
+/* Replaces the exchange rate of a currency: US dollars for one unit. `source` names the source of
+ * the rate. The date of the rate becomes unknown. Adds the currency if the catalogue does not have
+ * it, so that answers can use it. Call it before `c` is shared. -EINVAL: the code is not three
+ * capital letters. -E2BIG: too many currencies. */
 int catalogue_set_usd(struct catalogue *c, const char *code, double usd, const char *source,
 	struct err *e);
 

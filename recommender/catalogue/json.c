@@ -138,8 +138,8 @@ static bool text_is(const json_t *object, const char *key, const char *expected)
 	return text && strcasecmp(text, expected) == 0;
 }
 
-/* If the row has no price, uses min_price. Then sets each price of the row to NaN if its allocation
- * or its region is uncertain. */
+/* If the row has no price, uses min_price. Then drops each price (NaN) whose allocation or region
+ * is uncertain. */
 static void settle_prices(const struct json_cursor *r, const json_t *object, struct field_row *row)
 {
 	static const char *const minima[] = {"min_price", "min_price_ondemand", "min_price_spot"};

@@ -302,9 +302,9 @@ static void mark_known(struct catalogue_builder *b)
 			b->region[b->price[i].price.region].prices_known = true;
 }
 
-/* Sets the date and source of each rate. A rate of the catalogue's source has the date of that
- * source. If the source has no rate, the compiled-in rate is used. Prices in a currency without any
- * rate are kept, but cannot be compared. */
+/* Sets the date and source of each rate. A rate from the catalogue's source gets the date of that
+ * source. A currency without such a rate gets the compiled-in rate. Prices in a currency without
+ * any rate are kept, but cannot be compared. */
 static void date_rates(struct catalogue_builder *b, const char *source)
 {
 	for (size_t i = 1; i < b->n_currencies; i++) {

@@ -8,8 +8,7 @@
 #define RATES_SOURCE "ECB reference rate"
 #define USD_PER_EUR  1.1172
 
-/* A rate in US dollars. `units` is the bank's own rate: the units of the currency that one euro
- * buys. */
+/* Converts a rate of the bank to US dollars. `units`: units of the currency for one euro. */
 #define PER_EUR(code, units)                                                                       \
 	{                                                                                          \
 		code, USD_PER_EUR / (units), RATES_AS_OF, RATES_SOURCE                             \

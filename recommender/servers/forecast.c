@@ -115,8 +115,8 @@ static double stretch_by_cpus(const struct job_profile *p, const struct server *
 	return isnan(f) ? 1 : 1 - f + f * few;
 }
 
-/* Returns (duration on server `s`) / (measured duration). NaN = a speed that this depends on is
- * unknown. */
+/* Returns (duration on server `s`) / (measured duration). NaN = the speed of a CPU or GPU that the
+ * job uses is unknown. */
 static double duration_stretch(const struct catalogue *c, const struct job_profile *p,
 	const struct server *s)
 {
@@ -162,7 +162,7 @@ double forecast_with_rework(double seconds, double interruptions_per_hour)
 {
 	double rate = interruptions_per_hour / HOUR;
 
-	/* If this product is tiny, the result differs from `seconds` by less than a millionth. */
+	/* With so few interruptions, the result differs from `seconds` by less than a millionth. */
 	if (!(rate * seconds > 1e-6))
 		return seconds;
 	return expm1(rate * seconds) / rate;

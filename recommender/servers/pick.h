@@ -15,8 +15,8 @@
 #include "recommender/catalogue/regions.h"
 #include "recommender/servers/system_reserve.h"
 
-/* Reasons against a server, in the order of the checks. Only the first reason of a server is
- * counted. */
+/* Reasons why a server cannot be used, in the order of the checks. Only the first reason of a
+ * server is counted. */
 enum exclusion {
 	EXCLUDED_INACTIVE,
 	EXCLUDED_VENDOR,
@@ -161,7 +161,7 @@ struct objective {
 	 * (forecast_scales). Both objectives have the same name. NULL = none. */
 	const struct objective *without_speed;
 	bool by_money;          /* the key is a cost or a price */
-	enum exclusion lacking; /* the exclusion to count when the key is NaN */
+	enum exclusion lacking; /* the reason that is counted when the key is NaN */
 	/* The objective compares forecasts. A pick with an assumed speed is then unsure, and the
 	 * best price of a server is the one with the lowest cost of a run. */
 	bool by_forecast;
@@ -177,16 +177,16 @@ extern const struct objective objectives[]; /* ends with name NULL; the first is
 const struct objective *objective_find(const char *name); /* by name or also; NULL = unknown */
 const char *objective_name(size_t i); /* the i-th accepted name; NULL past the last */
 
-/* Picks the servers that fit. An unknown demand (NaN) excludes no server. If a property of a server
- * is unknown, any condition on this property excludes the server. Picks with equal keys are sorted
- * by lower cost, lower price, more memory, vendor_id, server_id. The arrays of `ret` are in
- * `arena`; servers and texts belong to the catalogue. */
+/* Picks the servers that fit. An unknown demand (NaN) excludes no server. A server whose property
+ * is unknown is excluded by any condition on this property. Picks with equal keys are sorted by
+ * lower cost, lower price, more memory, vendor_id, server_id. The arrays of `ret` are in `arena`;
+ * servers and texts belong to the catalogue. */
 void pick_servers(const struct catalogue *c, const struct demand *d, const struct pick_options *o,
 	struct arena *arena, struct picks *ret);
 
 /* Returns true if even a long run is expected to end within the deadline. A long run takes
- * forecast.high seconds or, if that is unknown, forecast.seconds. On a spot server the run begins
- * again after each interruption. */
+ * forecast.high seconds or, if that is unknown, forecast.seconds. A spot server can interrupt the
+ * run, and each interruption restarts it: the expected restarts are included. */
 bool pick_meets_deadline(const struct pick_options *o, const struct forecast *f,
 	const struct price *p);
 

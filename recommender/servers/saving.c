@@ -13,7 +13,8 @@ struct saving saving_of(double now, double then)
 }
 
 /* Returns true if the current server has room for the demand and meets the conditions of the
- * request. Default conditions are ignored, because the job already runs on this server. */
+ * request. Defaults of the request do not count as conditions, because the job already runs on this
+ * server. */
 static bool will_do(const struct catalogue *c, const struct demand *d, const struct pick_options *o,
 	const struct pick *current)
 {

@@ -71,7 +71,7 @@ static double widest_possible(const struct parallel *p, const struct run *r)
 		machine);
 }
 
-/* Adds a run that is older than all runs so far. */
+/* Adds the next older run. */
 static void add_parallel(struct parallelism *p, const struct run *r)
 {
 	const struct distribution *d = run_column(r, "cpu_cores");
@@ -177,7 +177,8 @@ static double cheapest_cores(const struct parallelism *p, double waiting, bool w
 	return best;
 }
 
-/* Returns the fewest cores that slow down no run (NOT_SLOWER), not even in its bursts. */
+/* Returns the fewest cores with which no run takes longer than NOT_SLOWER times as long. They also
+ * cover bursts. */
 static double cores_for_bursts(const struct parallelism *p)
 {
 	double c = 0.25;
@@ -231,7 +232,8 @@ static double cores_for_share_fading(const struct parallelism *p, double share, 
 	return sample[n - 1][0];
 }
 
-/* The number of cores for one purpose (enum cpu_for): exact, and as a whole number. */
+/* The number of cores for one purpose (enum cpu_for): in fractions of a core, and as a whole
+ * number. */
 struct choice {
 	double fraction, whole;
 };

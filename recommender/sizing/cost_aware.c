@@ -14,16 +14,15 @@
 #define LOSS_HALF_LIFE     15.0 /* half-life of an expert's loss, in runs */
 #define RETRY_OVER_LARGEST 1.05 /* assumed allocation of a second attempt / largest peak */
 #define LEARNING_RATE      0.8  /* at a higher rate, costly experts lose weight faster */
-/* The loss of a single run counts at most this many times the average loss. */
+/* In the weights of the experts, a single loss counts at most this many times the average loss. */
 #define LOSS_MOST 3.0
-/* A single loss counts as at most this many times the peak, plus FAILURE_FIXED. Without this bound,
- * one loss could lift the average for hundreds of runs, and all other losses would seem to be 0.
- * Example: a prediction for an input of 1 GiB that follows from a run with an input of 0 bytes can
- * be a million times too large. */
+/* A single loss (cost of a run sized by one expert) counts at most this many times the peak, plus
+ * FAILURE_FIXED. Otherwise one huge loss could dominate the average for hundreds of runs. Example:
+ * after a run with an input of 0 bytes, a prediction for 1 GiB can be a million times too large. */
 #define LOSS_MOST_PEAKS 1000
 #define FAILURE_FIXED   (512 * MIB) /* fixed part of the price of a failed attempt */
-/* Assumed peak of a killed run, divided by its limit. Only a lower bound of its need is known, but
- * experts can learn only a peak. */
+/* Assumed peak of a killed run, divided by its limit. Experts can learn only a peak, but a kill
+ * shows only that the need was above the limit. */
 #define ABOVE_BOUND 1.1
 
 static const struct ratio_options ratio_options = {.prior_weight = 5, .likeness = 0.5};
@@ -169,10 +168,10 @@ static const struct ratio_prior *prior_of(const struct sizer *s, unsigned expert
 #define CANDIDATE_MIN   0.2
 #define ABOVE_CANDIDATE 1.02
 
-/* Returns the index, from `i` on, of the next observed ratio that needs a candidate 2 % above it
- * (ABOVE_CANDIDATE). Such a ratio is only a lower bound, or is at most CANDIDATE_MIN. Every other
- * ratio is a candidate itself. For it, a candidate 2 % higher is never cheaper: the allocation is
- * larger but fits no more values. */
+/* Returns the index, from `i` on, of the next observed ratio for which ratio + 2 %
+ * (ABOVE_CANDIDATE) must be tried as well: a lower bound, or a ratio of at most CANDIDATE_MIN.
+ * Every other ratio is tried itself. A ratio 2 % higher would be a larger allocation that covers no
+ * more values. */
 static size_t next_above(const struct expert_record *t, size_t i)
 {
 	while (i < t->n && !t->at[t->order[i]].at_least && t->at[t->order[i]].ratio > CANDIDATE_MIN)
@@ -259,9 +258,9 @@ static double average_loss(const struct sizer *s, size_t level)
 	return sum > 0 ? sum / weights : 1;
 }
 
-/* Weighs the experts by their losses: a large loss gives a small weight. If an expert did not
- * predict a run, that run counts as the average loss. The loss of a single run counts at most
- * LOSS_MOST times the average, so that one or two odd runs do not decide the weights. */
+/* Weighs the experts by their losses: a large loss gives a small weight. For a run that an expert
+ * did not predict, the average loss counts. A single loss counts at most LOSS_MOST times the
+ * average, so that one or two odd runs do not decide the weights. */
 static void weigh_experts(struct sizer *s, size_t level)
 {
 	double loss[EXPERT_COUNT] = {0}, weight_heard[EXPERT_COUNT] = {0}, longest = 0;
@@ -357,7 +356,7 @@ static struct cost_pool pool_for_cost(struct sizer *s, size_t level)
 	return p;
 }
 
-/* Like pool_for_cost, but the weight of a run is not multiplied by its prediction and its stake
+/* Like pool_for_cost, but the weight of a run does not depend on its prediction and its duration
  * (FOR_CHANCE). */
 static struct cost_pool pool_for_chance(struct sizer *s, size_t level)
 {
@@ -474,8 +473,8 @@ static double allocate_at(struct sizer *s, size_t i)
 	 * cheapest. */
 	if (isnan(allocation))
 		allocation = rule_peaks_largest(&s->peaks_seen, PEAKS_SEEN_MAX);
-	/* The safe level has room for each of the newest SAFE_RUNS peaks. If the next input is
-	 * known, these peaks set no bound, because they may come from a larger input. */
+	/* The safe level covers each of the newest SAFE_RUNS peaks. If the next input is known,
+	 * this does not apply, because these peaks may come from larger inputs. */
 	if (level == RISK_SAFE && isnan(s->input))
 		allocation = fmax(allocation, rule_peaks_largest(&s->peaks_seen, SAFE_RUNS));
 	return i ? fmax(allocation, least_above(s, s->allocation[ascending[i - 1]])) : allocation;
@@ -520,7 +519,7 @@ static double second_attempt(double largest, double allocation)
 #define RETRY_LEAST 1.5
 
 /* Returns the allocation of the second attempt, after an attempt with `first` failed. The peak is
- * known to be above `first`, so the cheapest allocation for such a peak is chosen. */
+ * now known to be above `first`. The result is the cheapest allocation for such a peak. */
 static double retry_from_pool(struct sizer *s, double first)
 {
 	const struct peaks_seen *p = &s->peaks_seen;
@@ -564,9 +563,9 @@ static double loss_of(double largest, double allocation, double peak, double pri
 }
 
 /* Multiplies the peaks of the runs before a lasting change by `factor`, the change. These runs
- * still show how far the peaks spread, and how the peaks depend on the input. Without these runs,
- * the typical ratios of other jobs would count instead, and the request would fall by less than the
- * peaks. */
+ * still show how far the peaks spread, and how they depend on the input. Without these runs, the
+ * typical ratios of other jobs would have more weight: after a fall of the peaks, the request would
+ * fall by less. */
 static void move_old(struct sizer *s, double factor)
 {
 	struct peaks_seen *p = &s->peaks_seen;
@@ -719,10 +718,9 @@ void cost_aware_outlook(void *state, double input, double allocation,
 	*ret = o;
 }
 
-/* Returns a quantile of the next peak: the smallest value of the pool for which the chance of a
- * larger peak is at most 1 - share. It uses chance_above, so quantiles and stated chances never
- * contradict each other. Starts the search at index *at and updates *at, so calls with ascending
- * shares need only one pass. */
+/* Returns a quantile of the next peak: the smallest value of the pool that the next peak exceeds
+ * with a probability of at most 1 - share (chance_above). Starts the search at index *at and
+ * updates *at, so that calls with ascending shares need only one pass. */
 static double pool_quantile(const struct cost_pool *p, double share,
 	const struct odds_factors *odds, size_t *at)
 {

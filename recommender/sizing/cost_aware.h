@@ -20,9 +20,8 @@
 #include "recommender/sizing/sizing.h"
 #include "recommender/sizing/rule.h"
 
-/* Rules of the strategy "auto", one for each level of risk. They differ only in the level: the
- * state of any of them is enough for cost_aware_allocations, which returns the allocations of all
- * levels. */
+/* Rules of the strategy "auto", one for each level of risk. They differ only in the level. From the
+ * state of any of them, cost_aware_allocations can return the allocations of all levels. */
 extern const struct sizing_rule cost_aware_rules[RISK_COUNT];
 /* Assumed price of a failed first attempt at each level of risk, as a multiple of the run's
  * peak. */
@@ -54,8 +53,8 @@ void cost_aware_outlook(void *state, double input, double allocation,
 /* Returns a quantile of the next peak, in bytes. `share` is 0 to 1. */
 double cost_aware_quantile(void *state, double input, double share);
 
-/* Writes `n` equally likely values of the next peak in ascending order, in bytes: its quantiles at
- * the shares (k + 0.5) / n. */
+/* Writes `n` equally likely values of the next peak in ascending order, in bytes. Value k is the
+ * quantile at (k + 0.5) / n. */
 void cost_aware_quantiles(void *state, double input, size_t n, double *ret);
 
 #endif

@@ -16,8 +16,8 @@ struct weighted_value {
 struct failure_prices {
 	double failure; /* part of a failure's price that is a multiple of the run's peak */
 	double fixed;   /* constant part of a failure's price, in the unit of the atoms' values */
-	/* Allocation of the second attempt. If it is at most 1.05 times the first allocation, twice
-	 * the first allocation is used instead. */
+	/* Allocation of the second attempt. If it is hardly above the first (at most 1.05 times),
+	 * twice the first allocation is used instead. */
 	double second;
 };
 

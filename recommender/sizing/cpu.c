@@ -100,8 +100,8 @@ double cpu_parallel_widest(const struct parallel *p)
 	return p->cores[PARALLEL_POINTS - 1] * fmin(p->wanted, PARALLEL_ROOM);
 }
 
-/* Index in parallel.cores: for a quarter of its time, a run keeps at least this number of cores
- * busy. Such a long use is no burst, so the request must cover it. */
+/* Index in parallel.cores of the cores that a run keeps busy for at least a quarter of its time. A
+ * quarter is too long for a burst, so the request must cover these cores. */
 #define LEVEL_KEPT (PARALLEL_POINTS * 3 / 4)
 
 double cpu_parallel_need(const struct parallel *p)

@@ -63,8 +63,8 @@ size_t cpu_speed_since_fall(const double *need, size_t n)
 	return n;
 }
 
-/* Returns the spread of the needs: the mean distance of their logarithms from the median, together
- * with SPREAD_EXPECTED. `sorted` is ascending. */
+/* Returns the spread of the needs: the mean distance of their logarithms from the median.
+ * SPREAD_EXPECTED counts as further runs (SPREAD_RUNS). `sorted` is ascending. */
 static double spread_of(const double *sorted, size_t n)
 {
 	double middle = log(sorted[n / 2]), sum = SPREAD_EXPECTED * SPREAD_RUNS;

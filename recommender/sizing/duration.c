@@ -87,9 +87,10 @@ static double with_nearest_inputs(const struct seen *s, double input)
 	return n ? median(value, n) : (double)NAN;
 }
 
-/* Returns the logarithm of the expected duration for `input`, the logarithm of an input size. It is
- * the value of a least-squares line through the logarithms of earlier runs. SLOPE is the prior mean
- * of its slope. A slope below 0 becomes 0. NaN = no input of an earlier run is known. */
+/* Returns the logarithm of the expected duration for `input`, the logarithm of an input size. Uses
+ * a least-squares line through the logarithms of earlier durations and inputs. With few runs, its
+ * slope stays near SLOPE, the expected one. A slope below 0 becomes 0. NaN = no input of an earlier
+ * run is known. */
 static double by_power(const struct seen *s, double input)
 {
 	double weight = 1, sum = 0, mean_x = 0, mean_y = 0, xx = 0, xy = 0, yy = 0;
@@ -115,9 +116,9 @@ static double by_power(const struct seen *s, double input)
 }
 
 /* Returns the logarithm of the duration at `input`, from a least-squares line through the durations
- * with a slope of at least 0. The duration is at least half of the shortest duration. If the input
- * is smaller than all inputs seen, this bound is smaller in proportion. NaN = fewer than
- * RUNS_FOR_LINE inputs are known, or all are equal. */
+ * and inputs. A slope below 0 becomes 0. The duration is at least half of the shortest duration so
+ * far. For an input below all earlier inputs, this bound shrinks in proportion to the input. NaN =
+ * fewer than RUNS_FOR_LINE inputs are known, or all are equal. */
 static double by_line(const struct seen *s, double input)
 {
 	double weight = 1, sum = 0, mean_x = 0, mean_y = 0, xx = 0, xy = 0;

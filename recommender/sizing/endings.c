@@ -51,9 +51,8 @@ static void count_failed(struct endings *e, const struct run *r, const struct ev
 }
 
 /* Exit codes do not always show that a time limit stopped a run. Three or more failed runs
- * therefore also count as stopped by a time limit if they lasted equally long, and longer than
- * every successful run. A fault of the job itself would end them earlier than a successful run
- * ends. */
+ * therefore count as stopped by a time limit if they lasted equally long, and longer than every
+ * successful run. With a fault of the job, they would end earlier. */
 #define SAME_DURATION      1.02
 #define SAME_DURATION_RUNS 3
 

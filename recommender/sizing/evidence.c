@@ -11,9 +11,8 @@
  * Engine), SIGALRM, SIGTERM (Slurm, Kubernetes at DeadlineExceeded), SIGXCPU. A shell reports a
  * signal as the exit code 128 + signal: 140 for SIGUSR2.
  *
- * Some jobs end in another way: a job that catches SIGTERM, or a job that gets SIGKILL because it
- * did not end at SIGTERM. For these jobs, only a reason that a client sent
- * (run_reason_is_time_limit) shows the time limit. */
+ * These signs are missing if a job catches SIGTERM, or ignores it and then gets SIGKILL. Then only
+ * a reason that a client sent (run_reason_is_time_limit) shows the time limit. */
 static const int cut_signals[] = {10, 12, 14, 15, 24}; /* the numbers that Linux gives them */
 #define EXIT_CODE_TIMEOUT 124
 

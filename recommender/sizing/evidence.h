@@ -15,8 +15,8 @@ enum memory_evidence {
 	/* The run was killed for memory, or met its memory limit or the limit of its address space.
 	 * Its need was above `at_least`. */
 	MEMORY_AT_LEAST,
-	/* The run failed for another reason, or its outcome is unknown. It says nothing certain
-	 * about the need. */
+	/* The run failed for another reason, or its outcome is unknown. Its peak may be above or
+	 * below the need. */
 	MEMORY_TRIED,
 };
 
@@ -25,8 +25,8 @@ struct evidence {
 	bool killed;     /* the kernel killed the run, or a process of it, for memory */
 	double at_least; /* bytes; with MEMORY_AT_LEAST */
 	double peak;     /* bytes; NaN = unknown */
-	/* The run was ended from outside, most often by a time limit. It would have lasted longer,
-	 * and may have needed more. */
+	/* The run was ended from outside, most often by a time limit. Without this end, it would
+	 * have lasted longer, and its peak may have become larger. */
 	bool cut;
 };
 

@@ -148,7 +148,7 @@ void expert_record_ratios(const struct expert_record *t, const struct ratio_prio
 	double prior_weight = o->prior_weight, log_value = log(value);
 	double spread = prior_spread(t, age_weight, prior, o->prior_weight);
 	struct weighted_value made_up[PRIOR_ATOMS];
-	/* Likeness: result of likeness_of for the prediction `like`. */
+	/* The newest result of likeness_of, and the prediction `like` for which it was computed. */
 	double likeness = 1, like = value;
 
 	ret->sum = 0;
@@ -158,7 +158,7 @@ void expert_record_ratios(const struct expert_record *t, const struct ratio_prio
 		weight[i] = age_weight[t->n - 1 - i];
 		if (purpose == FOR_COST)
 			weight[i] *= trial->value * trial->stake / value;
-		/* Successive runs often have equal predictions, so compute their likeness once. */
+		/* Successive runs often have equal predictions: reuse the result. */
 		if (o->likeness > 0 && trial->value != like) {
 			like = trial->value;
 			likeness = likeness_of(log_value, trial->log_value, o->likeness);

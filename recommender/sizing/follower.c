@@ -40,7 +40,7 @@
  * a limit as large as the newest one. */
 #define LOWERED_MOST 1.6
 /* Limits follow the inputs when the inputs explain at least this share of the variance of the
- * limits. Peaks that follow the inputs then look like a constant share of the limits. */
+ * limits. If the peaks follow the inputs, too, they look like a constant share of the limits. */
 #define INPUTS_EXPLAIN 0.5
 #define SAME_INPUT     1.02
 /* Limits count as equal if the larger is at most this many times the smaller: a target may round a
@@ -177,7 +177,7 @@ static bool share_option(const struct runs *runs, char ret[FOLLOWER_OPTION_MAX])
 }
 
 /* Sets f->enough, the smallest limit that was enough, and f->at_enough, the number of runs under
- * that limit. `too_small`: a limit that was not enough. */
+ * that limit. Limits up to `too_small` were not enough. */
 static void find_enough(const struct usable_runs *u, const struct shares_seen *s, double too_small,
 	struct limit_follower *f)
 {

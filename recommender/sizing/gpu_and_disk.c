@@ -1,4 +1,4 @@
-/* Sizes GPUs, GPU memory and disk. An attempt that fails for lack of them is expensive, so the
+/* Sizes GPUs, GPU memory and disk. A failed attempt with too little of these is expensive, so the
  * strategy auto uses RISK_SAFE here. */
 #include <math.h>
 

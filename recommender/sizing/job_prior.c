@@ -27,11 +27,10 @@ static const struct ratio_prior typical[] = {
 		.180},
 };
 
-/* After few runs, the chances of failure that follow from the ratios alone are too low: the chosen
- * allocation is the one that looks best by these ratios. These factors correct the odds of a
- * failure. The effect, measured with bench_judge --alone (risk balanced, the same five traces): the
- * stated chances at the four stages are 10.0, 6.1, 4.8 and 2.6 %. The shares of runs that failed
- * are 8.8, 5.8, 4.6 and 2.7 %. */
+/* Factors that correct the odds of a failure at the four stages. The chances that the ratios alone
+ * predict are too low after few runs, because the allocation is chosen by the same ratios. With the
+ * factors, the stated chances are 10.0, 6.1, 4.8 and 2.6 %, and 8.8, 5.8, 4.6 and 2.7 % of the runs
+ * failed (bench_judge --alone, risk balanced, the same five traces). */
 const double job_prior_usual_odds[JOB_STAGES] = {1.0, 1.15, 1.25, 1.1};
 
 /* With more runs than this, the factor that corrects the odds comes nearer to 1, because the job

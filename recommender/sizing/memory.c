@@ -202,8 +202,10 @@ static void explain_the_dead(struct sizing *s, struct arena *arena)
 }
 
 /* If the job uses a constant share of its limit (follower.h), requests the smallest limit that was
- * enough. Returns false and changes nothing in three cases: the job does not follow its limit, the
- * newest runs met their limit, or a run died with as much memory. */
+ * enough. Returns false and changes nothing in three cases:
+ * - The job does not follow its limit.
+ * - The newest runs met their limit.
+ * - A run was killed or ended at a limit with as much memory. */
 static bool hold_follower(struct sizing *s, const struct runs *runs, const struct replayed *f,
 	size_t attempt, struct arena *arena)
 {

@@ -35,9 +35,8 @@ struct groups {
 	struct grouped_run *of;
 };
 
-/* Returns the waste of the best constant allocation, divided by the memory that the runs used. If a
- * run does not fit, its allocation is doubled until the run fits, and each failed attempt is
- * waste. */
+/* Returns (wasted memory) / (used memory) with the best constant allocation for all runs. For a run
+ * that does not fit, the allocation is doubled until it fits. Failed attempts are waste, too. */
 static double least_constant_waste(const struct groups *g)
 {
 	double best = INFINITY, used = 0;
@@ -61,8 +60,9 @@ static double least_constant_waste(const struct groups *g)
 	return best / used;
 }
 
-/* Splits the runs into two groups, so that the groups explain as much as possible of the variance
- * of the logarithms of the peaks. Sets g->upper, and returns the explained share. */
+/* Splits the runs into a group of small and a group of large peaks, where the peaks within a group
+ * differ least. Sets g->upper. Returns the share of the variance of the log peaks that the two
+ * groups explain. */
 static double two_groups(struct groups *g)
 {
 	double n = (double)g->n, sum = 0, squares = 0, lower = 0, best = 0;
@@ -89,8 +89,8 @@ static double two_groups(struct groups *g)
 	return total > 0 ? best / total : 0;
 }
 
-/* Returns the share of the variance of log peaks that a line over log input explains. NaN = too few
- * inputs. */
+/* Returns the share of the variance of the log peaks that a line over the log inputs explains. NaN
+ * = too few inputs are known. */
 static double explained_by_input(const struct groups *g)
 {
 	struct stats_line l = {0};

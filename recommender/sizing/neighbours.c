@@ -8,14 +8,15 @@
 #include "recommender/sizing/job_prior.h"
 
 /* The replay takes most of the time of neighbours_finish, so only the first WHOLE_JOBS jobs are
- * replayed completely. For each other job, only the first FIRST_RUNS runs are replayed: the first
- * requests of a job are the hardest to judge. */
+ * replayed completely. Of every other job, only the first FIRST_RUNS runs are replayed, because
+ * corrections matter most for a job with few runs. */
 #define WHOLE_JOBS 40
 #define FIRST_RUNS 4
-/* The built-in correction of the odds (job_prior.h) counts as much as this many predicted
- * failures. */
+/* The built-in correction of the odds (job_prior.h) weighs as much as a correction learnt from this
+ * many predicted failures. */
 #define ODDS_WEIGHT 4.0
-/* Bounds of the learnt correction: no history is large enough to prove a stronger one. */
+/* Bounds of the learnt correction. A stronger correction would need more runs than a history
+ * has. */
 #define ODDS_LEAST 0.1
 #define ODDS_MOST  4.0
 
@@ -40,8 +41,8 @@ struct neighbours *neighbours_new(void)
 }
 
 /* Adds a job's ratios of actual to predicted peak. At each stage, a ratio weighs 1 / (number of the
- * job's runs at this stage), so that a job with many runs weighs at most 1. Killed runs are left
- * out, because only a lower bound of their ratio is known. */
+ * job's runs at this stage): a job weighs at most 1, even with many runs. Killed runs are left out,
+ * because only a lower bound of their ratio is known. */
 static void add_ratios(struct neighbours *n, const struct replayed_job *job)
 {
 	AUTO(freep) struct peaks_seen *seen = xcalloc(1, sizeof *seen);

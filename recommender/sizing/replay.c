@@ -79,7 +79,7 @@ static double after_streak(const struct replayed *f, const struct sizing_rule *r
 }
 
 /* Returns an array of n + 1 elements, which the caller frees. Element k is the largest peak among
- * the newest k runs. Only runs that succeeded without meeting their limit count. */
+ * the newest k runs. Only successful runs that stayed below their limit count. */
 static double *newest_peaks(const struct runs *runs, size_t n)
 {
 	double *largest = xcalloc(n + 1, sizeof *largest);
@@ -93,9 +93,9 @@ static double *newest_peaks(const struct runs *runs, size_t n)
 }
 
 /* Makes the rule learn a streak as a single run that needed more than the limit. `fitted` is the
- * successful run after the streak, or NULL. The duration of `fitted` is used, because the runs of
- * the streak ended early. Call this only if the peaks of `fitted` and of all later successful runs
- * are below the limit of the streak. */
+ * successful run after the streak, or NULL. Its duration is used, because the runs of the streak
+ * ended early. Call this only if the peaks of all successful runs after the streak are below the
+ * limit of the streak. */
 static void learn_streak(struct replayed *f, const struct sizing_rule *rule, const struct streak *s,
 	const struct run *fitted, bool announced, enum replay_kind how)
 {

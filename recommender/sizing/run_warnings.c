@@ -10,8 +10,8 @@
 #include "recommender/sizing/strategy.h"
 #include "recommender/waits.h"
 
-/* Warnings look only at this many newest measured runs: older runs may show limits or machines that
- * are gone. */
+/* Warnings use only this many newest measured runs: the limits or machines of older runs may have
+ * changed since. */
 #define RECENT_RUNS 10
 #define BUSY_SHARE  0.5 /* of the time that threads could have run */
 
@@ -19,9 +19,9 @@
  * fit on it. */
 #define GPU_BUSY_LEAST 0.5
 
-/* Mapped files are worth a warning if they take this share of the peak and this many bytes. The
- * share is not enough: every process maps its program and its libraries, a few tens of MiB, which
- * is a large share of a small job. */
+/* Warn of mapped files if they take at least this share of the peak, and at least this many bytes.
+ * The share alone is not enough: the program and the libraries of a process, a few tens of MiB, are
+ * a large share of a small job. */
 #define FILES_SHARE 0.25
 #define FILES_BYTES (64 * MIB)
 
@@ -123,13 +123,12 @@ static bool inputs_changed(const struct observation *o, size_t older, size_t n)
 	return false;
 }
 
-/* Finds the newest runs, at most PEAKS_CHANGE_RUNS - 1, whose peaks are all clearly above, or all
- * clearly below, the peaks of all older runs. Returns their number; 0 = there are none. From
- * PEAKS_CHANGE_RUNS runs on, rule_peaks_change recognises the change, and the estimator follows it.
+/* Finds a possible change of the peaks that is too new for rule_peaks_change. Returns the number of
+ * newest runs, at most PEAKS_CHANGE_RUNS - 1, whose peaks are all clearly above, or all clearly
+ * below, the peaks of all older runs. 0 = there is no change.
  *
- * The gap must also be wider than half of the range of the older peaks, on a logarithmic scale. If
- * the peaks of a job differ much, its newest peak is often the largest by chance, which is no
- * change. */
+ * The gap must also be wider than half of the range of the older peaks, on a logarithmic scale: if
+ * the peaks of a job differ much, the newest one is often the largest by chance. */
 static size_t newest_that_differ(const struct observation *o, size_t n, struct range *ret_older,
 	struct range *ret_newer)
 {
@@ -155,8 +154,8 @@ static void warn_of_change(struct sizing *s, const struct runs *used, struct are
 	struct range older, newer;
 	size_t n = 0;
 
-	/* If a job follows its limit, its peaks change with the limit, and the request does not
-	 * follow the peaks. No warning is needed. */
+	/* The peaks of a job that follows its limit (follower.h) change with the limit. Its request
+	 * does not depend on the peaks, so no warning is needed. */
 	if (warnings_have(&s->warnings, WARNING_MEMORY_FOLLOWS_LIMIT))
 		return;
 	for (size_t i = used->n; i-- > 0;) {

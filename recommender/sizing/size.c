@@ -204,7 +204,7 @@ int sizing_by_method(const struct sizing_method *m, const struct runs *runs,
 	s.endings = endings_of(runs);
 	if (s.confidence > CONFIDENCE_LOW &&
 		(s.endings.killed || s.endings.at_limit || s.endings.cut))
-		/* Runs that died needed more than their peaks show. */
+		/* A run that was killed or ended at a limit needed more than its peak shows. */
 		s.confidence = CONFIDENCE_LOW;
 	sizing_memory(&s, m, runs, &used, options, arena);
 	sizing_duration(&s, &used, options, arena);

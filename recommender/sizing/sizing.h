@@ -84,16 +84,17 @@ struct endings {
 #define AT_CORES_MAX  20 /* numbers of cores with a forecast of the duration */
 #define ATTEMPTS_TOLD 4  /* attempts in memory_attempts, including the first */
 
-/* Purpose of the number of cores. speed: enough cores that the next run takes at most 10 % longer
- * than with unlimited cores. About 2 % of runs may take longer. cost: the number of cores with
- * which a run costs least. The run then takes longer. */
+/* Purpose of the number of cores:
+ * - speed: the next run takes at most 10 % longer than with unlimited cores. About 2 % of runs may
+ *   still take longer.
+ * - cost: a run costs least, but it takes longer than with `speed`. */
 enum cpu_for { CPU_FOR_SPEED, CPU_FOR_COST, CPU_FOR_COUNT };
 const char *sizing_cpu_for_name(enum cpu_for c); /* "speed", "cost" */
 bool sizing_cpu_for_parse(const char *name, enum cpu_for *ret);
 
-/* Subject of an explaining sentence. Its name is the first word of the sentence, so that programs
- * can group the sentences. TOPIC_X_MORE has the same name as TOPIC_X. It has details that few
- * people need. */
+/* Subject of an explaining sentence. The sentence begins with the name of its topic, so that
+ * programs can group the sentences. TOPIC_X_MORE is for details that few people need. It has the
+ * same name as TOPIC_X. */
 enum topic {
 	TOPIC_RUNS,
 	TOPIC_MEMORY,
@@ -114,9 +115,9 @@ struct sizing {
 	struct resources resources;
 	size_t runs;     /* number of measured successful runs that are used */
 	size_t excluded; /* number of unsuccessful runs newer than the oldest used run */
-	/* not_measured: successful runs without numbers, of which only the duration is used.
-	 * uncertain_cpu: number of the used runs whose CPU time is too uncertain to size cores
-	 * (recommender/plausible.h). */
+	/* - not_measured: number of successful runs without numbers; only their duration is used.
+	 * - uncertain_cpu: number of used runs whose CPU time is too uncertain to size cores
+	 *   (recommender/plausible.h). */
 	size_t not_measured, uncertain_cpu;
 	uint64_t samples;
 	double first, last; /* started_at of the oldest and newest of these `runs` */
@@ -124,9 +125,9 @@ struct sizing {
 	enum confidence confidence;
 
 	/* Limits for target systems that accept a limit in addition to a request. A limit is never
-	 * below `demand`. The memory limit is never below a peak of the runs used, except if the
-	 * limit is for an announced input size, or if the job follows its limit (follower.h). NaN =
-	 * no advice. */
+	 * below `demand`. The memory limit covers all peaks of the used runs, with two exceptions:
+	 * it is for an announced input size, or the job follows its limit (follower.h). NaN = no
+	 * limit is advised. */
 	double cpu_cores_limit, memory_bytes_limit;
 	double machine_cpus; /* CPUs of the largest machine of the runs used; NaN = unknown */
 

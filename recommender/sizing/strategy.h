@@ -7,10 +7,10 @@
 #include "recommender/sizing/sizing.h"
 #include "recommender/sizing/rule.h"
 
-/* Returns the newest successful runs, newest first, in `arena`. The list ends when it has `most`
- * measured runs. It includes the unmeasured runs between them, because the durations of unmeasured
- * runs count, too. All answers about a job choose its runs here. *excluded receives the number of
- * ended, unsuccessful runs that are newer than the oldest returned run; `excluded` may be NULL. */
+/* Returns the newest successful runs, newest first, in `arena`, until `most` of them are measured.
+ * Unmeasured runs in between are included, because their durations count. All answers about a job
+ * choose its runs here. *excluded receives the number of runs that ended without success and are
+ * newer than the oldest returned run; `excluded` may be NULL. */
 struct runs sizing_runs_used(const struct runs *runs, size_t most, struct arena *arena,
 	size_t *excluded);
 
@@ -93,7 +93,7 @@ double run_needs_killed_at(const struct run *r);
 struct sizing_method {
 	const char *because;            /* end of the sentence "The request is ..." */
 	const struct sizing_rule *rule; /* NULL = auto, at the risk in the options */
-	double cpu_share;     /* share of the time for which the CPU suffices; 0 = use cpu_for */
+	double cpu_share;     /* the cores are enough for this share of the time; 0 = use cpu_for */
 	bool cpu_fades;       /* as in the VPA: older runs weigh less, and 15 % is added */
 	bool uses_percentile; /* options->percentile replaces cpu_share */
 };
@@ -101,8 +101,8 @@ int sizing_by_method(const struct sizing_method *m, const struct runs *runs,
 	const struct sizing_options *options, struct arena *arena, struct sizing *ret,
 	struct err *e);
 
-/* sizing_rule_of returns the rule of a method at a risk. sizing_rule_options returns the options of
- * a rule: its defaults, changed by `options`. */
+/* sizing_rule_of returns the rule of a strategy; `risk` selects the rule of auto.
+ * sizing_rule_options returns the options of a rule: its defaults, changed by `options`. */
 const struct sizing_rule *sizing_rule_of(const struct sizing_method *m, enum risk risk);
 struct rule_options sizing_rule_options(const struct sizing_rule *rule,
 	const struct sizing_options *options);
@@ -186,8 +186,8 @@ void replay_done(struct replayed *f);
 void sizing_judge_memory(struct sizing *s, struct replayed *own, bool own_is_auto,
 	const struct runs *runs, const struct runs *used, const struct sizing_options *options);
 
-/* The value that a memory limit must cover. The limit is 5 % and 16 MiB above this value, or equals
- * the demand if the demand is larger. */
+/* The value that a memory limit must cover. The limit is the larger of two values: the demand, and
+ * this value plus 5 % and 16 MiB. */
 struct limit_base {
 	double bytes;
 	const char *name; /* in a sentence, as "the largest peak" */

@@ -214,8 +214,8 @@ static void add_request(struct buf *b, const struct sizing *s)
 		buf_addf(b, " for about %s",
 			wording_seconds(words,
 				s->demand.duration_seconds * fmax(1, s->cpu_slowdown)));
-	/* Name the input: the request may be below the largest earlier peak, which came from a
-	 * larger input. */
+	/* Name the input, to explain a request below the largest earlier peak: that peak may come
+	 * from a larger input. */
 	if (!isnan(s->input_bytes))
 		buf_addf(b, " %s an input of %s", isnan(s->demand.duration_seconds) ? "for" : "and",
 			wording_bytes(words, s->input_bytes));
@@ -242,9 +242,11 @@ const char *sizing_chance_words(char out[CHANCE_WORDS_MAX], double chance)
 	return out;
 }
 
-/* Appends the second sentence, which tells how far to trust the request. It says that the newest
- * run met its limit, that this is a retry, that there is only one run, or how likely a run needs
- * more. Appends nothing if none of this is known. */
+/* Appends a second sentence: how far to trust the request. It says the first of these that applies:
+ * - The newest run was killed for memory or met its memory limit.
+ * - The request is for a retry.
+ * - There is only one run.
+ * - How many runs may need more memory. */
 static void add_how_sure(struct buf *b, const struct sizing *s, size_t attempt)
 {
 	char words[WORDING_MAX], chance[CHANCE_WORDS_MAX] = "";
