@@ -79,7 +79,7 @@ struct server {
 	 * has the regions and zones. */
 	double min_price_ondemand, min_price_spot;
 	const char *currency;  /* currency of the two prices above, as in ISO 4217 */
-	const char *region_id; /* region of the on-demand price, else of another; "" = unknown */
+	const char *region_id; /* region of the on-demand or another price; "" = unknown */
 	enum architecture cpu_architecture;
 	enum cpu_allocation cpu_allocation;
 	bool active;

@@ -13,7 +13,7 @@
 /* Warnings use only this many newest measured runs: the limits or machines of older runs may have
  * changed since. */
 #define RECENT_RUNS 10
-#define BUSY_SHARE  0.5 /* of the time that threads could have run */
+#define BUSY_SHARE  0.5 /* warn if threads waited for this share of (waiting + CPU time) */
 
 /* A GPU counts as hardly used below this share of its computing power: a second job like this would
  * fit on it. */

@@ -115,8 +115,9 @@ struct sizing {
 	struct resources resources;
 	size_t runs;     /* number of measured successful runs that are used */
 	size_t excluded; /* number of unsuccessful runs newer than the oldest used run */
-	/* - not_measured: number of successful runs without numbers; only their duration is used.
-	 * - uncertain_cpu: number of used runs whose CPU time is too uncertain to size cores
+	/* Two more numbers of runs.
+	 * - not_measured: successful runs without numbers; only their duration is used.
+	 * - uncertain_cpu: used runs whose CPU time is too uncertain to size cores
 	 *   (recommender/plausible.h). */
 	size_t not_measured, uncertain_cpu;
 	uint64_t samples;
