@@ -210,8 +210,8 @@ void run_mend_cores(struct run *r)
 
 /* ---- order ---- */
 
-/* Returns true when low <= high, except for a rounding error, or when one of them is unknown
- * (NaN). */
+/* Returns true when low <= high, with a tolerance for rounding errors. Also returns true when one
+ * of them is unknown (NaN). */
 static bool in_order(double low, double high)
 {
 	return !(low > high + 1e-9 * fabs(high));

@@ -62,9 +62,9 @@ void run_mend_cores(struct run *r);
 
 /* Checks the order of the statistics, which a client may have computed wrongly. In each column, min
  * <= mean <= max, min <= p50 <= p95 <= p99 <= max, n is at least 1, and no number is infinite. An
- * unknown number (NaN) is never an error. Returns 0 or -ERANGE, as run_plausible does. The mean of
- * a rate may be above `max`, because the last reading of a run adds to the growth but not to the
- * time. */
+ * unknown number (NaN) is never an error. One exception: the mean of a rate may be above `max`,
+ * because the last reading of a run adds to the growth but not to the time. Returns 0 or -ERANGE,
+ * as run_plausible does. */
 int run_plausible_order(const struct run *r, struct err *e);
 
 /* Returns true when ended_at - started_at equals the duration, within the slack above. Also returns
@@ -73,14 +73,14 @@ int run_plausible_order(const struct run *r, struct err *e);
 bool run_times_agree(const struct run *r);
 
 /* Returns true when the CPU time of the run is too uncertain for sizing. Two bounds measure the
- * uncertainty: cpu_missed_seconds is the most that may be missing, and cpu_foreign_seconds is the
- * most that processes outside the run may have used. The result is true when the larger bound is
- * above UNCERTAIN_CPU_SHARE of cpu_seconds and above UNCERTAIN_CPU_SECONDS. An unknown bound counts
- * as 0.
+ * uncertainty; an unknown bound counts as 0:
+ * - cpu_missed_seconds: CPU time that may be missing.
+ * - cpu_foreign_seconds: CPU time that processes outside the run may have used.
  *
- * Reason of the share: most jobs request whole cores. If a job keeps up to two cores busy, a fifth
- * more or less changes its request by at most one core. Reason of the seconds: a smaller bound
- * comes from the start and the end of a run, and says little. */
+ * The larger bound must be above both constants:
+ * - UNCERTAIN_CPU_SHARE of cpu_seconds. Most jobs request whole cores. If a job keeps up to two
+ *   cores busy, a fifth more or less changes its request by at most one core.
+ * - UNCERTAIN_CPU_SECONDS. The start and the end of any run can cause a smaller bound. */
 #define UNCERTAIN_CPU_SHARE   0.2
 #define UNCERTAIN_CPU_SECONDS 1.0
 bool run_cpu_uncertain(const struct run *r);

@@ -180,7 +180,8 @@ void stats_line_add(struct stats_line *l, double x, double y);
 /* Returns the share of the variance of y that a least-squares line over x explains, 0 to 1. NaN = all
  * x or all y are equal. */
 double stats_line_explains(const struct stats_line *l);
-/* Returns the slope of that line. NaN = all x are equal, or a point is not a number. */
+/* Returns the slope of the least-squares line of y over x. NaN = all x are equal, or a point is not
+ * a number. */
 double stats_line_slope(const struct stats_line *l);
 
 /* Comparison function for qsort, ascending. Sorts doubles, and structs that begin with a double. */

@@ -94,8 +94,8 @@ static struct phase together(const struct phases *p)
 	return all;
 }
 
-/* Sets b->split, the proposed split, if its steps cost less than a single step, or if a price is
- * unknown. */
+/* Proposes the split (sets b->split). Does not propose it if all prices are known, and a single
+ * step costs no more than the steps together. */
 static void price_split(struct app *app, struct catalogue_use *use, const struct split *split,
 	enum architecture architecture, struct arena *arena, struct behaviour *b)
 {

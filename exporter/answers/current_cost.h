@@ -60,8 +60,8 @@ void current_cost_of(const struct current_cost_question *q, struct arena *arena,
 struct machine current_cost_machine(const struct runs *runs, const struct machine *here);
 
 /* Returns what an ended run has cost on its server; NaN = unknown. Uses only the members catalogue,
- * here and options of `q`. `at` keeps the price of the previous run's server from call to call,
- * because most runs have the same server. The caller zeroes `at` before the first call. */
+ * here and options of `q`. `at` caches the price of a server between calls, because most runs have
+ * the same server. The caller zeroes `at` before the first call. */
 double current_cost_of_run(const struct current_cost_question *q, const struct past_run *r,
 	struct arena *arena, struct current_cost *at);
 

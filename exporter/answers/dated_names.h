@@ -7,7 +7,7 @@
 #include "recommender/sizing/sizing.h"
 
 struct dated_names {
-	/* number of other jobs with this shape; 0 if too few for a warning */
+	/* number of other jobs whose names have this `shape`; 0 if too few for a warning */
 	size_t others;
 	char shape[JOB_NAME_MAX]; /* the name with "*" in place of the part that differs */
 };

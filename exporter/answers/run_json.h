@@ -14,8 +14,8 @@ struct headline {
 
 extern const struct headline run_json_headlines[]; /* ends with key NULL */
 
-/* Returns the same as run_column, with one exception. If all values of the column "processes" are
- * 0, the run ended before its first sample, and the result is NULL. */
+/* Returns the same as run_column, except for the column "processes": if all its values are 0, the
+ * run ended before its first sample, and the result is NULL. */
 const struct distribution *run_json_level(const struct run *r, const char *column);
 
 double run_json_headline(const struct headline *h, const struct run *r); /* NaN when unknown */

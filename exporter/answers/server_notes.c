@@ -263,7 +263,7 @@ static void note_compliance(json_t *notes, struct buf *b, const struct server_an
 	push(notes, b);
 }
 
-/* Adds a note if no server is called the best, although some fit: the price of the first is not
+/* Adds a note if servers fit, but the first is not called the best, because its price is not
  * reliable. */
 static void note_no_best(json_t *notes, struct buf *b, const struct server_answer *s)
 {

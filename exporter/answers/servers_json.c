@@ -207,7 +207,8 @@ static void put_region_note(json_t *o, const struct server_answer *s, const stru
 	json_put(o, "region_note", json_text(buf_text(&b)));
 }
 
-/* Makes JSON of the best server, and of what a run saves there, which is never negative. */
+/* Makes JSON of the best server, and of the saving of a run on this server. The saving is never
+ * negative. */
 static json_t *best_json(const struct server_answer *s, bool details)
 {
 	const struct best_server *b = &s->best;

@@ -110,8 +110,7 @@ json_t *sizing_json_demand(const struct demand *d)
 	return o;
 }
 
-/* Makes JSON of the recommended limits, for systems that have both a request and a limit. The
- * demand is the request. */
+/* Makes JSON of the recommended limits, for systems that have a limit beside the request. */
 static json_t *limits_json(const struct sizing *s)
 {
 	json_t *o = json_object();

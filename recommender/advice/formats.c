@@ -359,10 +359,10 @@ const struct advice_format advice_formats[] = {
 			"not slow the job down. It is at most the CPUs of the machine that ran the "
 			"job, because a host with fewer CPUs refuses it. Strategy baseline does not "
 			"know it",
-		/* Docker has hard limits only, so --cpus is the CPU limit: the CPU request, used as
-		 * a limit, would slow down bursts. --memory-swap is the limit of memory plus swap.
-		 * It equals --memory here, which forbids swap, because swap would hide that memory
-		 * ran out. */
+		/* Docker has only hard limits. --cpus is therefore the CPU limit: with the CPU
+		 * request as a limit, bursts would be slow. --memory-swap limits memory plus swap.
+		 * Here it equals --memory, which forbids swap: swap would hide that memory ran
+		 * out. */
 		.layout = LAYOUT(NULL, {"", " ", "\n",
 				PIECES({"--cpus=", CORES_LIMIT}, {"--memory=", MEMORY_MIB_LIMIT, "m"},
 					{"--memory-swap=", MEMORY_MIB_LIMIT, "m"}, {"--gpus ", GPUS})}),

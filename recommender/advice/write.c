@@ -9,8 +9,7 @@
 #include "recommender/advice/sizes.h"
 
 /* A disk request below this size is left out. It would replace the target's default disk of several
- * gigabytes. A smaller disk might have no room for logs, which the recorded disk use does not
- * include. */
+ * gigabytes, and might leave no room for logs, which the recorded disk use does not include. */
 #define DISK_LEAST (1024 * MIB)
 
 /* Disk of a Fargate task without a request. Source: EphemeralStorage in the Amazon ECS API
@@ -132,8 +131,7 @@ static void memory_numbers(const struct sizing *s, uint64_t n[ADVICE_NUMBERS])
 }
 
 /* If a job does not fill its only GPU, other jobs can share it. The job then requests a share of
- * the GPU: the larger of the share of the computing power and the share of the memory that it
- * needs. */
+ * the GPU: the larger of the shares of computing power and of memory that it needs. */
 static void gpu_numbers(const struct sizing *s, double gpu_memory, uint64_t n[ADVICE_NUMBERS])
 {
 	double held = s->demand.vram_bytes / (gpu_memory > 0 ? gpu_memory : GPU_MEMORY_ASSUMED);

@@ -18,7 +18,7 @@
 #define PEAK_RUNS_MIN   5
 #define PEAK_RATIO_MIN  1.05
 #define OUTLIER_RUNS    8
-/* Modified z-score (Iglewicz and Hoaglin) from which on a value is an outlier. */
+/* A value is an outlier if its modified z-score (Iglewicz and Hoaglin) is above this. */
 #define OUTLIER_SCORE 3.5
 #define SPREAD_MIN    0.01 /* smallest spread of logarithms: differences below 1 % are noise */
 #define MEASURES      3

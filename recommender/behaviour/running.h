@@ -41,8 +41,8 @@ struct running_progress {
 struct running {
 	/* Probability that the run reaches its memory limit before it ends: the weighted mean of
 	 * two estimates.
-	 * - From earlier runs: the share above the limit of the expected peaks that are at least
-	 *   the peak so far.
+	 * - From earlier runs: takes the expected peaks that are at least the peak so far. The
+	 *   estimate is the share of them that are above the limit.
 	 * - From growth: assumes that the peak grows on as fast as in the second half of the time
 	 *   so far. Its weight is the share of expected peaks below the peak so far. Example: the
 	 *   peak is already above all expected peaks -> only growth counts. */

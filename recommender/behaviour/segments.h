@@ -16,9 +16,9 @@
 #define SEGMENTS_CHANNELS_MAX 16
 
 /* channel[c][i] is point i of channel c. There are `n` points, and `least` is the smallest number
- * of points in a segment. Writes the index of the first point of each segment, except the first
- * segment, to `ret` (room for n). Returns the number of indexes. 0 = the level does not shift, or
- * there are too many points or channels. */
+ * of points in a segment. Writes the index of the first point of each segment after the first to
+ * `ret` (room for n). Returns the number of indexes. 0 = the level does not shift, or there are too
+ * many points or channels. */
 size_t segments_cut(const double *const channel[], size_t channels, size_t n, size_t least,
 	size_t *ret);
 

@@ -57,9 +57,9 @@ struct billing billing_of(const struct vendor *v, const struct server *s)
 /* Returns the billed seconds of a run if `minimum` applies to its last clock hour, such as 14:00 to
  * 15:00 (per_clock_hour). The result is the mean over all minutes at which the run can start.
  *
- * A run within one clock hour is billed at least the minimum. A longer run, or a run across the
- * full hour, has a last part in its last clock hour. This part is at most an hour, and at most the
- * length of the run. All lengths of this part are assumed to be equally likely. */
+ * A run within one clock hour is billed at least the minimum. A run across a full hour has a last
+ * part in its last clock hour. This part is at most an hour, and at most the length of the run. All
+ * lengths of this part are assumed to be equally likely. */
 static double with_clock_hours(double minimum, double seconds)
 {
 	double part = fmin(seconds, minimum);

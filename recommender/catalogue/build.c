@@ -318,7 +318,8 @@ static double usd_of(const struct catalogue_builder *b, const char *code)
 static int check_size(const struct catalogue_builder *b, const struct price_row *row, struct err *e)
 {
 	if (row->price <= CATALOGUE_PRICE_MAX_USD)
-		/* Without an exchange rate, too: no unit of a currency is worth many dollars. */
+		/* Such a number is possible in any currency: no unit of a currency is worth many
+		 * dollars. */
 		return 0;
 	const char *currency = *row->currency ? row->currency : "USD";
 	double usd = usd_of(b, currency);

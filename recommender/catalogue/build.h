@@ -81,7 +81,7 @@ int catalogue_read_csv(struct catalogue_builder *b, const char *text, size_t len
 /* How to read a JSON array. All zero = read servers, and accept no errors. */
 struct json_reading {
 	enum { READ_SERVERS, READ_VENDORS, READ_REGIONS, READ_COUNTRIES } kind;
-	/* true is for an API that can change: a value of the wrong type counts as unknown, and an
+	/* true, for an API that can change: a value of the wrong type counts as unknown, and an
 	 * object without an identity is skipped. false: both are errors. */
 	bool lenient;
 	const char *region_id;    /* region of all prices; NULL = each object names its region */

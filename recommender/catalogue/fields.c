@@ -46,8 +46,8 @@ static const struct {
 	[FIELD_STATUS] = {status_name, ARRAY_LEN(status_name), true},
 	[FIELD_FLAG] = {flag_name, ARRAY_LEN(flag_name), false},
 };
-/* Returns true if the member in its struct is a bool. The members of the other `kinds` are enums,
- * which are read and written as unsigned. */
+/* Returns true if the field is a bool. The fields of all other `kinds` are enums, which are read
+ * and written as unsigned. */
 static bool is_bool(const struct field *f)
 {
 	return f->kind == FIELD_STATUS || f->kind == FIELD_FLAG;

@@ -235,8 +235,8 @@ static const struct price *lower_price(const struct catalogue *c, const struct p
 }
 
 /* Sets the lowest on-demand price and the lowest spot price of a server, both in the currency of
- * the on-demand price. If the server has only prices of an unknown allocation, they set only its
- * currency and region. */
+ * the on-demand price. Prices of an unknown allocation only set the currency and region of a server
+ * without other prices. */
 static void summarise_prices(const struct catalogue *c, struct server *s)
 {
 	const struct price *ondemand = NULL, *spot = NULL, *any = NULL;

@@ -2,9 +2,9 @@
  * network. A catalogue uses them only for currencies that get no rate from its source or from
  * --catalogue.rate.
  *
- * Source: euro foreign exchange reference rates of the European Central Bank, which publishes them
- * on each working day for information. A customer who is billed in another currency pays a slightly
- * different rate: rates move by a few percent in a month. */
+ * Source: euro foreign exchange reference rates, which the European Central Bank publishes on each
+ * working day. A customer who is billed in another currency pays a slightly different rate: rates
+ * move by a few percent in a month. */
 #ifndef RECOMMENDER_CATALOGUE_REFERENCE_RATES_H
 #define RECOMMENDER_CATALOGUE_REFERENCE_RATES_H
 

@@ -17,8 +17,8 @@ const char *region_name_at_vendor(const char *name, const char *vendor_id);
  * case. "vendor~name" matches only regions of that vendor. */
 bool region_is(const struct region *r, const char *name);
 
-/* Returns the region's name in the vendor's own tools: "us-central1", "fsn1". "" = unknown, or only
- * a number is known. */
+/* Returns the region's name in the vendor's own tools: "us-central1", "fsn1". Returns "" if the
+ * name is unknown, or only a number. */
 const char *region_typed(const struct region *r);
 
 struct region_filter {

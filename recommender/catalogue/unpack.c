@@ -31,9 +31,9 @@ struct table {
 };
 
 /* State of reading the price table. A row has the prices of all servers of one vendor in one region
- * or zone, for one allocation. Prices are stored as small differences from the reference row: the
- * first row with the same vendor and allocation. price[i] and reference[i] are the prices of server
- * i in this row and in the reference row, in units of 1e-7; 0 = none. */
+ * or zone, for one allocation. The first row with the same vendor and allocation is the reference
+ * row, from which expected prices are computed (expected). price[i] and reference[i] are the prices
+ * of server i in this row and in the reference row, in units of 1e-7; 0 = none. */
 struct price_rows {
 	struct scan at;
 	const char *vendor_id; /* vendor of the reference row */
@@ -181,12 +181,14 @@ static const struct server_range *servers_of(const struct unpacking *u, const ch
 	return NULL;
 }
 
-/* Returns the expected price of a server in this row: the price of the previous server, multiplied
- * by (price of this server / price of the previous server) in the reference row. If the reference
- * row lacks one of the two prices, returns the price of the previous server. A pack stores only the
- * difference between the real price and the expected price. `before`: price of the previous server
- * in this row. `reference_before`, `reference`: prices of the previous server and of this server in
- * the reference row; 0 = none. */
+/* Returns the expected price of a server in this row. A pack stores only the difference between the
+ * real and the expected price.
+ * - before: price of the previous server in this row
+ * - reference_before, reference: prices of the previous server and of this server in the reference
+ *   row; 0 = none
+ *
+ * The result is before x reference / reference_before, or `before` if the reference row lacks a
+ * price. */
 static double expected(double before, double reference_before, double reference)
 {
 	return reference > 0 && reference_before > 0 ?

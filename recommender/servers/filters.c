@@ -7,8 +7,8 @@
 #include "collectors/base/units.h"
 
 /* A job counts as idle if it is CPU-bound for a smaller share of its time than this. A burstable
- * CPU earns credits for using it 5 to 40 % of the time, so an idle job rarely runs out of
- * credits. */
+ * CPU earns enough credits to be busy for 5 to 40 % of the time, so an idle job rarely runs out of
+ * them. */
 #define BUSY_SHARE 0.1
 
 const char *const pick_exclusion_name[EXCLUSION_COUNT] = {

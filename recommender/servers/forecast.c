@@ -264,7 +264,7 @@ struct run_bill forecast_bill(const struct catalogue *c, const struct server *s,
 	};
 
 	b.added = b.seconds - used;
-	/* The rule for the mean is in forecast.h. */
+	/* The mean of a short, an expected and a long run (Swanson's rule, forecast.h). */
 	b.mean = isnan(f->low) || isnan(f->high) ? b.seconds :
 						   0.3 * b.low + 0.4 * b.seconds + 0.3 * b.high;
 	return b;

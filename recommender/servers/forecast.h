@@ -97,7 +97,7 @@ struct cost {
 	 * takes forecast.low or forecast.high seconds. */
 	double low, amount, high;
 	/* Parts of amount; 0 = none. The first four are for a run of forecast.seconds. `spread` is
-	 * `amount` minus these four: `amount` is a mean over several durations. `spread` can be
+	 * `amount` minus these four, because `amount` is a mean over several durations. It can be
 	 * negative. */
 	double compute, storage, outbound, ipv4, spread;
 	double billed_seconds; /* seconds that are billed for a run of forecast.seconds */

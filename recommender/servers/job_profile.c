@@ -40,8 +40,8 @@ static double cores_at_once(const struct run *r)
 	return d ? d->p95 : (double)NAN;
 }
 
-/* Returns true if the run counts for the profile. Only runs on another server type than the newest
- * run with a known type do not count. A run of an unknown type counts. */
+/* Returns true if the run counts for the profile. It does not count if it used another server type
+ * than the newest run with a known type. A run of an unknown type counts. */
 static bool run_counts(const struct runs *runs, const struct run *r)
 {
 	const struct run *newest = runs->run;

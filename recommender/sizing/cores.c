@@ -177,8 +177,8 @@ static double cheapest_cores(const struct parallelism *p, double waiting, bool w
 	return best;
 }
 
-/* Returns the fewest cores with which no run takes longer than NOT_SLOWER times as long. They also
- * cover bursts. */
+/* Returns the fewest cores with which each run takes at most NOT_SLOWER times as long as with
+ * unlimited cores. They also cover bursts. */
 static double cores_for_bursts(const struct parallelism *p)
 {
 	double c = 0.25;

@@ -168,10 +168,10 @@ static const struct ratio_prior *prior_of(const struct sizer *s, unsigned expert
 #define CANDIDATE_MIN   0.2
 #define ABOVE_CANDIDATE 1.02
 
-/* Returns the index, from `i` on, of the next observed ratio for which ratio + 2 %
- * (ABOVE_CANDIDATE) must be tried as well: a lower bound, or a ratio of at most CANDIDATE_MIN.
- * Every other ratio is tried itself. A ratio 2 % higher would be a larger allocation that covers no
- * more values. */
+/* Returns the index, from `i` on, of the next observed ratio for which a value 2 % higher
+ * (ABOVE_CANDIDATE) must be tried. These are lower bounds, and ratios of at most CANDIDATE_MIN.
+ * Every other ratio is tried itself: 2 % more would be a larger allocation that covers no more
+ * values. */
 static size_t next_above(const struct expert_record *t, size_t i)
 {
 	while (i < t->n && !t->at[t->order[i]].at_least && t->at[t->order[i]].ratio > CANDIDATE_MIN)
@@ -179,8 +179,8 @@ static size_t next_above(const struct expert_record *t, size_t i)
 	return i;
 }
 
-/* Writes the ratios to try as allocation / prediction, in ascending order. These are all ratios of
- * `r`, and some observed ratios + 2 % (next_above), if above CANDIDATE_MIN. Returns their
+/* Writes the values of allocation / prediction to try, in ascending order: all ratios of `r`, and
+ * some observed ratios + 2 % (next_above). Leaves out values up to CANDIDATE_MIN. Returns their
  * number. */
 static size_t candidates_of(const struct expert_record *t, const struct expert_ratios *r,
 	double ret[2 * RATIOS_MAX])
@@ -418,9 +418,9 @@ static void prepare_experts(struct sizer *s, double input)
 			allocate_alone(s, e);
 }
 
-/* The least expected cost often lies on the same observed peak at all levels of risk, which would
- * give equal requests. If the peaks of a job differ, each level therefore requests at least a
- * little more than the next lower level. The smallest difference is a share of the lower request:
+/* At all levels of risk, the cheapest allocation is often the same observed peak, so the requests
+ * would be equal. If the peaks of a job differ, each level therefore requests at least a little
+ * more than the next lower level. The smallest difference is a share of the lower request:
  * LEVEL_SHARE x relative spread of the peaks, but at least LEVEL_FEW and at most LEVEL_MOST. */
 #define LEVEL_SHARE 0.1
 #define LEVEL_FEW   0.006
@@ -513,9 +513,9 @@ static double second_attempt(double largest, double allocation)
 	return above > allocation * 1.05 ? above : 2 * allocation;
 }
 
-/* Least second attempt / first attempt, so that a run needs few retries. The second attempt is at
- * most the larger of two amounts: twice the first attempt, and RETRY_OVER_LARGEST times the largest
- * peak. Each further attempt doubles the allocation. */
+/* The second attempt is at least this many times the first, so that a run needs few retries. It is
+ * at most the larger of two amounts: twice the first attempt, and RETRY_OVER_LARGEST times the
+ * largest peak. Each further attempt doubles the allocation. */
 #define RETRY_LEAST 1.5
 
 /* Returns the allocation of the second attempt, after an attempt with `first` failed. The peak is

@@ -19,7 +19,7 @@ static size_t stretch_end(const struct cost_pool *p, size_t first)
 	return end < p->n ? end : p->n;
 }
 
-/* Merges pairs of ascending stretches into `spare`. Returns true if the atoms were sorted
+/* Merges pairs of ascending sequences of `atom` into `spare`. Returns true if the atoms were sorted
  * already. */
 static bool merge_stretches(struct cost_pool *p)
 {
