@@ -30,7 +30,8 @@ size_t cpu_speed_since_fall(const double *need, size_t n);
  * unknown. */
 double cpu_speed_cores(const double *need, size_t n, double widest);
 
-/* Round a number of cores to the nearest step. If this is more than 10 % too few, they round up.
+/* Round a number of cores to the nearest step. If the result is more than 10 % below `cores`, they
+ * round up instead.
  * - cpu_speed_whole: the step is 1 core. Returns at least 1.
  * - cpu_speed_fraction, for systems that accept fractions of a core: the step is cpu_speed_step,
  *   but at most 1 core. Returns at least 0.25, and never more than cpu_speed_whole. */

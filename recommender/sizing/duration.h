@@ -6,11 +6,11 @@
  * through durations and input sizes. The guess with the smallest errors so far is the forecast. An
  * error is the logarithm of duration / guess, and newer errors weigh more.
  *
- * The range follows from the errors of the forecasts that would have been made before the earlier
- * runs. With fewer than nine errors, it is a multiple of their mean size. From nine errors on, its
- * bounds are two of the errors. The range becomes wider after each run outside of it, and narrower
- * after each run inside. In the long run, four of five runs are inside, even if durations drift
- * (adaptive conformal inference, Gibbs and Candes 2021).
+ * The range follows from past errors: those of the forecasts that would have been made before each
+ * earlier run. With fewer than nine errors, it is a multiple of their mean size. From nine errors
+ * on, its bounds are two of the errors. The range becomes wider after each run outside of it, and
+ * narrower after each run inside. In the long run, four of five runs are inside, even if durations
+ * drift (adaptive conformal inference, Gibbs and Candes 2021).
  *
  * tests/bench/cpu.c measures how often the range holds. */
 #ifndef RECOMMENDER_SIZING_DURATION_H

@@ -69,8 +69,8 @@ struct expert_ratios {
 	struct weighted_value at[RATIOS_MAX]; /* ascending; of equal values, observed ones first */
 };
 /* Combines the ratios of past runs and of the prior into one weighted set, for a new prediction of
- * `value` bytes. Only a lower bound is known of the ratio of a killed run. Its weight is divided
- * among the ratios above this bound, in proportion to their weights (as in the Kaplan-Meier
+ * `value` bytes. The ratio of a killed run is known only as a lower bound. Its weight is divided
+ * among the ratios above the bound, in proportion to their weights (as in the Kaplan-Meier
  * estimator). `age_weight` comes from expert_record_fade. */
 void expert_record_ratios(const struct expert_record *t, const struct ratio_prior *prior,
 	double value, enum ratio_purpose purpose, const struct ratio_options *o,

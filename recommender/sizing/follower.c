@@ -13,8 +13,8 @@
  *   RUNS_FREE runs, other runs must show the constant share by themselves. These are either the
  *   runs before it, or the runs after it. The limits of the runs after it must differ by
  *   LIMITS_DIFFER_MUCH.
- * - Its limit counts as too small until RUNS_FREE newer runs have succeeded under this limit or a
- *   smaller one. */
+ * - The limit of the run counts as too small until RUNS_FREE newer runs have succeeded under the
+ *   same or a smaller limit. */
 #define RUNS_FREE          20
 #define LIMITS_DIFFER_MUCH 1.25
 
@@ -34,7 +34,7 @@
 #define MUCH_SLOWER 1.5
 /* The request of a follower is at least the newest limit divided by this number. Reason: if the
  * need of a job grows while its limit is raised, the job looks like a follower, and a much smaller
- * request would fail. The next run under the lowered limit shows whether the job is one.
+ * request would fail. The next run under the lowered limit shows whether it is a follower.
  *
  * The bound does not apply to a smaller limit under which a run succeeded, if an even older run had
  * a limit as large as the newest one. */
@@ -120,7 +120,7 @@ static struct met_limits met_limits_of(const struct runs *runs, const struct usa
 	return m;
 }
 
-/* Summarises the runs from index `first` to before index `end`. */
+/* Summarises the runs `first` to `end` - 1. */
 static struct shares_seen look_at(const struct usable_runs *u, size_t first, size_t end)
 {
 	struct shares_seen s = {.share_low = INFINITY,

@@ -46,8 +46,8 @@ static const double built_in_jobs[JOB_STAGES] = {1, 2, 40, 40};
 
 /* A stage also gets the ratios of the other three stages, because it may have few of its own.
  * Together, these weigh at most as much as OTHER_STAGES_NEW jobs, minus the jobs of the stage
- * itself. The result is never less than OTHER_STAGES jobs. Example: 5 jobs at this stage -> at most
- * 15 of other stages; 18 jobs -> at most 6. */
+ * itself. This bound is at least OTHER_STAGES jobs. Example: 5 jobs at this stage -> at most 15 of
+ * other stages; 18 jobs -> at most 6. */
 #define OTHER_STAGES     6.0
 #define OTHER_STAGES_NEW 20.0
 

@@ -20,9 +20,9 @@ struct job_prior {
 	double odds[JOB_STAGES];
 };
 
-/* Both are for a job with `runs` earlier runs. job_prior_ratios returns the ratios of actual to
- * predicted peak of one expert. job_prior_odds returns the factor that corrects the odds of a
- * failure. If `p` is NULL, they return built-in values. */
+/* Both functions are for a job with `runs` earlier runs. job_prior_ratios returns the ratios of
+ * actual to predicted peak of one expert. job_prior_odds returns the factor that corrects the odds
+ * of a failure. If `p` is NULL, they return built-in values. */
 const struct ratio_prior *job_prior_ratios(const struct job_prior *p, enum expert expert,
 	size_t runs);
 double job_prior_odds(const struct job_prior *p, size_t runs);

@@ -140,8 +140,8 @@ static void explain_kills(struct sizing *s, const struct replayed *f, struct are
 		wording_bytes(words, f->kills_need));
 }
 
-/* Explains a request that follows from the newest runs, because they met their limit. The strategy
- * `auto` has not learnt these runs yet, so its forecasts do not apply to this request. */
+/* Explains the request after the newest runs met their limit. The strategy `auto` has not learnt
+ * these runs yet, so its forecasts do not apply to this request. */
 static void explain_streak(struct sizing *s, const struct replayed *f, struct arena *arena)
 {
 	char words[WORDING_MAX];
@@ -478,8 +478,8 @@ void sizing_explain_limit(struct sizing *s, const struct limit_base *base, struc
 
 #define ATTEMPTS_MAX 10
 
-/* Returns the rule's allocation for attempt number `attempt`, after attempt 1 with `first` and the
- * rule's allocations for the attempts in between failed. */
+/* Returns the rule's allocation for attempt number `attempt`. Attempt 1 had `first`, and the
+ * attempts in between had the allocations of the rule. */
 static double allocation_of_attempt(const struct sizing_rule *rule, void *state, double first,
 	size_t attempt)
 {

@@ -1,6 +1,6 @@
 /* A job with few runs learns from the other jobs of the history, its neighbours. If the peaks of
- * the neighbours vary little, the first requests of the job have little room. Past failures of the
- * neighbours correct the stated chances.
+ * the neighbours vary little, the first requests of the job are only a little above its peaks. Past
+ * failures of the neighbours correct the stated chances.
  *
  * The caller adds the newest runs of up to NEIGHBOUR_JOBS_MAX jobs, then calls neighbours_finish.
  * From then on the object is immutable, and any thread may read it. */

@@ -44,8 +44,8 @@ double rule_peaks_largest(const struct peaks_seen *p, size_t newest);
  * A change is lasting if these conditions are true in `p` or in `measured`:
  * - There are at least 8 earlier peaks.
  * - The newest five peaks are all more than 10 % above all earlier peaks, or all more than 10 %
- *   below them. With 15 or more earlier peaks and no known input, a fall may ignore the lowest
- *   earlier peak.
+ *   below them. With 15 or more earlier peaks and no known input, the lowest earlier peak does not
+ *   hide a fall.
  * - If inputs are known, those of the newest runs are within the range of the earlier inputs.
  *
  * If the peaks depend on the inputs or the durations, they can hide a change. If the test finds no
