@@ -82,7 +82,7 @@ struct run {
 	const char *cpu_level; /* CPU level its executable needs: "x86-64-v3"; NULL = none */
 	/* The run's server, in the vendor's names; NULL = unknown. */
 	const char *vendor_id, *instance_type, *region, *zone, *allocation;
-	/* The names that a batch or workflow system gave the run.
+	/* Identity of the run in the batch or workflow system that named it; NULL = unknown.
 	 * - system: the system that named the run ("metaflow", ...); "rules" = a naming rule of
 	 *   this program named it.
 	 * - system_run: id of the run in this system. Each attempt and each task of it is a struct

@@ -51,7 +51,7 @@ int job_runs_of(struct history *h, const char *job_name, size_t limit, bool open
 	struct arena *arena, struct runs *ret, struct reply *reply, struct err *e);
 
 /* Reads the runs that are needed to size a job or to forecast a run, newest first, into `arena`.
- * All answers call this function, so that they use the same runs.
+ * All answers that do this call this function, so that they use the same runs.
  *
  * `measured` is the number of measured successful runs to read; 0 = PEAKS_SEEN_MAX, the most that a
  * strategy uses. Reading ends when these runs are found, or after RUNS_PER_SUCCESS times as many

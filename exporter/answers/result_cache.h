@@ -46,8 +46,8 @@ struct result *result_find(struct result_cache *c, const char *key, const char *
 	double max_age_seconds);
 
 /* Stores `r` in place of the previous result of `key`. The cache adds its own reference. The arena
- * of `r` must not grow after this call. Does nothing if `c` is NULL, or if `r` is larger than the
- * whole cache may be (RESULTS_BYTES_MAX). */
+ * of `r` must not grow after this call. Does nothing if `c` is NULL, or if `r` is larger than all
+ * results together may be (RESULTS_BYTES_MAX, RESULTS_PARTS). */
 void result_keep(struct result_cache *c, struct result *r, const char *key, const char *state);
 
 #endif

@@ -113,8 +113,8 @@ struct benchmark {
 	bool higher_is_better;
 	/* score[i] and single_score[i] are the best scores of server[i]; NaN = unknown.
 	 * - single_score: with one core. NULL = the source has no such score in this benchmark.
-	 * - score: with more than one core. If a server has only scores with one core, `score`
-	 *   equals `single_score`. */
+	 * - score: with more cores, or an unknown number of cores. If a server has only scores with
+	 *   one core, `score` equals `single_score`. */
 	const float *score, *single_score;
 };
 

@@ -11,8 +11,8 @@
 
 /* Returns a profile of the next run. Its duration is that of the sizing `s`, so that an answer has
  * only one forecast; `s` NULL = unknown. Its usage is the median over the newest successful runs.
- * Runs on another server type than the newest run are left out; runs on an unknown type are kept.
- * The caller sets the member `reference`. */
+ * Runs on another server type than the newest run with a known type are left out. Runs on an
+ * unknown type are kept. The caller sets the member `reference`. */
 struct job_profile job_profile_of(const struct runs *runs, const struct sizing *s);
 
 /* Returns how the job uses its resources (struct job_habits), from the same runs as job_profile_of.

@@ -123,8 +123,8 @@ struct pick {
 	double key;       /* value that the objective compares; lower is better */
 	/* Unsure picks are sorted after all other picks. A pick is unsure in two cases:
 	 * - Its price is not reliable (pick_price_is_sure).
-	 * - The objective compares forecasts (by_forecast). This forecast assumes a speed, while
-	 *   other servers have a measured speed (forecast_scales). */
+	 * - The objective compares forecasts (by_forecast). This forecast only assumes a speed,
+	 *   although the speed of the job's own server is known (forecast_scales). */
 	bool unsure;
 	/* Copies of `forecast.seconds` and `cost.amount`; NaN = unknown. */
 	double forecast_duration_seconds, forecast_cost;

@@ -57,7 +57,7 @@ static double stepwise(double amount, const struct reserve_step *steps, size_t n
 }
 
 /* Returns the memory of a Kubernetes node that remains for jobs, in MiB. The node reserves memory
- * for itself, by the table that Google publishes for GKE. Other vendors use similar tables. A node
+ * for itself, by the table that Google publishes for GKE. Other vendors use this table, too. A node
  * with less than 1 GiB reserves 255 MiB. */
 static double kubernetes_memory(const struct server *s)
 {

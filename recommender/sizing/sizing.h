@@ -87,7 +87,7 @@ struct endings {
 /* Purpose of the number of cores:
  * - speed: the next run takes at most 10 % longer than with unlimited cores. About 2 % of runs may
  *   still take longer.
- * - cost: a run costs least, but it takes longer than with `speed`. */
+ * - cost: a run costs least. It usually takes longer than with `speed`. */
 enum cpu_for { CPU_FOR_SPEED, CPU_FOR_COST, CPU_FOR_COUNT };
 const char *sizing_cpu_for_name(enum cpu_for c); /* "speed", "cost" */
 bool sizing_cpu_for_parse(const char *name, enum cpu_for *ret);
