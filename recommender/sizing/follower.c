@@ -10,9 +10,9 @@
 
 /* Effects of a run that met its limit:
  * - The job may need more than a constant share of its limit. While such a run is among the newest
- *   RUNS_FREE runs, other runs must show the constant share by themselves. These are either the
- *   runs before it, or the runs after it. The limits of the runs after it must differ by
- *   LIMITS_DIFFER_MUCH.
+ *   RUNS_FREE runs, the job counts as a follower only if other runs show the constant share by
+ *   themselves. These are either the runs before it, or the runs after it. The limits of the runs
+ *   after it must differ by LIMITS_DIFFER_MUCH.
  * - The limit of the run counts as too small until RUNS_FREE newer runs have succeeded under the
  *   same or a smaller limit. */
 #define RUNS_FREE          20
