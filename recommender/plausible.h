@@ -62,8 +62,9 @@ void run_mend_cores(struct run *r);
 
 /* Checks the order of the statistics, which a client may have computed wrongly. In each column, min
  * <= mean <= max, min <= p50 <= p95 <= p99 <= max, n is at least 1, and no number is infinite. An
- * unknown number (NaN) is never an error. One exception: the mean of a rate may be above `max`,
- * because the last reading of a run adds to the growth but not to the time. Returns 0 or -ERANGE,
+ * unknown number (NaN) is never an error. One exception: the mean of a rate may be above `max`.
+ * The mean is the growth of a counter / time, and the last reading of a run adds to the growth, but
+ * not to the time. Returns 0 or -ERANGE,
  * as run_plausible does. */
 int run_plausible_order(const struct run *r, struct err *e);
 

@@ -61,8 +61,9 @@ static void hold_record(void *context, const struct task_record *r)
 	x->health.records++;
 }
 
-/* Call this before a fork event of `pid` is entered: the kernel has reused the pid. Enters the
- * waiting record of `pid`, which belongs to the earlier process with this pid. */
+/* Call this when a fork event says that a new process has the pid `pid`, before the lineage learns
+ * of that process. A waiting record of `pid` belongs to the earlier process with this pid: adds the
+ * record to the lineage. */
 static void enter_record_of(struct exit_events *x, pid_t pid)
 {
 	for (size_t i = 0; i < x->n_held; i++)

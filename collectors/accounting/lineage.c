@@ -189,8 +189,8 @@ static bool is_within(const struct lineage *l, unsigned run, unsigned outer)
 }
 
 /* Puts `run` inside `outer`. If `run` was inside another run before, adds its growth until now to
- * the sums of that earlier run. If both are in one group, the group's sums then count this growth
- * twice. Therefore break_group marks the group's sums as not comparable with earlier sums. */
+ * the sums of that other run. The sums of a group of runs may then count this growth twice, so
+ * break_group marks them as not comparable with earlier sums. */
 static void put_into(struct lineage *l, unsigned run, unsigned outer)
 {
 	struct run_book *r = &l->run[run];

@@ -24,7 +24,8 @@ struct missed_cpu {
  * is the CPU time that the run's control group has used since the group was made; NaN = not
  * counted. */
 void missed_cpu_begin(struct missed_cpu *m, double group_seconds);
-/* Sets the usage of the run's group if the group was found only after missed_cpu_begin. */
+/* Call this when the run's group is found, if that happens after missed_cpu_begin. `group_seconds`:
+ * the group's usage now. */
 void missed_cpu_group(struct missed_cpu *m, double group_seconds);
 
 struct missed_cpu_look {

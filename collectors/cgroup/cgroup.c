@@ -99,8 +99,8 @@ static const struct cgroup_number {
 	{TASKS, CGROUP_TASKS, 1},
 };
 
-/* The limits are read again after LIMITS_SECONDS. The exporter's group is searched again after
- * FIND_SECONDS. */
+/* Every LIMITS_SECONDS, the limits are read again. Every FIND_SECONDS, the code finds out again
+ * which group the exporter is in. */
 #define LIMITS_SECONDS 10
 #define FIND_SECONDS   60
 

@@ -39,8 +39,8 @@ struct gpu_pids { /* all zero = empty */
 void gpu_pids_update(struct gpu_pids *m, const struct host *h, const uint32_t *driver_pid,
 	size_t n);
 
-/* Returns true if pids of the driver are equal to pids of host->proc (the first of the three
- * cases). */
+/* Returns true if the driver and host->proc number the processes alike, so that no map is
+ * needed. */
 bool gpu_pids_are_same(struct gpu_pids *m, const struct host *h);
 
 /* Returns the pid in host->proc, or 0 when the driver's pid is unattributed. */

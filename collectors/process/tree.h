@@ -24,8 +24,9 @@ struct process_tree {
 	 * member is added after the member that is its parent at that time. */
 	struct member *member;
 	struct pid_map index; /* index of each member by pid */
-	/* Counters of vanished members for which no parent waited. The counters that the reaper had
-	 * before the run are subtracted here, because they are part of the reaper's counters. */
+	/* Counters of vanished members for which no parent waited, minus the counters that the
+	 * reaper had when the run began: the tree's total includes all of the reaper's counters,
+	 * but the run did not cause the earlier ones. */
 	uint64_t retained[TREE_COUNTERS];
 	/* Counters of helpers that ended. `helpers_ended`: all their usage. `helpers_waited`: the
 	 * usage that members or the reaper got by waiting for helpers; it is subtracted from the
@@ -39,8 +40,8 @@ struct process_tree {
 	bool any_helper;            /* the tree has had a helper */
 	/* A helper ended before its last counters were read. */
 	bool helper_unseen;
-	/* The root's environment declares a helper. All processes below inherit this variable, so
-	 * their environments are not read. */
+	/* The root's environment has the variable that declares helpers. All processes below
+	 * inherit it, so it does not tell which of them are helpers, and is not read there. */
 	bool root_declares;
 	uint64_t total[TREE_COUNTERS]; /* counters of the whole run; they never fall */
 	uint64_t peak_bytes;           /* highest known memory of the tree */

@@ -184,7 +184,8 @@ static bool all_heirs_read(const struct process_tree *t, const struct burial *b)
 	return true;
 }
 
-/* Postpones decisions about vanished members to the next tick. A decision is postponed if the
+/* Decides for which vanished members it is too early to say who inherits their counters. The next
+ * tick decides. A decision is postponed if the
  * member's parent has vanished, too, and one of these is true:
  * - The decision about the parent is postponed.
  * - The parent comes later in the list. */

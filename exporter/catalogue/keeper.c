@@ -414,9 +414,9 @@ static int is_json(void *context, const struct buf *body, struct err *e)
 }
 
 /* Reads the hash of the Keeper's current database. Does not use the cache, because a cached answer
- * would have the hash of an older database. Returns 0 after a failure, because the hash only saves
- * calls: older Keepers lack /healthcheck, and a Keeper with its own database answers it with status
- * 500. */
+ * would have the hash of an older database. Returns 0 after a failure, too: without the hash, only
+ * more calls are made. Examples of failures: an older Keeper has no /healthcheck, and a Keeper whose
+ * users run it on a database of their own answers with status 500. */
 static int fetch_health(struct fetching *f, struct err *e)
 {
 	struct catalogue_cache *cache = f->k.cache;

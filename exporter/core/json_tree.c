@@ -298,7 +298,7 @@ static bool read_member(struct reader *r, bool named)
 	return true;
 }
 
-/* Reads an array or an object behind its first bracket. */
+/* Reads the rest of an array or an object. The opening bracket has been read. */
 static bool read_container(struct reader *r, enum json_node_kind kind, struct json_node *ret)
 {
 	bool named = kind == NODE_OBJECT;

@@ -45,7 +45,8 @@ struct memory_budget {
 /* Returns the bounds for a memory limit in bytes; 0 = no limit. */
 struct memory_budget memory_budget_of(uint64_t limit);
 
-/* Reads the limits, sets the bounds and logs them. Call it once, before threads start. */
+/* Reads the memory limits of this process and sets the bounds from them (memory_budget_of). Logs
+ * the bounds. Call it once, before threads start. */
 void memory_budget_begin(const struct options *o);
 
 /* Raises the soft limit of open files, as far as the hard limit allows. The soft limit is usually

@@ -167,7 +167,7 @@ int history_run_finish(struct history *h, const struct run_finish *f, struct err
 int history_run_add(struct history *h, const struct run *r, struct err *e);
 
 /* Finds out which ended runs of a job must not be added (history_run_add): the limits have removed
- * them, or would remove them at once. A removed run would be counted twice. Sets `*ret` to a time
+ * them, or would remove them at once. A removed run that is added again would be counted twice. Sets `*ret` to a time
  * in seconds since 1970 UTC: runs that began later may be added; 0 = all runs may be added.
  * `runs_per_job` is the member of struct history_limits. Ignores runs that another handle removed
  * because of the size of the file. */
@@ -279,7 +279,8 @@ struct history_losses {
 };
 int history_losses(struct history *h, struct history_losses *ret, struct err *e);
 
-/* The web page of a server that records into the file. Wrappers that use the same file read it. */
+/* The web page of a server that records into the file. A wrapper with the same file prints the
+ * address of this page. */
 struct history_page {
 	const char *url;        /* URL of the page, without a fragment: "http://127.0.0.1:9877/" */
 	const char *address;    /* address on which the server listens: "127.0.0.1:9877" */

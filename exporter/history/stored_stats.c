@@ -42,7 +42,8 @@ static int find_form(struct history *h, int64_t id, const struct stats_form **re
 	return 0;
 }
 
-/* Sets `*ret` to the id of a form in the file. Adds the form if the file does not have it. */
+/* A form lists the columns whose statistics a run has (struct stats_form). The history stores each
+ * form once, with an id. Sets `*ret` to the id of `form`. Adds the form if it is new. */
 static int keep_form(struct history *h, const struct stats_form *form, int64_t *ret, struct err *e)
 {
 	struct buf text AUTO(buf_done) = BUF_MAX(PACKED_FORM_MAX);

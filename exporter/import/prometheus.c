@@ -441,7 +441,8 @@ static int give(const struct asking *a, const struct subject *s, struct err *e)
 	return made_run_give(&m, in, 0, e);
 }
 
-/* Reads the runs of all subjects of one exporter. */
+/* Reads all runs that one exporter measured: the containers of cAdvisor, or the process groups of
+ * process-exporter. */
 static int read_exporter(struct asking *a, struct err *e)
 {
 	int code = find_subjects(a, e);

@@ -368,8 +368,8 @@ static bool same_number(double a, double b)
 }
 
 /* The values of a run, collected from its samples. `found`: number of values that the store
- * returned. `collided`: true = there are two different values for one number, so the samples are of
- * two runs. */
+ * returned. `collided`: true = one member has two different values, so the samples are of two
+ * runs. */
 struct assembled {
 	struct run_values values;
 	/* how many numbers of the run the sender sent (RUN_SERIES_NUMBERS); NaN = unknown */

@@ -126,8 +126,9 @@ struct run_bill forecast_bill(const struct catalogue *c, const struct server *s,
 	const struct forecast *f, const struct demand *d, const struct job_profile *p,
 	const struct cost_terms *terms);
 
-/* Returns the cost of a run at this price, in the currency `to`. `b` is the bill for the server and
- * the kind of the price (spot or not). NaN = the duration or the exchange rate is unknown. */
+/* Returns the cost of a run at this price, in the currency `to`. `b` is a result of forecast_bill:
+ * of the call with `spot` for a spot price, else of the call without. NaN = the duration or the
+ * exchange rate is unknown. */
 struct cost forecast_cost_of(const struct catalogue *c, const struct price *price,
 	const struct run_bill *b, const struct currency *to);
 

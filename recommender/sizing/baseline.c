@@ -1,7 +1,7 @@
 /* The strategy `baseline` is the rule of the program resource-tracker: CPU is the average, and
  * memory is the high-water mark + 20 %. Two faults of resource-tracker are not copied. First, it
- * divides memory by 1024 once too often, and so requests 128 MiB for any memory below 107 GiB.
- * Second, it adds the utilisations of all GPUs, and so counts two GPUs at 40 % as one. */
+ * divides memory by 1024 once too often, so it requests its minimum, 128 MiB, for every peak below
+ * 107 GiB. Second, it adds the utilisations of all GPUs, and so counts two GPUs at 40 % as one. */
 #include "recommender/plausible.h"
 #include "recommender/sizing/endings.h"
 #include "recommender/sizing/run_warnings.h"

@@ -16,8 +16,9 @@
 #define SPREAD_EXPECTED 1.0
 #define SPREAD_RUNS     0.5
 #define SPREAD_MIN      0.005
-/* A run counts as slowed down if it needs more than 1.15 times the chosen cores: it may take 10 %
- * longer, and rounding adds 5 % of cores on average. */
+/* A run counts as slowed down if it needs more than 1.15 times the chosen cores. The number is the
+ * sum of two parts: a run that takes at most 10 % longer is not slowed down, and rounding adds 5 %
+ * of cores on average. */
 #define SLOWED_FROM 1.15
 #define ROOM_MAX    4.0 /* most cores / largest need of a run so far */
 /* Largest measured use of one busy thread, in cores. Above 1 only because readings are coarse. */

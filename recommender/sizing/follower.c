@@ -36,8 +36,8 @@
  * need of a job grows while its limit is raised, the job looks like a follower, and a much smaller
  * request would fail. The next run under the lowered limit shows whether it is a follower.
  *
- * The bound does not apply to a smaller limit under which a run succeeded, if an even older run had
- * a limit as large as the newest one. */
+ * A smaller request is allowed if the limit was lowered before, and a run succeeded then. Example:
+ * the limits were 4 GiB, 1 GiB and 4 GiB, and all runs succeeded: the request may be 1 GiB. */
 #define LOWERED_MOST 1.6
 /* Limits follow the inputs when the inputs explain at least this share of the variance of the
  * limits. If the peaks follow the inputs, too, they look like a constant share of the limits. */
