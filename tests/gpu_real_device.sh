@@ -95,11 +95,27 @@ ours() { # CASE mean|max COLUMN
 		else print time ? sum / time : "unknown" }' "$files/$1.csv"
 }
 
+# A number of an answer, by its path of keys and positions: "runs.0.gpu_usage_mean"; "unknown" when the answer lacks it.
+# The answer of a server follows its HTTP headers.
+answer() { # FILE PATH
+	python3 -c '
+import json, sys
+text = open(sys.argv[1]).read()
+value = json.loads(text[text.index("{"):])
+for key in sys.argv[2].split("."):
+    value = value[int(key)] if isinstance(value, list) else value.get(key)
+    if value is None:
+        break
+print("unknown" if value is None else value)' "$1" "$2"
+}
+
 # Seconds in which a run kept the GPU busy. A sample with an unknown value, such as the last one, counts as the mean of
 # the others.
 gpu_seconds() { # CASE
-	awk -F '[:,]' '/"duration_seconds"/ { seconds = $2 } /"gpu_usage_mean"/ { mean = $2 }
-		END { print mean ~ /null/ || mean == "" ? "unknown" : mean * seconds }' "$files/$1.json"
+	local mean seconds
+	mean=$(answer "$files/$1.json" runs.0.gpu_usage_mean)
+	seconds=$(answer "$files/$1.json" runs.0.duration_seconds)
+	awk -v mean="$mean" -v seconds="$seconds" 'BEGIN { print mean == "unknown" || seconds == "unknown" ? "unknown" : mean * seconds }'
 }
 
 # ---- the table ----
@@ -304,10 +320,10 @@ case_server() {
 	row server "energy of a second, J" "$joules" "$watts" "$(part "$watts" 0.15)"
 	local memory
 	memory=$(smi_memory server "$pid")
-	row server "VRAM of the job, bytes" "$(sed -n 's/.*"vram_peak_bytes": *\([0-9.e+]*\).*/\1/p' "$files/served.json" | head -n 1)" \
+	row server "VRAM of the job, bytes" "$(answer "$files/served.json" runs.0.vram_peak_bytes)" \
 		"$memory" "$(part "$memory" 0.01)"
 	row server "usage of the job, mean ratio" "$(mean_metric 'rightsize_job_gpu_usage{job_name="gpu/served"}')" 0.6 0.05
-	row server "GPUs recommended" "$(sed -n 's/.*"gpu": *\([0-9][0-9]*\).*/\1/p' "$files/recommend.json" | head -n 1)" 1 0
+	row server "GPUs recommended" "$(answer "$files/recommend.json" resources.gpu)" 1 0
 }
 
 # CPU seconds of a process and its threads, from schedstat, which counts nanoseconds.
