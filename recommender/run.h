@@ -102,6 +102,10 @@ struct run {
 	 * - address_peak_bytes: largest part of this limit that a process used; NaN = unknown. */
 	double address_limit_bytes, address_peak_bytes;
 	const char *end_reason; /* word of the system that ended the run; NULL = unknown */
+	/* The GPUs that the run used: their manufacturer ("NVIDIA", "AMD", "Intel") and the name
+	 * that their driver gives to the model ("NVIDIA H200"). NULL = unknown, or the run used no
+	 * GPU. If it used GPUs of several manufacturers or models, that text is NULL, too. */
+	const char *gpu_manufacturer, *gpu_model;
 };
 
 /* An array of runs, newest first. One arena owns the array and all texts in it. */

@@ -124,6 +124,8 @@ struct account_note {
 	bool uses_clock;
 	/* See collectors/followed/run_place.h; filled in by jobs_note. NULL = unknown. */
 	const char *network_source, *architecture, *cpu_level;
+	/* See struct gpu_kind; filled in by jobs_note. "" = unknown, none or several. */
+	char gpu_manufacturer[16], gpu_model[96];
 	/* See collectors/followed/run_addresses.h; filled in by jobs_note. NaN = no limit, or
 	 * unknown. */
 	double address_limit_bytes, address_peak_bytes;

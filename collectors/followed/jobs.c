@@ -49,6 +49,7 @@ struct followed_run {
 	struct process_tree tree;
 	struct account *account;
 	struct run_place place;
+	struct gpu_kind gpu_kind;
 	struct exit_watch exit_watch;
 	struct tree_now now; /* state of the tree at this tick */
 	size_t alive;
@@ -373,7 +374,7 @@ void jobs_conclude(struct jobs *j, const char *run_id, const double final[RUN_N_
 
 static void take_gpus(struct followed_run *t, struct gpus *gpus, const struct host *h)
 {
-	struct gpu_use use = gpus_of_run(gpus, h, &t->tree);
+	struct gpu_use use = gpus_of_run(gpus, h, &t->tree, &t->gpu_kind);
 	double *peak = &t->value[RUN_VRAM_PEAK_BYTES];
 
 	t->value[RUN_GPUS_USED] = use.gpus;
@@ -554,6 +555,8 @@ bool jobs_note(const struct jobs *j, const struct host *host, const char *run_id
 	ret->disk_source = t->place.disk.source;
 	ret->architecture = t->place.binary.architecture;
 	ret->cpu_level = t->place.binary.cpu_level;
+	text_copy(t->gpu_kind.manufacturer, ret->gpu_manufacturer, sizeof ret->gpu_manufacturer);
+	text_copy(t->gpu_kind.model, ret->gpu_model, sizeof ret->gpu_model);
 	if (t->place.addresses.limit_bytes) {
 		ret->address_limit_bytes = (double)t->place.addresses.limit_bytes;
 		ret->address_peak_bytes = (double)t->place.addresses.peak_bytes;

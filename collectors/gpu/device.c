@@ -2,8 +2,11 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "collectors/base/mem.h"
+#include "collectors/base/scan.h"
+#include "collectors/base/utf8.h"
 
 /* Maximum number of DRM clients of one run that are remembered. Any further client is counted each
  * time it is seen. */
@@ -20,6 +23,27 @@ void gpu_device_clear(struct gpu_device *d)
 	d->throttle_known = false;
 	d->throttle = 0;
 	d->processes_unknown = false;
+}
+
+/* Keeps `kept` only if it equals `text`. The first text of a run is always kept. A text that a
+ * driver gives is cleaned, because the history and other exporters accept only clean texts. */
+static void keep_same(bool first, char *kept, size_t size, const char *text)
+{
+	char clean[sizeof((struct gpu_kind *)0)->model];
+
+	utf8_clean_plain(text, strlen(text), '?', clean, size);
+	if (first)
+		text_copy(clean, kept, size);
+	else if (strcmp(kept, clean) != 0)
+		kept[0] = '\0';
+}
+
+void gpu_kind_add(struct gpu_kind *k, const struct gpu_device *d)
+{
+	keep_same(!k->used, k->manufacturer, sizeof k->manufacturer,
+		d->manufacturer ? d->manufacturer : "");
+	keep_same(!k->used, k->model, sizeof k->model, d->named ? d->name : "");
+	k->used = true;
 }
 
 double gpu_add_known(double a, double b)

@@ -43,6 +43,8 @@ enum gpu_value { GPU_VALUES(METRIC_ID) GPU_N_VALUES };
 struct gpu_device {
 	char gpu[16]; /* label: the number in nvidia-smi, or "card0" */
 	char name[96], uuid[96], pci[32], driver[32], driver_version[80]; /* "" = unknown */
+	const char *manufacturer; /* "NVIDIA", "AMD" or "Intel"; NULL = unknown */
+	bool named;               /* `name` is the name of the product, not its PCI id */
 	double value[GPU_N_VALUES];
 	double clock_hz[NVML_CLOCKS];
 	double ecc_errors[NVML_ECC_TYPES];
@@ -85,6 +87,14 @@ struct gpu_sum {
 	size_t n_clients, clients_room;
 	struct gpu_client *client; /* clients that are already counted */
 };
+
+/* The manufacturer and the model of the GPUs that a run has used so far. Zeroed memory = it has used
+ * none. A text is "" if it is unknown for one of these GPUs, or differs between them. */
+struct gpu_kind {
+	bool used;
+	char manufacturer[16], model[96];
+};
+void gpu_kind_add(struct gpu_kind *k, const struct gpu_device *d);
 
 void gpu_sum_add(struct gpu_sum *s, size_t device, double utilization, double vram_bytes);
 /* Returns true when the client is new to the sum, and remembers the client. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "collectors/base/mem.h"
 #include "collectors/base/scan.h"
@@ -95,6 +96,23 @@ static int is_render_node(void *context, const char *name)
 	return strncmp(name, "renderD", 7) == 0;
 }
 
+/* PCI vendor ids of GPUs, the first half of a PCI id (https://pci-ids.ucw.cz). */
+static const struct {
+	const char *id, *name;
+} manufacturers[] = {
+	{"10DE:", "NVIDIA"},
+	{"1002:", "AMD"},
+	{"8086:", "Intel"},
+};
+
+static const char *manufacturer_of(const char *pci_id)
+{
+	for (size_t i = 0; i < ARRAY_LEN(manufacturers); i++)
+		if (strncasecmp(pci_id, manufacturers[i].id, strlen(manufacturers[i].id)) == 0)
+			return manufacturers[i].name;
+	return NULL;
+}
+
 static void read_uevent(struct card *c, const struct host *h)
 {
 	char path[PATH_SIZE];
@@ -116,10 +134,12 @@ static void read_uevent(struct card *c, const struct host *h)
 		else if (slice_is(key, "PCI_ID")) /* used until product_name is read */
 			slice_copy(word, c->fixed.name, sizeof c->fixed.name);
 	}
+	c->fixed.manufacturer = manufacturer_of(c->fixed.name);
 }
 
-/* Reads the first line of a file into `out`, without blanks at its ends. */
-static void read_text(const struct host *h, const struct card *c, const char *file, char *out,
+/* Reads the first line of a file into `out`, without blanks at its ends. Returns false if the file
+ * has none. */
+static bool read_text(const struct host *h, const struct card *c, const char *file, char *out,
 	size_t size)
 {
 	char path[PATH_SIZE];
@@ -130,6 +150,7 @@ static void read_text(const struct host *h, const struct card *c, const char *fi
 
 	if (line.len)
 		slice_copy(line, out, size);
+	return line.len > 0;
 }
 
 struct card_search {
@@ -159,7 +180,7 @@ static int look_at_card(void *context, const char *name)
 	read_uevent(c, s->h);
 	if (gpu_drm_leaves_out(c->fixed.driver))
 		return 0;
-	read_text(s->h, c, "product_name", c->fixed.name, sizeof c->fixed.name);
+	c->fixed.named = read_text(s->h, c, "product_name", c->fixed.name, sizeof c->fixed.name);
 	read_text(s->h, c, "unique_id", c->fixed.uuid, sizeof c->fixed.uuid);
 	snprintf(path, sizeof path, "class/drm/%s/device/hwmon", name);
 	tree_list(s->h->sys, path, first_hwmon, c);
@@ -193,6 +214,11 @@ void gpu_drm_close(struct gpu_drm *d)
 size_t gpu_drm_count(const struct gpu_drm *d)
 {
 	return d->n;
+}
+
+const struct gpu_device *gpu_drm_device(const struct gpu_drm *d, size_t i)
+{
+	return &d->card[i].fixed;
 }
 
 size_t gpu_drm_find(const struct gpu_drm *d, const char *pci, const char *driver)

@@ -20,6 +20,9 @@ void gpu_drm_close(struct gpu_drm *d); /* NULL does nothing */
 
 size_t gpu_drm_count(const struct gpu_drm *d);
 
+/* Returns GPU number `i` without its numbers. `d` owns it. */
+const struct gpu_device *gpu_drm_device(const struct gpu_drm *d, size_t i);
+
 /* Reads the current numbers of GPU number `i`. */
 void gpu_drm_read(struct gpu_drm *d, const struct host *h, size_t i, struct gpu_device *ret);
 

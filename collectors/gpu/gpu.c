@@ -281,7 +281,17 @@ static void add_member(struct gpus *g, const struct host *h, const struct member
 	g->sum.unknown = g->sum.unknown || (doubtful && opened);
 }
 
-struct gpu_use gpus_of_run(struct gpus *g, const struct host *h, const struct process_tree *t)
+/* Adds the used GPUs of g->sum to `kind`. `first_drm`: see gpu_users_look. */
+static void add_kinds(const struct gpus *g, size_t first_drm, struct gpu_kind *kind)
+{
+	for (size_t i = 0; i < g->sum.n_shares; i++)
+		if (g->sum.share[i].used)
+			gpu_kind_add(kind, i < first_drm ? &g->table->device[i] :
+							   gpu_drm_device(g->drm, i - first_drm));
+}
+
+struct gpu_use gpus_of_run(struct gpus *g, const struct host *h, const struct process_tree *t,
+	struct gpu_kind *kind)
 {
 	const struct gpu_use unknown = {NAN, NAN, NAN};
 
@@ -301,6 +311,7 @@ struct gpu_use gpus_of_run(struct gpus *g, const struct host *h, const struct pr
 			add_member(g, h, m, first_drm);
 	}
 	g->sum.unknown = g->sum.unknown || nvml_hides(g);
+	add_kinds(g, first_drm, kind);
 	return add_up(&g->sum);
 }
 

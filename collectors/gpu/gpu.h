@@ -24,8 +24,10 @@ struct gpu_use {
  * is NULL, it does nothing. */
 void gpus_begin(struct gpus *g, const struct host *h);
 
-/* Returns the GPU use of a run. All values are unknown when `g` is NULL. */
-struct gpu_use gpus_of_run(struct gpus *g, const struct host *h, const struct process_tree *t);
+/* Returns the GPU use of a run, and adds the GPUs that it uses now to `kind`. All values are unknown
+ * when `g` is NULL. */
+struct gpu_use gpus_of_run(struct gpus *g, const struct host *h, const struct process_tree *t,
+	struct gpu_kind *kind);
 
 /* Returns the total memory of all GPUs. NaN = there is no GPU, or the memory of a GPU is
  * unknown. */

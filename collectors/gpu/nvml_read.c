@@ -277,12 +277,14 @@ int nvml_read_gpus(const struct nvml *n, struct nvml_progress *progress, struct 
 		atomic_store(&progress->device, i);
 		snprintf(d->gpu, sizeof d->gpu, "%u", i);
 		text_copy("nvidia", d->driver, sizeof d->driver);
+		d->manufacturer = "NVIDIA";
 		text_copy(version, d->driver_version, sizeof d->driver_version);
 		if (CALL(&r, by_index, i, &gpu[i].handle) != NVML_OK) {
 			gpu[i].handle = NULL;
 			continue;
 		}
 		CALL(&r, name, gpu[i].handle, d->name, sizeof d->name);
+		d->named = d->name[0];
 		CALL(&r, uuid, gpu[i].handle, d->uuid, sizeof d->uuid);
 		if (CALL(&r, pci, gpu[i].handle, &pci) == NVML_OK)
 			pci_text(&pci, d->pci, sizeof d->pci);

@@ -58,6 +58,7 @@ function serverCard(run, server) {
 		["Price", isKnown(run.price) ? money(run.price, run.currency) + " an hour" : null],
 		["Architecture", run.architecture],
 		["Processor at least", run.cpu_level],
+		["GPU", run.gpu_model || run.gpu_manufacturer],
 		["Cost of this run", isKnown(run.cost) ? money(run.cost, run.currency) : null],
 		["Sampled every", seconds(run.interval_seconds)],
 		["CPU time from", run.cpu_source],

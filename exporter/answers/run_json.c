@@ -174,6 +174,8 @@ json_t *run_json(const struct run *r)
 	json_put(o, "architecture",
 		json_text(r->architecture ? architecture_name[r->architecture] : NULL));
 	json_put(o, "cpu_level", json_text(r->cpu_level));
+	json_put(o, "gpu_manufacturer", json_text(r->gpu_manufacturer));
+	json_put(o, "gpu_model", json_text(r->gpu_model));
 	put_server(o, r);
 	return o;
 }

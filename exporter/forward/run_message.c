@@ -23,6 +23,7 @@
 #define HOST_NAME_TEXT_MAX 256
 #define SOURCE_MAX         64
 #define REASON_MAX         256
+#define GPU_MODEL_MAX      96
 #define SYSTEM_RUN_MAX     128
 #define LABELS_MAX         4096
 #define COLUMN_MAX         64
@@ -87,6 +88,10 @@ const struct json_key run_message_keys[] = {
 		.help = "Architecture of its programs, such as x86_64; an unknown one is no error"},
 	{FIELD(run, KEY_TEXT, cpu_level), .least = 1, .most = SOURCE_MAX - 1,
 		.help = "Lowest CPU level of its programs, such as x86-64-v3"},
+	{FIELD(run, KEY_TEXT, gpu_manufacturer), .least = 1, .most = SOURCE_MAX - 1,
+		.help = "Manufacturer of the GPUs that it used, such as NVIDIA"},
+	{FIELD(run, KEY_TEXT, gpu_model), .least = 1, .most = GPU_MODEL_MAX - 1,
+		.help = "Model of the GPUs that it used, in the words of their driver, such as NVIDIA H200"},
 	{FIELD(run, KEY_TEXT, cpu_source), .least = 1, .most = SOURCE_MAX - 1,
 		.help = "How CPU time was measured"},
 	{FIELD(run, KEY_TEXT, memory_source), .least = 1, .most = SOURCE_MAX - 1,

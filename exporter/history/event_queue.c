@@ -33,6 +33,8 @@ static const size_t finish_texts[] = {
 	offsetof(struct event, finish.network_source),
 	offsetof(struct event, finish.architecture),
 	offsetof(struct event, finish.cpu_level),
+	offsetof(struct event, finish.gpu_manufacturer),
+	offsetof(struct event, finish.gpu_model),
 	offsetof(struct event, finish.disk_source),
 	offsetof(struct event, finish.not_measured),
 	offsetof(struct event, finish.end_reason),

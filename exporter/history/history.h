@@ -109,6 +109,7 @@ struct run_finish {
 	const char *cpu_source, *memory_source, *network_source;
 	const char *architecture; /* one of the names in recommender/catalogue/architecture.h */
 	const char *cpu_level;    /* see collectors/followed/run_binary.h */
+	const char *gpu_manufacturer, *gpu_model;
 	struct run_server server;
 	/* These members have the same meaning as in struct run. */
 	double cpu_missed_seconds, cpu_foreign_seconds, machine_cpus, machine_memory_bytes;

@@ -29,6 +29,11 @@ enum outcome outcome_as_reported(enum outcome reported, double exit_code,
 		       reported;
 }
 
+static const char *known(const char *text)
+{
+	return text[0] ? text : NULL;
+}
+
 void outcome_note(struct run_finish *finish, const struct account_note *note)
 {
 	if (isnan(finish->exit_code) && isnan(finish->exit_signal) && note->status_known) {
@@ -51,6 +56,8 @@ void outcome_note(struct run_finish *finish, const struct account_note *note)
 	finish->network_source = note->network_source;
 	finish->architecture = note->architecture;
 	finish->cpu_level = note->cpu_level;
+	finish->gpu_manufacturer = known(note->gpu_manufacturer);
+	finish->gpu_model = known(note->gpu_model);
 	finish->address_limit_bytes = note->address_limit_bytes;
 	finish->address_peak_bytes = note->address_peak_bytes;
 }

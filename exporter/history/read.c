@@ -51,9 +51,8 @@ static struct sql select_runs(struct history *h, const struct run_query *query,
 		" r.requested_memory_bytes, r.memory_limit_bytes, r.input_bytes, r.attempt,"
 		" r.system_run, r.cpu_foreign_seconds, r.machine_cpus, r.machine_memory_bytes,"
 		" r.not_measured, r.address_limit_bytes, r.address_peak_bytes, r.end_reason,"
-		" r.stats_form, r.stats" CIRCUMSTANCES(
-			CIRCUMSTANCE_TEXT) " FROM run r JOIN job j ON j.id = r.job"
-					   " LEFT JOIN circumstances c ON c.id = r.circumstances WHERE 1");
+		" r.stats_form, r.stats" CIRCUMSTANCE_TEXTS " FROM run r JOIN job j ON j.id = r.job"
+		" LEFT JOIN circumstances c ON c.id = r.circumstances WHERE 1");
 	if (query->job_name)
 		buf_adds(&b, " AND r.job = (SELECT id FROM job WHERE name = ?)");
 	if (query->run_id)
@@ -86,6 +85,8 @@ static struct sql select_runs(struct history *h, const struct run_query *query,
 /* Reads the texts in the order of CIRCUMSTANCES. */
 static void take_circumstances(struct sql *q, struct run *r, struct arena *arena)
 {
+	r->gpu_manufacturer = sql_keep_text(q, arena);
+	r->gpu_model = sql_keep_text(q, arena);
 	r->vendor_id = sql_keep_text(q, arena);
 	r->instance_type = sql_keep_text(q, arena);
 	r->region = sql_keep_text(q, arena);

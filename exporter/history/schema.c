@@ -176,6 +176,9 @@ static const char *const migrations[] = {
 	 "UPDATE job SET (last_started_at, last_outcome, last_requests) = (SELECT n.started_at, n.outcome,"
 	 " n.requested_cpu_cores NOTNULL OR n.requested_memory_bytes NOTNULL FROM run n WHERE n.job = job.id"
 	 " ORDER BY n.started_at DESC, n.id DESC LIMIT 1);"),
+	/* Adds the GPUs that a run used (struct run). */
+	"ALTER TABLE circumstances ADD COLUMN gpu_manufacturer TEXT;"
+	"ALTER TABLE circumstances ADD COLUMN gpu_model TEXT;",
 };
 
 #define SCHEMA_VERSION ((int64_t)ARRAY_LEN(migrations))

@@ -41,9 +41,15 @@ struct history_column { /* a column in the file */
 /* X(name): a text about a run. Many runs have the same texts, so the file stores each combination
  * only once (circumstances.c). */
 /* clang-format off */
-#define CIRCUMSTANCES(X) \
+#define FIRST_CIRCUMSTANCES(X) \
 X(vendor) X(instance_type) X(region) X(zone) X(allocation) X(system) X(labels) X(architecture) X(cpu_level) \
 X(cpu_source) X(memory_source) X(network_source) X(disk_source)
+
+/* Texts that were added later. They come first, because a NULL there does not change the hash of a
+ * row (hash_of in circumstances.c). A row of an older file is therefore found again. */
+#define LATER_CIRCUMSTANCES(X) X(gpu_manufacturer) X(gpu_model)
+
+#define CIRCUMSTANCES(X) LATER_CIRCUMSTANCES(X) FIRST_CIRCUMSTANCES(X)
 
 #define CIRCUMSTANCE_ID(name) CIRCUMSTANCE_##name,
 enum circumstance { CIRCUMSTANCES(CIRCUMSTANCE_ID) CIRCUMSTANCES_COUNT };
@@ -52,9 +58,11 @@ enum circumstance { CIRCUMSTANCES(CIRCUMSTANCE_ID) CIRCUMSTANCES_COUNT };
 #define CIRCUMSTANCE_NAME(name) ", " #name
 #define CIRCUMSTANCE_IS(name) " AND " #name " IS ?"
 #define CIRCUMSTANCE_NULL(name) ", " #name " = NULL"
-/* Selects a text from the row `c` of the table circumstances. A run of an older schema has the text
- * in its own row `r` instead, until history_pack_run rewrites the run. */
-#define CIRCUMSTANCE_TEXT(name) ", coalesce(c." #name ", r." #name ")"
+/* CIRCUMSTANCE_TEXTS selects all texts from the row `c` of the table circumstances. A run of an older
+ * schema has the first texts in its own row `r` instead, until history_pack_run rewrites the run. */
+#define CIRCUMSTANCE_TEXT(name) ", c." #name
+#define CIRCUMSTANCE_OLD_TEXT(name) ", coalesce(c." #name ", r." #name ")"
+#define CIRCUMSTANCE_TEXTS LATER_CIRCUMSTANCES(CIRCUMSTANCE_TEXT) FIRST_CIRCUMSTANCES(CIRCUMSTANCE_OLD_TEXT)
 
 /* BEGIN_COLUMNS: the columns of the table `run` that are written when a run begins. END_COLUMNS:
  * the columns that are written when it has ended. put_begin and put_end (write.c) bind the columns
@@ -110,13 +118,13 @@ X(ADD_CIRCUMSTANCES, "INSERT INTO circumstances(runs, hash" CIRCUMSTANCES(CIRCUM
   " VALUES(1, ?" CIRCUMSTANCES(CIRCUMSTANCE_PLACE) ")") \
 X(RELEASE_CIRCUMSTANCES, "UPDATE circumstances SET runs = runs - 1 WHERE id = ?") \
 X(DROP_CIRCUMSTANCES, "DELETE FROM circumstances WHERE id = ? AND runs < 1") \
-X(CIRCUMSTANCES_OF_RUN, "SELECT NULL" CIRCUMSTANCES(CIRCUMSTANCE_TEXT) \
+X(CIRCUMSTANCES_OF_RUN, "SELECT NULL" CIRCUMSTANCE_TEXTS \
   " FROM run r LEFT JOIN circumstances c ON c.id = r.circumstances WHERE r.id = ?") \
 X(FIND_STATS_FORM, "SELECT id FROM stats_form WHERE columns = ?") \
 X(ADD_STATS_FORM, "INSERT INTO stats_form(columns) VALUES(?)") \
 X(STATS_FORM, "SELECT columns FROM stats_form WHERE id = ?") \
 X(OLD_RUN, "SELECT min(run) FROM run_stat") \
-X(PACK_RUN, "UPDATE run SET circumstances = ?, stats_form = ?, stats = ?, memory_peak_bytes = ?" CIRCUMSTANCES(CIRCUMSTANCE_NULL) \
+X(PACK_RUN, "UPDATE run SET circumstances = ?, stats_form = ?, stats = ?, memory_peak_bytes = ?" FIRST_CIRCUMSTANCES(CIRCUMSTANCE_NULL) \
   " WHERE id = ?") \
 X(TAKE_OVER, "UPDATE run SET owner_pid = ?, owner_start_ticks = ? WHERE run_id = ? AND outcome = 'running'") \
 X(IS_OF_JOB, "SELECT 1 FROM job WHERE id = ? AND name = ?") \
@@ -136,7 +144,7 @@ X(REMOVED_UNTIL, "SELECT j.kept > 0, (SELECT n.started_at FROM run n WHERE n.job
 X(FIND_RUN, "SELECT id, job, outcome, started_at, interval_seconds, circumstances FROM run WHERE run_id = ?") \
 X(NEXT_SAMPLE, "SELECT 1 + coalesce((SELECT max(id) FROM sample WHERE id BETWEEN r.id << 32 AND (r.id << 32) | 4294967295)," \
   " r.id << 32) FROM run r WHERE r.run_id = ?") \
-X(END_RUN, "UPDATE run SET forwarded_at = NULL, written_at = NULL" CIRCUMSTANCES(CIRCUMSTANCE_NULL) "," \
+X(END_RUN, "UPDATE run SET forwarded_at = NULL, written_at = NULL" FIRST_CIRCUMSTANCES(CIRCUMSTANCE_NULL) "," \
   " (" END_COLUMNS ") = (" END_PARAMETERS ") WHERE id = ?") \
 X(COUNT_OUTCOME, "INSERT INTO job_outcome(job, outcome, runs) VALUES(?, ?, 1)" \
   " ON CONFLICT(job, outcome) DO UPDATE SET runs = runs + 1") \

@@ -258,6 +258,8 @@ static struct circumstances circumstances_at_end(const struct run_finish *f)
 	struct circumstances c = {{
 		[CIRCUMSTANCE_architecture] = f->architecture,
 		[CIRCUMSTANCE_cpu_level] = f->cpu_level,
+		[CIRCUMSTANCE_gpu_manufacturer] = f->gpu_manufacturer,
+		[CIRCUMSTANCE_gpu_model] = f->gpu_model,
 		[CIRCUMSTANCE_cpu_source] = f->cpu_source,
 		[CIRCUMSTANCE_memory_source] = f->memory_source,
 		[CIRCUMSTANCE_network_source] = f->network_source,
@@ -421,6 +423,8 @@ static struct run_finish finish_as_told(const struct run *r)
 		.network_source = r->network_source,
 		.architecture = r->architecture ? architecture_name[r->architecture] : NULL,
 		.cpu_level = r->cpu_level,
+		.gpu_manufacturer = r->gpu_manufacturer,
+		.gpu_model = r->gpu_model,
 		.server = {r->vendor_id, r->instance_type, r->region, r->zone, r->allocation},
 		.cpu_missed_seconds = r->cpu_missed_seconds,
 		.cpu_foreign_seconds = r->cpu_foreign_seconds,

@@ -81,6 +81,8 @@ const struct run_text run_texts[] = {
 	TEXT(cpu_source),
 	TEXT(disk_source),
 	TEXT(end_reason),
+	TEXT(gpu_manufacturer),
+	TEXT(gpu_model),
 	TEXT(instance_type),
 	TEXT(memory_source),
 	TEXT(network_source),

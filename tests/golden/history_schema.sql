@@ -10,7 +10,7 @@ CREATE TABLE forgotten(jobs INTEGER NOT NULL, activity INTEGER NOT NULL, runs IN
 CREATE TABLE note(forwards_at REAL, serves_at REAL, runs_per_job INTEGER, retention_seconds REAL, max_bytes INTEGER, full_rate_seconds REAL, page_url TEXT, page_address TEXT, server_pid INTEGER, server_start_ticks INTEGER, server_pid_namespace INTEGER, server_boot_id TEXT, writes_at REAL) STRICT;
 CREATE TABLE age_clock(boot_id TEXT, agreed_wall REAL, agreed_mono REAL, doubted_wall REAL, doubted_mono REAL) STRICT;
 CREATE TABLE stats_form(id INTEGER PRIMARY KEY, columns TEXT NOT NULL UNIQUE) STRICT;
-CREATE TABLE circumstances(id INTEGER PRIMARY KEY, hash INTEGER NOT NULL, runs INTEGER NOT NULL, vendor TEXT, instance_type TEXT, region TEXT, zone TEXT, allocation TEXT, system TEXT, labels TEXT, architecture TEXT, cpu_level TEXT, cpu_source TEXT, memory_source TEXT, network_source TEXT, disk_source TEXT) STRICT;
+CREATE TABLE circumstances(id INTEGER PRIMARY KEY, hash INTEGER NOT NULL, runs INTEGER NOT NULL, vendor TEXT, instance_type TEXT, region TEXT, zone TEXT, allocation TEXT, system TEXT, labels TEXT, architecture TEXT, cpu_level TEXT, cpu_source TEXT, memory_source TEXT, network_source TEXT, disk_source TEXT, gpu_manufacturer TEXT, gpu_model TEXT) STRICT;
 CREATE INDEX circumstances_by_hash ON circumstances(hash);
 CREATE INDEX job_kept ON job(kept);
 CREATE INDEX run_by_job ON run(job, started_at, id, outcome, not_measured, duration_seconds, input_bytes, memory_limit_bytes, memory_peak_bytes);
@@ -18,4 +18,4 @@ CREATE INDEX run_oldest ON run(started_at, id) WHERE outcome <> 'running';
 CREATE INDEX run_to_minutes ON run(started_at) WHERE minutes_until >= 0 AND minutes_until < (id << 32) | 4294967295;
 CREATE INDEX run_unwritten ON run(ended_at) WHERE written_at IS NULL AND outcome <> 'running';
 CREATE TABLE sample(id INTEGER PRIMARY KEY, at REAL NOT NULL, duration REAL NOT NULL, kind INTEGER NOT NULL DEFAULT 0, samples INTEGER NOT NULL DEFAULT 1, "cpu_seconds" REAL, "memory_bytes" REAL, "memory_peak_bytes" REAL, "disk_read_bytes" REAL, "system_load1" REAL) STRICT;
-PRAGMA user_version = 18;
+PRAGMA user_version = 19;

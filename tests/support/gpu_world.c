@@ -117,6 +117,15 @@ int gpu_world_tick(struct gpu_world *w, double seconds)
 	return collector_gpu.collect(w->state, &w->host, &w->snapshot->blocks[0], &w->err);
 }
 
+void assert_gpu_kind(const struct gpu_world *w, const char *manufacturer, const char *model)
+{
+	struct account_note note;
+
+	assert_true(jobs_note(w->host.jobs, &w->host, "r1", &note));
+	assert_string_equal(note.gpu_manufacturer, manufacturer);
+	assert_string_equal(note.gpu_model, model);
+}
+
 double gpu_world_run(const struct gpu_world *w, enum run_metric id)
 {
 	assert_int_equal(w->snapshot->n_runs, 1);

@@ -44,6 +44,9 @@ int gpu_world_tick(struct gpu_world *w, double seconds);
 /* Returns the value of metric `id` for the run at the last tick. */
 double gpu_world_run(const struct gpu_world *w, enum run_metric id);
 
+/* Checks the note of the run: which GPUs it has used. "" = unknown, none or several. */
+void assert_gpu_kind(const struct gpu_world *w, const char *manufacturer, const char *model);
+
 /* Returns the value of the metric `name` with these label values, separated by "|"; NaN = not
  * found. */
 double gpu_world_value(const struct gpu_world *w, const char *name, const char *labels);

@@ -72,6 +72,10 @@ size_t test_count_samples(struct test_place *p, const char *run_id);
 int test_prune(struct history *h, const struct history_limits *l, double now);
 
 /* ---- direct access to the file ---- */
+/* SQL that reverts the step to schema 19. */
+#define TEST_TAKE_BACK_SCHEMA_19                                                                   \
+	"ALTER TABLE circumstances DROP COLUMN gpu_manufacturer;"                                  \
+	"ALTER TABLE circumstances DROP COLUMN gpu_model;"
 /* SQL that reverts the step to schema 18. */
 #define TEST_TAKE_BACK_SCHEMA_18                                                                   \
 	"ALTER TABLE job DROP COLUMN last_started_at; ALTER TABLE job DROP COLUMN last_outcome;"   \

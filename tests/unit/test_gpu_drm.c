@@ -338,6 +338,42 @@ static void nvidia_and_others_add_up(void **state)
 	assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 2, 0);
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_BYTES), 1012 * MIB, 0);
 	assert_double_equal(gpu_world_run(w, RUN_GPU_USAGE), 0.7, 1e-9);
+	assert_gpu_kind(w, "", "");
+}
+
+/* The PCI id says who made the GPU, but it is not the name of a model. */
+static void a_run_notes_which_gpu_it_used(void **state)
+{
+	static const struct {
+		const char *uevent, *product, *manufacturer, *model;
+	} cases[] = {
+		{"PCI_ID=1002:740F\n", "AMD Instinct MI210\n", "AMD", "AMD Instinct MI210"},
+		{"PCI_ID=1002:740F\n", "AMD \x01\xff\n", "AMD", "AMD ?\xef\xbf\xbd"},
+		{"PCI_ID=1002:740F\n", "", "AMD", ""},
+		{"PCI_ID=8086:0BD5\n", "", "Intel", ""},
+		{"PCI_ID=10de:2330\n", "", "NVIDIA", ""},
+		{"PCI_ID=1DB7:DC2A\n", "", "", ""},
+		{"OF_NAME=gpu\n", "", "", ""},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		AUTO(gpu_world_freep) struct gpu_world *w = amd_world("");
+		char text[96];
+
+		snprintf(text, sizeof text, "DRIVER=amdgpu\nPCI_SLOT_NAME=0000:03:00.0\n%s",
+			cases[i].uevent);
+		sys_file(w, "card0", "device/uevent", text);
+		if (cases[i].product[0])
+			sys_file(w, "card0", "device/product_name", cases[i].product);
+		gpu_world_follow(w, 100);
+		start(w);
+		gpu_world_tick(w, 1);
+		assert_gpu_kind(w, "", "");
+		put_amdgpu(w, 100, 5, 42, 500, 1000);
+		gpu_world_tick(w, 6);
+		assert_double_equal(gpu_world_run(w, RUN_GPUS_USED), 1, 0);
+		assert_gpu_kind(w, cases[i].manufacturer, cases[i].model);
+	}
 }
 
 /* Every read fails in turn, with each error. Nothing may crash or leak. A value that could not be
@@ -406,6 +442,7 @@ int main(void)
 		cmocka_unit_test(searching_is_rationed),
 		cmocka_unit_test(a_process_of_too_many_descriptors_is_searched_as_far_as_it_goes),
 		cmocka_unit_test(nvidia_and_others_add_up),
+		cmocka_unit_test(a_run_notes_which_gpu_it_used),
 		cmocka_unit_test(a_read_that_fails_is_a_gap),
 	};
 

@@ -145,6 +145,33 @@ static void a_run_gets_what_its_processes_use_of_eight_gpus(void **state)
 	assert_double_equal(gpu_world_run(w, RUN_VRAM_PEAK_BYTES), 1902 * MIB, 0);
 }
 
+static void a_run_notes_which_gpus_it_used(void **state)
+{
+	static const struct {
+		const char *first, *later, *manufacturer, *model;
+	} cases[] = {
+		{"gpus=2", "gpus=2", "", ""},
+		{"gpus=2", "gpus=2 processes=1:100:512:40:c", "NVIDIA", "Fake GPU 1"},
+		{"gpus=2 processes=1:100:512:40:c,0:999:512:40:c", "gpus=2", "NVIDIA",
+			"Fake GPU 1"},
+		/* The GPUs of the fake library have different names. */
+		{"gpus=2 processes=0:100:512:40:c,1:100:512:40:c", "gpus=2", "NVIDIA", ""},
+		{"gpus=2 processes=0:100:512:40:c", "gpus=2 processes=1:100:512:40:c", "NVIDIA",
+			""},
+		{"mig=0 processes=0.1:100:512:0:c", "mig=0", "NVIDIA", "Fake GPU 0"},
+		{"fail=nvmlDeviceGetName:3 processes=0:100:512:40:c", "", "NVIDIA", ""},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		AUTO(gpu_world_freep) struct gpu_world *w = world_of_a_run(cases[i].first);
+
+		fake_nvml_play(cases[i].later);
+		news(w, 1);
+		news(w, 1);
+		assert_gpu_kind(w, cases[i].manufacturer, cases[i].model);
+	}
+}
+
 static void a_run_without_gpu_work_uses_none(void **state)
 {
 	AUTO(gpu_world_freep) struct gpu_world *w = world_of_a_run("processes=0:999:512:40:c");
@@ -520,6 +547,7 @@ int main(void)
 		cmocka_unit_test(one_gpu_gives_every_number),
 		cmocka_unit_test(a_run_gets_what_its_processes_use_of_eight_gpus),
 		cmocka_unit_test(a_run_gets_nothing_of_a_helper_s_gpus),
+		cmocka_unit_test(a_run_notes_which_gpus_it_used),
 		cmocka_unit_test(a_run_without_gpu_work_uses_none),
 		cmocka_unit_test(slices_are_told_apart),
 		cmocka_unit_test(a_call_that_fails_costs_its_number),

@@ -33,6 +33,8 @@ static struct run told(const char *run_id, double started_at, enum outcome outco
 		.attempt = NAN,
 		RUN_FINISH_UNKNOWN,
 		.architecture = ARCHITECTURE_ARM64,
+		.gpu_manufacturer = "NVIDIA",
+		.gpu_model = "NVIDIA GH200 480GB",
 		.vendor_id = "aws",
 		.instance_type = "m7g.large",
 		.n_stats = 2,
@@ -97,7 +99,8 @@ static void a_run_of_another_exporter_is_read_as_it_was_told(void **state)
 	assert_string_equal(got.instance_type, "m7g.large");
 	assert_int_equal(got.architecture, ARCHITECTURE_ARM64);
 	assert_null(got.memory_source);
-	assert_int_equal(got.architecture, ARCHITECTURE_ARM64);
+	assert_string_equal(got.gpu_manufacturer, "NVIDIA");
+	assert_string_equal(got.gpu_model, "NVIDIA GH200 480GB");
 	assert_string_equal(got.vendor_id, "aws");
 	assert_string_equal(got.instance_type, "m7g.large");
 	assert_null(got.region);

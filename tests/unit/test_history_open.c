@@ -132,7 +132,7 @@ static void another_programs_database_is_left_alone(void **state)
 }
 
 /* The number of migrations in exporter/history/schema.c. */
-#define TEST_SCHEMA_VERSION "18"
+#define TEST_SCHEMA_VERSION "19"
 
 static void a_newer_schema_is_left_alone(void **state)
 {
@@ -202,7 +202,8 @@ static void namespaces_of_an_older_file_become_part_of_the_job(void **state)
 	add_labelled(h, "d", NULL, OUTCOME_FAILED);
 	add_labelled(h, "e", "no JSON", OUTCOME_SUCCEEDED);
 	history_close(h);
-	test_run_sql(f->file, TEST_TAKE_BACK_SCHEMA_17 "PRAGMA user_version = 15");
+	test_run_sql(f->file,
+		TEST_TAKE_BACK_SCHEMA_19 TEST_TAKE_BACK_SCHEMA_17 "PRAGMA user_version = 15");
 	h = test_history(f->file);
 	assert_job(h, "load\037etl", 1, 0, 1);
 	assert_job(h, "load\037ml", 2, 1, 2);
@@ -220,12 +221,27 @@ static void one_namespace_of_an_older_file_renames_the_job(void **state)
 	add_labelled(h, "a", "{\"namespace\": \"etl\"}", OUTCOME_SUCCEEDED);
 	add_labelled(h, "b", NULL, OUTCOME_SUCCEEDED);
 	history_close(h);
-	test_run_sql(f->file,
-		TEST_TAKE_BACK_SCHEMA_17 "UPDATE job SET runs = 9; UPDATE job_outcome SET runs = 9;"
-					 "PRAGMA user_version = 15");
+	test_run_sql(f->file, TEST_TAKE_BACK_SCHEMA_19 TEST_TAKE_BACK_SCHEMA_17
+		"UPDATE job SET runs = 9; UPDATE job_outcome SET runs = 9;"
+		"PRAGMA user_version = 15");
 	h = test_history(f->file);
 	assert_job(h, "load\037etl", 9, 0, 2);
 	history_close(h);
+}
+
+/* The GPUs of a run were added in version 19. The texts of older runs are found again. */
+static void texts_of_an_older_file_are_shared_with_new_runs(void **state)
+{
+	struct test_folder *f = *state;
+	struct history *h = test_history(f->file);
+
+	add_labelled(h, "a", "{\"namespace\": \"etl\"}", OUTCOME_SUCCEEDED);
+	history_close(h);
+	test_run_sql(f->file, TEST_TAKE_BACK_SCHEMA_19 "PRAGMA user_version = 18");
+	h = test_history(f->file);
+	add_labelled(h, "b", "{\"namespace\": \"etl\"}", OUTCOME_SUCCEEDED);
+	history_close(h);
+	assert_int_equal(test_count_rows(f, "circumstances"), 1);
 }
 
 static void a_file_of_the_first_version_is_brought_up_to_date(void **state)
@@ -513,6 +529,7 @@ int main(void)
 		TEST(a_file_of_the_first_version_is_brought_up_to_date),
 		TEST(namespaces_of_an_older_file_become_part_of_the_job),
 		TEST(one_namespace_of_an_older_file_renames_the_job),
+		TEST(texts_of_an_older_file_are_shared_with_new_runs),
 		TEST(an_empty_file_becomes_a_history),
 		TEST(places_that_cannot_be_are_told),
 		TEST(a_file_that_may_not_be_written_is_told),

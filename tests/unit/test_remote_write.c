@@ -93,6 +93,8 @@ static void set_texts(struct run *r)
 	r->not_measured = share() < 0.05 ? "no process was seen" : NULL;
 	r->architecture = share() < 0.5 ? ARCHITECTURE_X86_64 : ARCHITECTURE_ARM64;
 	r->cpu_level = "x86-64-v3";
+	r->gpu_manufacturer = r->disk_source ? "NVIDIA" : NULL;
+	r->gpu_model = r->gpu_manufacturer ? "NVIDIA H200" : NULL;
 }
 
 #define JOBS 200
@@ -171,6 +173,10 @@ static void series_carry_all_that_a_recommendation_reads(void **state)
 		job = (struct job_of_test){0};
 		invent(&job);
 		read_back(&job, again, SIZE_MAX, &arena);
+		for (size_t k = 0; k < RUNS; k++) {
+			assert_ptr_equal(again[k].gpu_manufacturer, job.run[k].gpu_manufacturer);
+			assert_ptr_equal(again[k].gpu_model, job.run[k].gpu_model);
+		}
 		for (const struct strategy *s = strategies; s->name; s++) {
 			AUTO(freep) char *before = recommended(job.run, s);
 			AUTO(freep) char *after = recommended(again, s);

@@ -59,6 +59,8 @@ static void same_run(const struct run *a, const struct run *b)
 	same_text(a->cpu_source, b->cpu_source);
 	same_text(a->network_source, b->network_source);
 	same_text(a->cpu_level, b->cpu_level);
+	same_text(a->gpu_manufacturer, b->gpu_manufacturer);
+	same_text(a->gpu_model, b->gpu_model);
 	same_text(a->vendor_id, b->vendor_id);
 	same_text(a->instance_type, b->instance_type);
 	same_text(a->region, b->region);
@@ -103,6 +105,8 @@ static void what_is_told_is_read(void **state)
 		runs.run[i].instance_type = "m7g.large";
 		runs.run[i].architecture = ARCHITECTURE_ARM64;
 		runs.run[i].cpu_level = "x86-64-v3";
+		runs.run[i].gpu_manufacturer = "AMD";
+		runs.run[i].gpu_model = "AMD Instinct MI300X";
 		runs.run[i].address_limit_bytes = 3e9;
 		runs.run[i].address_peak_bytes = 2e9;
 		runs.run[i].end_reason = "Evicted";

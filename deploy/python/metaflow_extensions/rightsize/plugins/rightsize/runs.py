@@ -11,11 +11,11 @@ ATTEMPTS = 8  # attempts of a task that are looked at
 READ_SECONDS = 10.0  # longest time that the metadata of former runs is read, the newest runs first
 
 _SAME = ("run_id", "duration_seconds", "outcome", "exit_code", "exit_signal", "end_reason", "host", "architecture",
-         "cpu_level", "cpu_source", "memory_source", "network_source", "disk_source", "not_measured", "vendor_id",
-         "instance_type", "region", "zone", "allocation", "machine_cpus", "machine_memory_bytes", "samples",
-         "interval_seconds", "requested_cpu_cores", "requested_memory_bytes", "memory_limit_bytes",
-         "address_limit_bytes", "address_peak_bytes", "input_bytes", "attempt", "cpu_missed_seconds",
-         "cpu_foreign_seconds", "system", "system_run", "namespace", "cluster")
+         "cpu_level", "gpu_manufacturer", "gpu_model", "cpu_source", "memory_source", "network_source", "disk_source",
+         "not_measured", "vendor_id", "instance_type", "region", "zone", "allocation", "machine_cpus",
+         "machine_memory_bytes", "samples", "interval_seconds", "requested_cpu_cores", "requested_memory_bytes",
+         "memory_limit_bytes", "address_limit_bytes", "address_peak_bytes", "input_bytes", "attempt",
+         "cpu_missed_seconds", "cpu_foreign_seconds", "system", "system_run", "namespace", "cluster")
 _SUMS = ("cpu_seconds", "cpu_user_seconds", "cpu_system_seconds", "cpu_wait_seconds", "disk_read_bytes",
          "disk_written_bytes", "network_received_bytes", "network_sent_bytes", "read_chars", "written_chars",
          "context_switches_voluntary", "context_switches_involuntary", "page_faults_minor", "page_faults_major")
