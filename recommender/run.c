@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #include "collectors/base/mem.h"
 
@@ -120,6 +121,30 @@ enum architecture runs_architecture(const struct runs *runs)
 			return a == ARCHITECTURE_I386 ? ARCHITECTURE_X86_64 : a;
 	}
 	return ARCHITECTURE_UNKNOWN;
+}
+
+bool runs_gpu_manufacturer(const struct runs *runs, const char **ret)
+{
+	const char *first = NULL;
+
+	*ret = NULL;
+	for (size_t i = 0; i < runs->n; i++) {
+		const char *one = runs->run[i].gpu_manufacturer;
+
+		if (one && first && strcasecmp(one, first) != 0)
+			*ret = NULL;
+		else if (one && !first)
+			*ret = first = one;
+	}
+	return first;
+}
+
+const char *runs_gpu_model(const struct runs *runs)
+{
+	for (size_t i = 0; i < runs->n; i++)
+		if (runs->run[i].gpu_model)
+			return runs->run[i].gpu_model;
+	return NULL;
 }
 
 bool run_limits_differ(double a, double b)

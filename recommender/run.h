@@ -149,6 +149,13 @@ double run_mean(const struct run *r, const char *column);
  * Returns x86_64 instead of i386. */
 enum architecture runs_architecture(const struct runs *runs);
 
+/* Sets `*ret` to the manufacturer of the GPUs that the runs used. Returns false if no run has one. If
+ * the runs have several, the job can use GPUs of each of them, and `*ret` is NULL. */
+bool runs_gpu_manufacturer(const struct runs *runs, const char **ret);
+
+/* Returns the GPU model of the newest run that has one. NULL = no run has one. */
+const char *runs_gpu_model(const struct runs *runs);
+
 /* Derived columns are rates of measured columns, such as cpu_cores = cpu_seconds / duration (see
  * the table in stats.c). `stats` contains the derived columns beside the measured columns. The mean
  * of a derived column is total growth / total time. Its sum is unknown.

@@ -59,12 +59,11 @@ static int read_phases(struct history *h, const struct runs *runs, struct arena 
 
 /* Finds the cheapest server for a step that needs as much as phase `p`. */
 static struct split_step cheapest(const struct catalogue *c, const struct phase *p,
-	enum architecture architecture, struct arena *arena)
+	const struct runs *runs, struct arena *arena)
 {
 	struct demand d = p->demand;
 	struct job_profile profile = forecast_profile(p->seconds);
-	struct pick_options options =
-		server_parameters_usual(&(struct server_job){&profile, architecture});
+	struct pick_options options = server_parameters_usual(&(struct server_job){&profile, runs});
 	struct picks picks = {0};
 
 	d.duration_seconds = p->seconds;
@@ -97,7 +96,7 @@ static struct phase together(const struct phases *p)
 /* Proposes the split (sets b->split). Does not propose it if all prices are known, and a single
  * step costs no more than the steps together. */
 static void price_split(struct app *app, struct catalogue_use *use, const struct split *split,
-	enum architecture architecture, struct arena *arena, struct behaviour *b)
+	const struct runs *runs, struct arena *arena, struct behaviour *b)
 {
 	const struct catalogue *c =
 		catalogue_use_begin(app, use, NULL) == 0 ? use->catalogue : NULL;
@@ -108,7 +107,7 @@ static void price_split(struct app *app, struct catalogue_use *use, const struct
 	for (size_t i = 0; i <= split->parts.n; i++) {
 		const struct phase *p = i < split->parts.n ? &split->parts.phase[i] : &whole;
 
-		steps[i] = c ? cheapest(c, p, architecture, arena) :
+		steps[i] = c ? cheapest(c, p, runs, arena) :
 			       (struct split_step){.pick.forecast_cost = NAN};
 		if (i < split->parts.n)
 			apart += steps[i].pick.forecast_cost;
@@ -128,7 +127,7 @@ static void add_phases(struct app *app, struct catalogue_use *use, const struct 
 	if (past->n_phases)
 		b->phases = past->phases[0];
 	if (phases_split(past->phases, past->n_phases, arena, split))
-		price_split(app, use, split, runs_architecture(runs), arena, b);
+		price_split(app, use, split, runs, arena, b);
 }
 
 struct past_result {

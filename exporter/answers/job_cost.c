@@ -38,8 +38,7 @@ void job_cost_of(const struct catalogue *c, const struct machine *here, const st
 	static const struct demand nothing = {NAN, NAN, NAN, NAN, NAN, NAN};
 	const struct demand *demand = sizing ? &sizing->demand : &nothing;
 	struct job_profile profile = job_profile_of(runs, sizing);
-	struct pick_options o =
-		server_parameters_usual(&(struct server_job){&profile, runs_architecture(runs)});
+	struct pick_options o = server_parameters_usual(&(struct server_job){&profile, runs});
 	struct current_cost current_cost;
 	struct picks picks;
 

@@ -84,11 +84,11 @@ int server_answer(struct app *app, const struct arguments *a, const struct serve
 	this_server_now(app, &here);
 	m = runs ? current_cost_machine(runs, &here) : here;
 	ret->of_job = runs;
+	ret->runs = runs;
 	ret->demand = *q->demand;
 	if (runs)
 		ret->profile = profile_of(q, current_cost_find_server(ret->use.catalogue, &m));
-	struct server_job job = {
-		&ret->profile, runs ? runs_architecture(runs) : ARCHITECTURE_UNKNOWN};
+	struct server_job job = {&ret->profile, runs};
 
 	if (!server_parameters_read(a, ret->use.catalogue, runs ? &job : NULL, arena, &ret->options,
 		    r))

@@ -19,6 +19,7 @@ struct server_answer {
 	struct alternative alternative[CONDITIONS];
 	size_t n_alternatives;
 	bool of_job; /* true: the answer is for a job. false: the members below are zero. */
+	const struct runs *runs;
 	struct current_cost current_cost;
 	struct related_benchmark related[RELATED_MAX];
 	size_t n_related;

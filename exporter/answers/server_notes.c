@@ -2,11 +2,13 @@
 
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #include "collectors/base/mem.h"
 #include "collectors/base/units.h"
 #include "recommender/catalogue/billing.h"
 #include "recommender/catalogue/catalogue.h"
+#include "recommender/catalogue/gpus.h"
 #include "recommender/catalogue/regions.h"
 #include "recommender/servers/filters.h"
 #include "recommender/sizing/strategy.h"
@@ -312,6 +314,53 @@ static void note_rounded(json_t *notes, struct buf *b, const struct server_answe
 	push(notes, b);
 }
 
+/* Returns true if two servers of this page have GPUs of different manufacturers. */
+static bool manufacturers_differ(const struct picks *p)
+{
+	const char *first = "";
+
+	for (size_t i = 0; i < p->n; i++) {
+		const char *one = p->pick[i].server->gpu_manufacturer;
+
+		if (*one && *first && strcasecmp(one, first) != 0)
+			return true;
+		first = *one ? one : first;
+	}
+	return false;
+}
+
+/* Adds a note if GPUs of several manufacturers are shown, and it is unknown which of them the job can
+ * use, because its runs were recorded by an older version. */
+static void note_manufacturers(json_t *notes, struct buf *b, const struct server_answer *s)
+{
+	const struct pick_options *o = &s->options;
+	bool requested = o->gpu_manufacturers.n || o->gpu_families.n || o->gpu_models.n;
+	const char *known;
+
+	if (requested || runs_gpu_manufacturer(s->runs, &known) || !manufacturers_differ(&s->picks))
+		return;
+	buf_adds(b, "The manufacturer of the job's GPUs is unknown, and these servers have GPUs of "
+		    "several. Set gpu_manufacturer to keep one.");
+	push(notes, b);
+}
+
+/* Adds a note if the first server has GPUs of another model than the job used, and the forecast
+ * assumes that both are equally fast. */
+static void note_model(json_t *notes, struct buf *b, const struct server_answer *s)
+{
+	const char *used = runs_gpu_model(s->runs);
+	const struct pick *first = s->picks.pick;
+
+	if (!used || !s->picks.n || first->forecast.basis != FORECAST_ASSUMED ||
+		!*first->server->gpu_model || gpus_same_model(used, first->server->gpu_model))
+		return;
+	buf_addf(b,
+		"The job's GPU was %s, and the GPU of the first server is %s. How fast the job runs there is "
+		"unknown: equal speed is assumed.",
+		used, first->server->gpu_model);
+	push(notes, b);
+}
+
 /* Adds a note with the parts that the cost of the first server does not include. */
 static void note_gaps(json_t *notes, struct buf *b, const struct cost *cost)
 {
@@ -345,6 +394,10 @@ json_t *server_notes_json(const struct server_answer *s)
 	if (p->n && !isnan(p->pick[0].cost.amount)) {
 		note_rounded(notes, &b, s);
 		note_gaps(notes, &b, &p->pick[0].cost);
+	}
+	if (s->of_job && s->demand.gpus > 0) {
+		note_manufacturers(notes, &b, s);
+		note_model(notes, &b, s);
 	}
 	if (p->fitting && s->options.objective &&
 		strcmp(p->objective->name, s->options.objective->name) != 0)

@@ -280,6 +280,9 @@ static bool read_lists(const struct arguments *a, const struct catalogue *c,
 				return refuse(a, r, lists[i].name, w.text[k], c, lists[i].known);
 		*(struct text_list *)(void *)((char *)ret + lists[i].offset) = w;
 	}
+	/* A request for a kind of GPU replaces the default. */
+	if (ret->gpu_manufacturers.n || ret->gpu_families.n || ret->gpu_models.n)
+		ret->gpu_manufacturer = NULL;
 	return true;
 }
 
@@ -476,12 +479,15 @@ static bool read_objective(const struct arguments *a, struct pick_options *ret, 
 
 struct pick_options server_parameters_usual(const struct server_job *job)
 {
-	bool known = job->architecture != ARCHITECTURE_UNKNOWN;
-	unsigned bits = known ? 1u << job->architecture : architectures[0].bits;
+	enum architecture a = runs_architecture(job->runs);
+	unsigned bits = a != ARCHITECTURE_UNKNOWN ? 1u << a : architectures[0].bits;
+	const char *gpus;
 
 	/* The default architecture also accepts servers of an unknown architecture, because a
 	 * user's own table of servers may not have architectures. */
+	runs_gpu_manufacturer(job->runs, &gpus);
 	return (struct pick_options){.architectures = bits ? bits | 1u << ARCHITECTURE_UNKNOWN : 0,
+		.gpu_manufacturer = gpus,
 		.cpu_allocations = pick_usual_cpu_allocations(job->profile),
 		.reserve = system_reserves,
 		.spot_interruptions_per_hour = SPOT_INTERRUPTIONS,

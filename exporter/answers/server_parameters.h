@@ -8,6 +8,7 @@
 #include "collectors/base/mem.h"
 #include "collectors/base/units.h"
 #include "exporter/api/route.h"
+#include "recommender/run.h"
 #include "recommender/servers/pick.h"
 
 const char *server_parameter_objective(size_t i);
@@ -75,7 +76,7 @@ const char *server_parameter_benchmark_config(size_t i);
 	{.name = "gpu_memory_total", .kind = PARAMETER_SIZE, .least = 0, .most = 1e6, .unit = "GB", .unit_bytes = GB_IN_MIB * MIB, \
 		.help = "Least memory of all GPUs together in GB of 1,024 MiB"}, \
 	{.name = "gpu_manufacturer", .kind = PARAMETER_TEXT, .repeats = true, .least = 1, .most = 64, \
-		.help = "Only GPUs of this manufacturer"}, \
+		.help = "Only GPUs of this manufacturer; by default that of the GPUs that the job used"}, \
 	{.name = "gpu_family", .kind = PARAMETER_TEXT, .repeats = true, .least = 1, .most = 64, \
 		.help = "Only GPUs of this family, for example Ampere"}, \
 	{.name = "gpu_model", .kind = PARAMETER_TEXT, .repeats = true, .least = 1, .most = 64, \
@@ -107,9 +108,9 @@ const char *server_parameter_benchmark_config(size_t i);
 /* Properties of a job. They decide the defaults of some parameters. */
 struct server_job {
 	const struct job_profile *profile;
-	/* Architecture of the job's programs. If it is UNKNOWN, the architecture of this exporter
-	 * is used instead. */
-	enum architecture architecture;
+	/* The job's runs, newest first: the architecture of its programs, and the manufacturer of
+	 * its GPUs. If the architecture is unknown, that of this exporter is used instead. */
+	const struct runs *runs;
 };
 
 /* Returns the options for a job when no parameter is given. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "recommender/catalogue/builder.h"
+#include "recommender/catalogue/gpus.h"
 #include "recommender/catalogue/reference_rates.h"
 
 static int by_identity(const void *left, const void *right)
@@ -290,6 +291,17 @@ static void name_continents(struct catalogue_builder *b)
 	}
 }
 
+/* Sets the manufacturers of GPUs that the source does not name. */
+static void name_gpus(struct catalogue_builder *b)
+{
+	for (size_t i = 0; i < b->n; i++) {
+		struct server *s = &b->server[i];
+
+		if (s->gpu_count > 0 && !*s->gpu_manufacturer)
+			s->gpu_manufacturer = catalogue_keep(b, gpus_manufacturer(s));
+	}
+}
+
 /* Sets compliance_known of each vendor with frameworks and prices_known of each region with prices,
  * because the source may not have set them. */
 static void mark_known(struct catalogue_builder *b)
@@ -334,6 +346,7 @@ void catalogue_finish(struct catalogue_builder *b, const char *source, struct ca
 	const char *kept_source = catalogue_keep(b, source);
 
 	name_continents(b);
+	name_gpus(b);
 	mark_known(b);
 	drop_prices_of_any(b);
 	date_rates(b, kept_source);

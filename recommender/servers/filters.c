@@ -123,6 +123,16 @@ static enum exclusion misfit_by_kind(const struct filter_input *a, const struct 
 	return EXCLUSION_COUNT;
 }
 
+/* Returns true if the programs of the job, which need GPUs of one manufacturer, run on the server. */
+static bool suits_programs(const struct filter_input *a, const struct server *s)
+{
+	const char *needed = a->o->gpu_manufacturer;
+	bool named = *s->gpu_manufacturer || *s->gpu_model;
+
+	return !needed || !(a->d->gpus > 0) || !named ||
+	       strcasecmp(s->gpu_manufacturer, needed) == 0;
+}
+
 static enum exclusion misfit_by_size(const struct filter_input *a, const struct server *s)
 {
 	const struct demand *d = a->d;
@@ -144,7 +154,7 @@ static enum exclusion misfit_by_size(const struct filter_input *a, const struct 
 	if (!enough(d->vram_bytes, s->gpu_memory_total * MIB) ||
 		!enough(o->gpu_memory_total, s->gpu_memory_total))
 		return EXCLUDED_TOO_LITTLE_VRAM;
-	if (!may_be(&o->gpu_manufacturers, s->gpu_manufacturer) ||
+	if (!suits_programs(a, s) || !may_be(&o->gpu_manufacturers, s->gpu_manufacturer) ||
 		!may_be(&o->gpu_families, s->gpu_family) || !may_be(&o->gpu_models, s->gpu_model))
 		return EXCLUDED_GPU;
 	if (!enough(o->gpu_memory_min, s->gpu_memory_min))

@@ -88,6 +88,10 @@ struct pick_options {
 	double vcpus_min, vcpus_max, memory_min, memory_max;
 	double gpus_min, gpu_memory_total; /* fewest GPUs; least memory of all GPUs, MiB */
 	struct text_list gpu_manufacturers, gpu_families, gpu_models;
+	/* Manufacturer of the GPUs that the job uses; NULL = any. A job that needs GPUs fits no
+	 * server with GPUs of another manufacturer. A server fits if the catalogue does not name its
+	 * GPUs at all, because a user's own table of servers may not name them. */
+	const char *gpu_manufacturer;
 	double gpu_memory_min; /* least memory of each GPU, MiB; 0 or less = any */
 	double storage_size;   /* least local storage, GB; 0 or less = any */
 	struct text_list storage_types;

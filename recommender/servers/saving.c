@@ -21,6 +21,7 @@ static bool will_do(const struct catalogue *c, const struct demand *d, const str
 	struct pick_options asked = *o;
 
 	asked.with_inactive = true;
+	asked.gpu_manufacturer = NULL;
 	if (!o->kinds_asked)
 		asked.architectures = asked.cpu_allocations = 0;
 	return filter_misfit(&(struct filter_input){c, d, &asked}, current->server) ==

@@ -71,14 +71,15 @@ def shape(chance, i):
         vcpus = None
     gpus = chance.choice([0, 0, 0, 0, None, 1, 1, 2, 0.25, 8])
     each = chance.choice([4096, 16384, 24576, None])
+    maker = chance.choice(["NVIDIA", "NVIDIA", "AMD", None]) if gpus else None
+    family, model = (chance.choice(["Ampere", "Turing"]), chance.choice(["A10G", "T4", "MI210"])) if gpus else (None, None)
     return {
         "vcpus": vcpus, "cpu_cores": vcpus and max(vcpus // 2, 0.5),
         "memory_amount": None if i % 67 == 66 else int((vcpus or 2) * chance.choice([512, 1024, 2048, 4096, 4096, 8192])),
         "gpu_count": gpus, "gpu_memory_min": each if gpus else None,
         "gpu_memory_total": each and gpus and each * max(gpus, 1) or None,
-        "gpu_manufacturer": chance.choice(["NVIDIA", "NVIDIA", "AMD", None]) if gpus else None,
-        "gpu_family": chance.choice(["Ampere", "Turing"]) if gpus else None,
-        "gpu_model": chance.choice(["A10G", "T4", "MI210"]) if gpus else None,
+        # The exporter knows who makes a T4, so only a model that it does not know has no manufacturer.
+        "gpu_manufacturer": maker, "gpu_family": family, "gpu_model": model if maker or not gpus else "X1",
     }
 
 
