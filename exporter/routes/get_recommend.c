@@ -153,7 +153,7 @@ static int answer_json(struct app *app, const struct arguments *a, const struct 
 	struct arena *arena, struct reply *r)
 {
 	const struct advice_format *format = advice_format_for(system_of(&s->runs));
-	const struct advice_target target = {.job_name = argument_text(a, "job_name")};
+	struct advice_target target = {.job_name = argument_text(a, "job_name")};
 	struct buf paste AUTO(buf_done) = BUF_MAX(PASTE_MAX);
 	AUTO(server_answer_done) struct server_answer servers = {0};
 	struct server_question q = {&s->sizing.demand, &s->sizing, &s->runs, NAN};
@@ -162,6 +162,7 @@ static int answer_json(struct app *app, const struct arguments *a, const struct 
 	if (code <= 0)
 		return code;
 
+	runs_gpu_manufacturer(&s->runs, &target.gpu_manufacturer);
 	bool fits = advice_write(&paste, format, &target, &s->sizing, NULL) == 0;
 	struct recommendation all = {
 		.job_name = argument_job(a),
@@ -191,6 +192,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 		return code;
 	if (!format->layout)
 		return answer_json(app, a, s, &arena, r);
+	runs_gpu_manufacturer(&s->runs, &target.gpu_manufacturer);
 	if (advice_write(&r->body, format, &target, &s->sizing, &too_large) < 0)
 		return reply_error(r, 404, "does_not_fit", "%s", too_large.text);
 	r->status = 200;

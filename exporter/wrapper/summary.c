@@ -114,15 +114,17 @@ static void add_other_formats(struct buf *b, const char *job_name)
 /* Adds the lines to paste that request the recommended resources. The format is `format_name`, or
  * if it is NULL, that of the run's system. All lines are added: if a format has several, one line
  * alone would request too little. */
-static void add_paste(struct buf *b, const struct run *newest, const char *format_name,
+static void add_paste(struct buf *b, const struct runs *runs, const char *format_name,
 	const struct sizing *s)
 {
+	const struct run *newest = &runs->run[0];
 	const struct advice_format *format =
 		format_name ? advice_format_find(format_name) : advice_format_for(newest->system);
-	const struct advice_target target = {.job_name = newest->job_name};
+	struct advice_target target = {.job_name = newest->job_name};
 	struct buf text AUTO(buf_done) = BUF_MAX(SUMMARY_MAX);
 	struct err e = {0};
 
+	runs_gpu_manufacturer(runs, &target.gpu_manufacturer);
 	if (advice_write(&text, format, &target, s, &e) < 0) {
 		buf_addf(b, "  No line for %s: %s.\n", format->name, e.text);
 		return;
@@ -150,7 +152,7 @@ static void add_advice(struct buf *b, const struct runs *runs, const struct neig
 	}
 	dated_names_warn(dated, &s, arena);
 	buf_addf(b, "\n  Next run: %s\n", s.summary);
-	add_paste(b, &runs->run[0], format, &s);
+	add_paste(b, runs, format, &s);
 	add_other_formats(b, runs->run[0].job_name);
 	for (size_t i = 0; i < s.warnings.n; i++) {
 		const struct warning *w = &s.warnings.at[i];

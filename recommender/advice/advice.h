@@ -13,11 +13,13 @@
  * advice_process_valid must be true for it. If `container` is given, advice_container_valid must be
  * true for it. */
 struct advice_target {
-	const char *job_name;    /* key or name of the job */
-	const char *process;     /* name of a Nextflow process; NULL = made from `job_name` */
-	const char *container;   /* name of a container */
-	bool cpu_limit;          /* also write a CPU limit, if it is known */
-	bool tmp;                /* request disk on the node */
+	const char *job_name;  /* key or name of the job */
+	const char *process;   /* name of a Nextflow process; NULL = made from `job_name` */
+	const char *container; /* name of a container */
+	bool cpu_limit;        /* also write a CPU limit, if it is known */
+	bool tmp;              /* request disk on the node */
+	/* Manufacturer of the GPUs that the job uses, as in struct run; NULL = unknown, or several */
+	const char *gpu_manufacturer;
 	double gpu_memory_bytes; /* memory of one GPU of the target; 0 = unknown */
 };
 

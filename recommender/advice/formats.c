@@ -13,18 +13,23 @@
 #define LAYOUT(nothing, ...) \
 	&(const struct advice_layout){nothing, (const struct advice_section[]){__VA_ARGS__, {0}}}
 
+/* The GPUs of a container: the device plugins of the manufacturers have resources of their own. The
+ * resource of Intel is the one of its driver i915. */
+#define CONTAINER_GPUS(before, middle, after) \
+	{before "nvidia.com/gpu" middle, GPUS_NVIDIA, after}, {before "amd.com/gpu" middle, GPUS_AMD, after}, \
+	{before "gpu.intel.com/i915" middle, GPUS_INTEL, after}
+
 /* Pieces of the requests and the limits of a container. The arguments are three texts: `before`
  * stands before the name of a resource, `middle` stands after the name, and `after` stands after
  * the unit. Kubernetes requires that the request of a GPU equals its limit, so both macros use
- * GPUS. A CPU limit slows a container down even on an idle node, so it is written only at the
- * caller's request. */
+ * CONTAINER_GPUS. A CPU limit slows a container down even on an idle node, so it is written only at
+ * the caller's request. */
 #define REQUESTS(before, middle, after) \
 	{before "cpu" middle, MILLICORES, "m" after}, {before "memory" middle, MEMORY_MIB, "Mi" after}, \
-	{before "ephemeral-storage" middle, DISK_MIB, "Mi" after}, {before "nvidia.com/gpu" middle, GPUS, after}
+	{before "ephemeral-storage" middle, DISK_MIB, "Mi" after}, CONTAINER_GPUS(before, middle, after)
 #define LIMITS(before, middle, after) \
 	{before "cpu" middle, MILLICORES_LIMIT_ASKED, "m" after}, \
-	{before "memory" middle, MEMORY_MIB_LIMIT, "Mi" after}, \
-	{before "nvidia.com/gpu" middle, GPUS, after}
+	{before "memory" middle, MEMORY_MIB_LIMIT, "Mi" after}, CONTAINER_GPUS(before, middle, after)
 
 /* Selects the container by its name. The position does not identify it, because the first container
  * in the list can be a sidecar. */
@@ -41,7 +46,8 @@
 #define BOUND(cpu, mib) {"          cpu: \"", cpu, "m\"\n"}, {"          memory: \"", mib, "Mi\"\n"}
 
 #define METAFLOW_KUBERNETES \
-	PIECES({"cpu=", CORES}, {"memory=", MEMORY_MB}, {"disk=", DISK_MB}, {"gpu=", GPUS})
+	PIECES({"cpu=", CORES}, {"memory=", MEMORY_MB}, {"disk=", DISK_MB}, {"gpu=", GPUS}, \
+		{"gpu_vendor=\"amd\"", IF_GPU_AMD})
 #define METAFLOW_BATCH PIECES({"cpu=", CPUS}, {"memory=", MEMORY_MIB}, {"gpu=", GPUS})
 
 /* Settings of a Spark executor or driver; `of` is "executor" or "driver". */
@@ -50,7 +56,9 @@
 		{"spark.kubernetes." of ".request.cores ", MILLICORES, "m\n"}, \
 		{"spark." of ".memory ", SPARK_HEAP_MIB, "m\n"}, \
 		{"spark." of ".memoryOverhead ", SPARK_OVERHEAD_MIB, "m\n"}, \
-		{"spark." of ".resource.gpu.amount ", GPUS, "\n"})
+		{"spark." of ".resource.gpu.amount ", GPUS, "\n"}, \
+		{"spark." of ".resource.gpu.vendor nvidia.com\n", IF_GPU_NVIDIA}, \
+		{"spark." of ".resource.gpu.vendor amd.com\n", IF_GPU_AMD})
 
 const struct advice_format advice_formats[] = {
 	{
@@ -75,6 +83,8 @@ const struct advice_format advice_formats[] = {
 			{"On AWS Batch, use @batch(", ", ", ").\n", METAFLOW_BATCH,
 				.when = IF_METAFLOW_DEFAULTS_WIN},
 			{"@kubernetes(", ", ", ")\n", METAFLOW_KUBERNETES, .when = IF_METAFLOW_DEFAULTS_WIN},
+			{"", "", "", PIECES({"# On Kubernetes, GPUs of AMD need @kubernetes(gpu_vendor=\"amd\").\n", IF_GPU_AMD}),
+				.when = IF_METAFLOW_DEFAULTS_LOSE},
 			{"@resources(", ", ", ")\n",
 				PIECES({"cpu=", CPUS}, {"memory=", MEMORY_MB}, {"disk=", DISK_MB}, {"gpu=", GPUS}),
 				.when = IF_METAFLOW_DEFAULTS_LOSE}),
@@ -211,7 +221,9 @@ const struct advice_format advice_formats[] = {
 					{", ", MEMORY_MIB_3, ".MB][task.attempt - 1]"}, {" ?: ", MEMORY_MIB_4, ".MB }\n"},
 					{"        time = { ", TIME_MINUTES, ".m * task.attempt }\n"},
 					{"        disk = ", DISK_MIB, ".MB\n"},
-					{"        accelerator = ", GPUS, "\n"},
+					{"        accelerator = ", GPUS_NVIDIA, "\n"},
+					{"        accelerator = [limit: ", GPUS_AMD, ", type: 'amd.com/gpu']\n"},
+					{"        accelerator = [limit: ", GPUS_INTEL, ", type: 'gpu.intel.com/i915']\n"},
 					{"        errorStrategy = { task.exitStatus in ((130..145) + [104, 175, "
 					 "Integer.MAX_VALUE]) ? 'retry' : 'finish' }\n"
 					 "        maxRetries = ", RETRIES, "\n"})}),
@@ -228,7 +240,9 @@ const struct advice_format advice_formats[] = {
 				PIECES({"    mem_mb=lambda wildcards, attempt: [", MEMORY_MB},
 					{", ", MEMORY_MB_2}, {", ", MEMORY_MB_3},
 					{", ", MEMORY_MB_4, "][min(attempt, 4) - 1],\n"},
-					{"    disk_mb=", DISK_MB, ",\n"}, {"    gpu=", GPUS, ",\n"}),
+					{"    disk_mb=", DISK_MB, ",\n"}, {"    gpu=", GPUS, ",\n"},
+					{"    gpu_manufacturer=\"nvidia\",\n", IF_GPU_NVIDIA},
+					{"    gpu_manufacturer=\"amd\",\n", IF_GPU_AMD}),
 				.optional = true}),
 	},
 	{
@@ -342,7 +356,9 @@ const struct advice_format advice_formats[] = {
 					{".set_cpu_limit('", MILLICORES_LIMIT_ASKED, "m')"},
 					{".set_memory_request('", MEMORY_MIB, "Mi')"},
 					{".set_memory_limit('", MEMORY_MIB_LIMIT, "Mi')"},
-					{".set_accelerator_type('nvidia.com/gpu').set_accelerator_limit(", GPUS, ")"})}),
+					{".set_accelerator_type('nvidia.com/gpu').set_accelerator_limit(", GPUS_NVIDIA, ")"},
+					{".set_accelerator_type('amd.com/gpu').set_accelerator_limit(", GPUS_AMD, ")"},
+					{".set_accelerator_type('gpu.intel.com/i915').set_accelerator_limit(", GPUS_INTEL, ")"})}),
 	},
 	{
 		.name = "dask",
@@ -362,10 +378,13 @@ const struct advice_format advice_formats[] = {
 		/* Docker has only hard limits. --cpus is therefore the CPU limit: with the CPU
 		 * request as a limit, bursts would be slow. --memory-swap limits memory plus swap.
 		 * Here it equals --memory, which forbids swap: swap would hide that memory ran
-		 * out. */
+		 * out. --gpus is for NVIDIA only. AMD and Intel get the devices of their drivers,
+		 * for all GPUs of the machine. */
 		.layout = LAYOUT(NULL, {"", " ", "\n",
 				PIECES({"--cpus=", CORES_LIMIT}, {"--memory=", MEMORY_MIB_LIMIT, "m"},
-					{"--memory-swap=", MEMORY_MIB_LIMIT, "m"}, {"--gpus ", GPUS})}),
+					{"--memory-swap=", MEMORY_MIB_LIMIT, "m"}, {"--gpus ", GPUS_NVIDIA},
+					{"--device /dev/kfd --device /dev/dri", IF_GPU_AMD},
+					{"--device /dev/dri", IF_GPU_INTEL})}),
 	},
 	{
 		.name = "systemd",

@@ -34,6 +34,11 @@ enum advice_number {
 	SPARK_HEAP_MIB, /* parts of MEMORY_MIB: see spark_numbers */
 	SPARK_OVERHEAD_MIB,
 	GPUS,
+	/* GPUS, if the job uses GPUs of this manufacturer. NVIDIA also stands for an unknown
+	 * manufacturer. */
+	GPUS_NVIDIA,
+	GPUS_AMD,
+	GPUS_INTEL,
 	GPU_SHARE,     /* GPUS as a decimal number; below 1 if the job needs only a share */
 	GPU_SHARE_MIB, /* GPU memory of a job that needs a share of a GPU */
 	DISK_MIB,
@@ -51,8 +56,12 @@ enum advice_number {
 
 	/* Conditions; 1 = true. A condition decides only whether its piece or section is written.
 	 * The number itself is never written. */
-	IF_CPU_LIFTED,        /* the advice has a CPU request and no CPU limit */
-	IF_DISK_LIFTED,       /* the advice has a disk request; a disk never has a limit */
+	IF_CPU_LIFTED,  /* the advice has a CPU request and no CPU limit */
+	IF_DISK_LIFTED, /* the advice has a disk request; a disk never has a limit */
+	/* The job uses GPUs of this manufacturer. An unknown manufacturer is none of them. */
+	IF_GPU_NVIDIA,
+	IF_GPU_AMD,
+	IF_GPU_INTEL,
 	IF_GPU_SHARE_UNKNOWN, /* the job needs a share of a GPU, but the GPU memory is unknown */
 	/* Metaflow uses the larger of a request and its own default, METAFLOW_MEMORY_MB. WIN:
 	 * MEMORY_MB is below this default, so the default counts. LOSE: otherwise. */

@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <strings.h>
 
+#include "collectors/base/mem.h"
 #include "recommender/sizing/strategy.h"
 #include "recommender/advice/sizes.h"
 
@@ -147,6 +149,27 @@ static void gpu_numbers(const struct sizing *s, double gpu_memory, uint64_t n[AD
 		n[IF_GPU_SHARE_UNKNOWN] = 1;
 }
 
+/* Some systems name the GPUs of each manufacturer differently. */
+static void manufacturer_numbers(const char *manufacturer, uint64_t n[ADVICE_NUMBERS])
+{
+	static const struct {
+		const char *name;
+		enum advice_number gpus, condition;
+	} known[] = {
+		{"NVIDIA", GPUS_NVIDIA, IF_GPU_NVIDIA},
+		{"AMD", GPUS_AMD, IF_GPU_AMD},
+		{"Intel", GPUS_INTEL, IF_GPU_INTEL},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (manufacturer && strcasecmp(manufacturer, known[i].name) == 0) {
+			n[known[i].gpus] = n[GPUS];
+			n[known[i].condition] = n[GPUS] > 0;
+			return;
+		}
+	n[GPUS_NVIDIA] = n[GPUS];
+}
+
 static void disk_numbers(double bytes, bool tmp, uint64_t n[ADVICE_NUMBERS])
 {
 	uint64_t mib = bytes >= DISK_LEAST ? sizing_round_up(bytes) : 0,
@@ -167,6 +190,7 @@ static void numbers_of(const struct sizing *s, const struct advice_target *t,
 	cpu_numbers(s, t->cpu_limit, n);
 	memory_numbers(s, n);
 	gpu_numbers(s, t->gpu_memory_bytes, n);
+	manufacturer_numbers(t->gpu_manufacturer, n);
 	disk_numbers(s->demand.disk_bytes, t->tmp, n);
 	if (longest > 0 && longest < 1e9)
 		n[TIME_MINUTES] = n[TIME_HMS] =

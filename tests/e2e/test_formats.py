@@ -12,13 +12,13 @@ class Formats(Case):
         super().setUp()
         self.server = self.serve("--web.allow-changes")
 
-    def post(self, job_name, **columns):
-        """A job of three equal runs."""
+    def post(self, job_name, manufacturer=None, **columns):
+        """A job of three equal runs, with GPUs of this manufacturer."""
         now = time.time()
         for i in range(3):
             run = {"run_id": f"{job_name}-{i}", "job_name": job_name, "started_at": now - 1000 * (i + 1),
                    "ended_at": now - 1000 * i - 400, "duration_seconds": 600, "outcome": "succeeded",
-                   "machine_cpus": 256, "machine_memory_bytes": 1024 * GIB,
+                   "machine_cpus": 256, "machine_memory_bytes": 1024 * GIB, "gpu_manufacturer": manufacturer,
                    "columns": {name: {"n": 100, "min": v, "mean": v, "max": v, "p50": v, "p95": v, "p99": v, "sum": v * 100}
                                for name, v in columns.items()}}
             answer = self.server.get("/runs", method="POST", body=json.dumps(run), Content_Type="application/json")
@@ -88,6 +88,16 @@ class Formats(Case):
         self.assertIn("num_gpus=0.3)", self.text("a", "format=ray"))
         self.assertIn("num_gpus=1)", self.text("a", "format=ray&gpu_memory=1Gi"))
         self.assertIn("num_gpus=2)", self.text("b", "format=ray"))
+
+    def test_name_gpus_by_their_manufacturer(self):
+        for manufacturer, flags, resource in (("NVIDIA", " --gpus 1\n", "nvidia.com/gpu"),
+                                              ("AMD", " --device /dev/kfd --device /dev/dri\n", "amd.com/gpu"),
+                                              (None, " --gpus 1\n", "nvidia.com/gpu")):
+            job_name = f"fit{manufacturer}"
+            self.post(job_name, manufacturer, cpu_cores=1, memory_peak_bytes=GIB, gpus_used=1, gpu_usage=0.9)
+            self.assertTrue(self.text(job_name, "format=docker").endswith(flags))
+            self.assertTrue(json.loads(self.text(job_name, "format=json"))["paste"]["text"].endswith(flags))
+            self.assertIn(resource, self.text(job_name, "format=kubernetes"))
 
 
 if __name__ == "__main__":

@@ -310,6 +310,69 @@ static void each_format_is_written_to_the_letter(void **state)
 	}
 }
 
+/* Formats that name GPUs by their manufacturer. The other formats do not depend on it. */
+static void gpus_are_named_by_their_manufacturer(void **state)
+{
+	static const struct {
+		const char *format, *unknown, *nvidia, *amd, *intel;
+	} rows[] = {
+		{"kubernetes", "nvidia.com/gpu: \"1\"", "nvidia.com/gpu: \"1\"",
+			"amd.com/gpu: \"1\"", "gpu.intel.com/i915: \"1\""},
+		{"kubernetes-patch", "\"nvidia.com/gpu\":\"1\"", "\"nvidia.com/gpu\":\"1\"",
+			"\"amd.com/gpu\":\"1\"", "\"gpu.intel.com/i915\":\"1\""},
+		{"argo", "nvidia.com/gpu: \"1\"", "nvidia.com/gpu: \"1\"", "amd.com/gpu: \"1\"",
+			"gpu.intel.com/i915: \"1\""},
+		{"argo-patch", "nvidia.com/gpu", "nvidia.com/gpu", "amd.com/gpu",
+			"gpu.intel.com/i915"},
+		{"airflow", "\"nvidia.com/gpu\": \"1\"", "\"nvidia.com/gpu\": \"1\"",
+			"\"amd.com/gpu\": \"1\"", "\"gpu.intel.com/i915\": \"1\""},
+		{"nextflow", "accelerator = 1\n", "accelerator = 1\n",
+			"accelerator = [limit: 1, type: 'amd.com/gpu']\n",
+			"accelerator = [limit: 1, type: 'gpu.intel.com/i915']\n"},
+		{"kubeflow", "_type('nvidia.com/gpu').set_accelerator_limit(1)",
+			"_type('nvidia.com/gpu').set_accelerator_limit(1)",
+			"_type('amd.com/gpu').set_accelerator_limit(1)",
+			"_type('gpu.intel.com/i915').set_accelerator_limit(1)"},
+		{"docker", " --gpus 1\n", " --gpus 1\n", " --device /dev/kfd --device /dev/dri\n",
+			"m --device /dev/dri\n"},
+		{"metaflow-kubernetes", "gpu=1)", "gpu=1)", "gpu=1, gpu_vendor=\"amd\")", "gpu=1)"},
+		{"metaflow", "gpu=1)", "gpu=1)", "gpu_vendor=\"amd\"", "gpu=1)"},
+		{"snakemake", "gpu=1,\n", "gpu=1,\n    gpu_manufacturer=\"nvidia\",\n",
+			"gpu=1,\n    gpu_manufacturer=\"amd\",\n", "gpu=1,\n"},
+		{"spark", "gpu.amount 1\n",
+			"gpu.amount 1\nspark.executor.resource.gpu.vendor nvidia.com\n",
+			"gpu.amount 1\nspark.executor.resource.gpu.vendor amd.com\n",
+			"gpu.amount 1\n"},
+		{"slurm", "--gres=gpu:1\n", "--gres=gpu:1\n", "--gres=gpu:1\n", "--gres=gpu:1\n"},
+	};
+	static const char *const manufacturers[] = {NULL, "nvidia", "AMD", "Intel"};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		for (size_t k = 0; k < ARRAY_LEN(manufacturers); k++) {
+			const char *const expected[] = {
+				rows[i].unknown, rows[i].nvidia, rows[i].amd, rows[i].intel};
+			const struct advice_target t = {
+				.job_name = "etl/load", .gpu_manufacturer = manufacturers[k]};
+			AUTO(buf_done) struct buf out = BUF_MAX(4096);
+			struct sizing s = plain();
+
+			assert_int_equal(advice_write(&out, advice_format_find(rows[i].format), &t,
+						 &s, NULL),
+				0);
+			if (!strstr(buf_text(&out), expected[k]) ||
+				(k > 1 && strstr(buf_text(&out), "nvidia")))
+				fail_msg("%s: %s lacks %s", rows[i].format, buf_text(&out),
+					expected[k]);
+			s = nothing_known();
+			buf_reset(&out);
+			assert_int_equal(advice_write(&out, advice_format_find(rows[i].format), &t,
+						 &s, NULL),
+				0);
+			if (strstr(buf_text(&out), "gpu") || strstr(buf_text(&out), "/dev/"))
+				fail_msg("%s: %s", rows[i].format, buf_text(&out));
+		}
+}
+
 static void every_format_has_a_row_here(void **state)
 {
 	for (const struct advice_format *f = advice_formats + 1; f->name; f++) {
@@ -619,6 +682,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_format_is_written_to_the_letter),
+		cmocka_unit_test(gpus_are_named_by_their_manufacturer),
 		cmocka_unit_test(every_format_has_a_row_here),
 		cmocka_unit_test(limits_are_never_below_requests),
 		cmocka_unit_test(a_cpu_limit_is_written_if_asked_for),

@@ -18,8 +18,9 @@ from typing import Any, Callable, Dict, TypeVar
 from . import advice
 from .track import Track
 
-# The quantities of Kubernetes as arguments of flytekit's Resources.
-NAMES = {"cpu": "cpu", "memory": "mem", "ephemeral-storage": "ephemeral_storage", "nvidia.com/gpu": "gpu"}
+# The quantities of Kubernetes as arguments of flytekit's Resources. Flyte's own settings say whose GPUs they are.
+NAMES = {"cpu": "cpu", "memory": "mem", "ephemeral-storage": "ephemeral_storage",
+         **{resource: "gpu" for resource in ("nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/i915")}}
 F = TypeVar("F", bound=Callable[..., Any])
 
 
