@@ -567,6 +567,15 @@ class Trackers(Case):
         tracker._settled_recommendation = lambda: {"resources": {"cpu": None, "memory": 20, "gpu": 0, "vram": None}}
         self.assertEqual(tracker.recommend_resources(), {"cpu": 1, "memory": 20, "gpu": 0, "vram": 0})
 
+    def test_a_job_with_gpus_gets_a_server_of_their_manufacturer(self):
+        tracker = rightsize.ResourceTracker()
+        tracker.stop()
+        tracker._settled_recommendation = lambda: {"resources": {"cpu": 1, "memory": 20, "gpu": 1, "vram": 0}}
+        tracker.watch.record = lambda: {"gpu_manufacturer": "AMD", "outcome": "succeeded"}
+        aws = {"vendor": "aws", "architecture": "any"}
+        self.assertEqual(tracker.recommend_server(**aws)["gpu_model"], "V520")
+        self.assertEqual(tracker.recommend_server(gpu_model="T4", **aws)["gpu_model"], "T4")
+
     def test_example_of_the_documents(self):
         tracker = rightsize.ResourceTracker()
         until = time.process_time() + 1

@@ -300,6 +300,9 @@ class ResourceTracker:
         """
         wanted = self.recommend_resources(filters.pop("historical_stats", None))
         duration = max(1.0, (self.stop_time or time.time()) - (self.start_time or 0))
+        used = self.watch.record() or {}
+        if wanted["gpu"] and not {"gpu_manufacturer", "gpu_family", "gpu_model"} & set(filters):
+            filters["gpu_manufacturer"] = used.get("gpu_manufacturer")  # its programs run on no other GPUs
         filters = {"limit": 1, "duration": round(duration, 1), **filters}
         answer = self.watch.exporter.get_json(
             "/servers", cpu=wanted["cpu"], memory=wanted["memory"], gpu=wanted["gpu"] or None,
