@@ -54,7 +54,9 @@ static void status_that_the_kernel_told_is_taken_when_nobody_waited(void **state
 		.oom_kills = NAN,
 		.shared_oom_kills = NAN,
 		.status_known = true,
-		.status = 3 << 8};
+		.status = 3 << 8,
+		.gpu_manufacturer = "NVIDIA",
+		.gpu_model = ""};
 	struct run_finish f = {.exit_code = NAN, .exit_signal = NAN};
 
 	outcome_note(&f, &note);
@@ -63,6 +65,8 @@ static void status_that_the_kernel_told_is_taken_when_nobody_waited(void **state
 	assert_true(isnan(f.exit_signal));
 	assert_string_equal(f.cpu_source, "taskstats");
 	assert_double_equal(f.cpu_missed_seconds, 0.5, 0);
+	assert_string_equal(f.gpu_manufacturer, "NVIDIA");
+	assert_null(f.gpu_model);
 
 	note.status = SIGTERM;
 	f = (struct run_finish){.exit_code = NAN, .exit_signal = NAN};
