@@ -40,10 +40,13 @@ print(json.dumps(found))
 
 # In place of a cluster whose pods run out of memory.
 NO_CLUSTER = """
+import sys
 from metaflow.plugins.kubernetes import kubernetes
 
 def launch(*args, env, **kwargs):
     assert env["RIGHTSIZE_HELPER"] == "1"
+    # The hooks of @kubernetes send the local metadata away.
+    assert sys.modules["__main__"].TunedFlow.start.decorators[0].name == "rightsize"
     raise kubernetes.KubernetesException("Task ran out of memory. Increase the available memory.")
 
 kubernetes.Kubernetes.launch_job = launch

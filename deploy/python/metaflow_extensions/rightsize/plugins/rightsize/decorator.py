@@ -115,6 +115,10 @@ class RightsizeDecorator(StepDecorator):
                   logger: Any) -> None:
         """Keeps what later hooks need."""
         self._flow, self._step, self._flow_datastore, self._logger = flow, step_name, flow_datastore, logger
+        # With local metadata, @kubernetes and @batch send them from the pod at the end of the task. What is registered after
+        # that is lost, so the hooks of this decorator come first.
+        decorators.remove(self)
+        decorators.insert(0, self)
         # Tasks of a foreach have different ones, which merge_artifacts would refuse.
         internal = getattr(flowspec, "INTERNAL_ARTIFACTS_SET", None)
         if internal is not None:
