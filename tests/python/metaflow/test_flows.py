@@ -45,6 +45,7 @@ from metaflow.plugins.kubernetes import kubernetes
 
 def launch(*args, env, **kwargs):
     assert env["RIGHTSIZE_HELPER"] == "1"
+    assert env["METAFLOW_FLOW_FILENAME"] == "tuned.py"
     # The hooks of @kubernetes send the local metadata away.
     assert sys.modules["__main__"].TunedFlow.start.decorators[0].name == "rightsize"
     raise kubernetes.KubernetesException("Task ran out of memory. Increase the available memory.")

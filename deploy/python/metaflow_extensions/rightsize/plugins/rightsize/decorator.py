@@ -326,9 +326,11 @@ def _claim_remote_tasks(decorators: List[Any]) -> None:
         return
     if not any(deco.name == EnvironmentDecorator.name for deco in decorators):
         decorators.append(EnvironmentDecorator())
+    # Metaflow sets this variable only for steps without @environment. The monitor of spot machines needs it.
+    added = {**CLAIM, "METAFLOW_FLOW_FILENAME": os.path.basename(sys.argv[0])}
     for deco in decorators:
         if deco.name == EnvironmentDecorator.name:
-            deco.attributes["vars"] = {**CLAIM, **deco.attributes["vars"]}  # all steps share the default
+            deco.attributes["vars"] = {**added, **deco.attributes["vars"]}  # all steps share the default
 
 
 def _environment(part: Dict[str, Any]) -> Dict[str, str]:
