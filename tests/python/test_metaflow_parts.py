@@ -1,12 +1,16 @@
 """The parts of the Metaflow extension that need no Metaflow: sizes, plans, and runs as messages to another history."""
 import json
 import os
+import sys
+import time
 import unittest
+from datetime import datetime, timezone
 from types import SimpleNamespace
+from unittest import mock
 
 from test_package import Case, rightsize  # which puts the package on the path
 
-from metaflow_extensions.rightsize.plugins.rightsize import argo, plan, runs, sizes  # noqa: E402
+from metaflow_extensions.rightsize.plugins.rightsize import argo, plan, pods, runs, sizes  # noqa: E402
 from rightsize_exporter import _server  # noqa: E402
 
 
@@ -109,6 +113,39 @@ class Messages(Case):
         self.assertEqual(sorted(size.memory for size in ladder), [size.memory for size in ladder])
         self.assertGreater(ladder[1].memory, ladder[0].memory)
         self.assertEqual(sizes.ladder(sources, "Flow/other", "kubernetes"), [])
+
+    def test_a_pod_that_was_killed_for_memory_raises_the_next_request(self):
+        other = _server.private(folder=str(self.folder / "other"))
+        now = time.time()
+        kill = {"started_at": now - 60, "ended_at": now, "memory_limit_bytes": 400_000_000}
+        plan.tell(other, [runs.killed("Flow/fit", "f" * 32, 1, {"task": "6"}, {"cpu": 0.5, "memory_bytes": 300e6}, kill)])
+        run, = other.get_json("/runs", job_name="Flow/fit")["runs"]
+        self.assertEqual([run.get(key) for key in ("outcome", "attempt", "memory_limit_bytes",
+                                                   "requested_memory_bytes", "memory_peak_bytes", "labels")],
+                         ["oom_killed", 1, 400_000_000, 300_000_000, None, {"task": "6"}])
+        self.assertGreater(other.get_json("/recommend", job_name="Flow/fit")["demand"]["memory_bytes"], 400e6)
+
+
+class Pods(unittest.TestCase):
+    def kill(self, reason, limits, terminated=True):
+        ended = SimpleNamespace(reason=reason, started_at=datetime.fromtimestamp(5, timezone.utc),
+                                finished_at=datetime.fromtimestamp(9, timezone.utc))
+        status = SimpleNamespace(state=SimpleNamespace(terminated=ended if terminated else None))
+        container = SimpleNamespace(resources=SimpleNamespace(limits=limits))
+        utils = SimpleNamespace(parse_quantity={"1G": 1e9}.get)
+        with mock.patch.dict(sys.modules, {"kubernetes": SimpleNamespace(utils=utils), "kubernetes.utils": utils}):
+            return pods.of_pod(SimpleNamespace(status=SimpleNamespace(container_statuses=[status]),
+                                               spec=SimpleNamespace(containers=[container])))
+
+    def test_a_kill_for_memory_has_its_limit_where_there_is_one(self):
+        known = {"started_at": 5, "ended_at": 9}
+        self.assertEqual(self.kill("OOMKilled", {"memory": "1G"}), {**known, "memory_limit_bytes": 10 ** 9})
+        self.assertEqual(self.kill("OOMKilled", None), {**known, "memory_limit_bytes": None})
+
+    def test_a_pod_that_was_deleted_has_the_same_exit_code_and_no_kill(self):
+        self.assertIsNone(self.kill("Error", {"memory": "1G"}))
+        self.assertIsNone(self.kill("OOMKilled", {}, terminated=False))
+        self.assertIsNone(pods.kill_of(b"Task finished with exit code 137.", None))
 
 
 if __name__ == "__main__":

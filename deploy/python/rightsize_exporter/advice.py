@@ -6,7 +6,7 @@ a scheduler that starts many tasks does not wait for each. Nothing here starts a
 import json
 import time
 from signal import SIGKILL
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, Iterable, List, Optional
 
 from . import _server
 from ._http import Refused
@@ -19,7 +19,7 @@ FEW_RUNS = 1000  # runs of a job among which those of one task are looked for
 _silent_until = 0.0
 
 
-def ask(sources: List[Any], route: str, **parameters: Any) -> Optional[bytes]:
+def ask(sources: Iterable[Any], route: str, **parameters: Any) -> Optional[bytes]:
     """The answer of the first exporter that has one. An OSError is told to no one: the next one is asked."""
     for source in sources:
         try:

@@ -38,19 +38,32 @@ for run in Flow(sys.argv[1]):
 print(json.dumps(found))
 """
 
-# In place of a cluster whose pods run out of memory.
+# In place of a cluster whose pods run out of memory: as Metaflow says it with its service, and as it does with local metadata.
 NO_CLUSTER = """
 import sys
-from metaflow.plugins.kubernetes import kubernetes
+from datetime import datetime, timezone
+from types import SimpleNamespace as Any
+from metaflow.plugins.kubernetes import kubernetes, kubernetes_client
 
 def launch(*args, env, **kwargs):
     assert env["RIGHTSIZE_HELPER"] == "1"
     assert env["METAFLOW_FLOW_FILENAME"] == "tuned.py"
     # The hooks of @kubernetes send the local metadata away.
     assert sys.modules["__main__"].TunedFlow.start.decorators[0].name == "rightsize"
-    raise kubernetes.KubernetesException("Task ran out of memory. Increase the available memory.")
+    if SERVICE:
+        raise kubernetes.KubernetesException("Task ran out of memory. Increase the available memory.")
+    print("[pod t-1] Task finished with exit code 137.")
+    raise ValueError("No completed attempts of the task was found")
+
+def read(name, namespace):
+    assert (name, namespace) == ("t-1", "default")
+    now = datetime.now(timezone.utc)
+    ended = Any(reason="OOMKilled", started_at=now, finished_at=now)
+    return Any(status=Any(container_statuses=[Any(state=Any(terminated=ended))]),
+               spec=Any(containers=[Any(resources=Any(limits={"memory": "500M"}))]))
 
 kubernetes.Kubernetes.launch_job = launch
+kubernetes_client.KubernetesClient = lambda: Any(get=lambda: Any(CoreV1Api=lambda: Any(read_namespaced_pod=read)))
 """
 NO_QUEUE = """
 from metaflow.plugins.aws.batch import batch
@@ -265,13 +278,27 @@ class Tuning(Flows):
             self.flow("tuned", "run")
         self.s3()
         flow = self.folder / "tuned.py"
-        flow.write_text(flow.read_text().replace("class TunedFlow", f"{NO_CLUSTER}\n\nclass TunedFlow"))
-        done = self.call("python", "tuned.py", "--datastore=s3", "run", "--with=kubernetes", "--with=retry:times=2,minutes_between_retries=0",
-                         fine=False, METAFLOW_DEBUG_SUBCOMMAND="1")
-        asked = [int(number) for number in re.findall(r"--memory (\d+)", done.stdout + done.stderr)]
-        self.assertEqual((len(asked), sorted(set(asked))), (3, asked), asked)
-        self.assertLess(asked[0], 600)
-        print(asked)
+        source = flow.read_text()
+        for service in (True, False):
+            with self.subTest(service=service):
+                stub = NO_CLUSTER.replace("SERVICE", str(service))
+                flow.write_text(source.replace("class TunedFlow", f"{stub}\n\nclass TunedFlow"))
+                done = self.call("python", "tuned.py", "--datastore=s3", "run", "--with=kubernetes",
+                                 "--with=retry:times=2,minutes_between_retries=0", fine=False, METAFLOW_DEBUG_SUBCOMMAND="1")
+                self.assertNotIn("[@rightsize]", done.stdout + done.stderr)
+                asked = [int(number) for number in re.findall(r"--memory (\d+)", done.stdout + done.stderr)]
+                self.assertEqual((len(asked), sorted(set(asked))), (3, asked), asked)
+                self.assertLess(asked[0], 600)
+                print(asked)
+        killed = [run for run in self.runs("TunedFlow/start") if run["outcome"] == "oom_killed"]
+        self.assertEqual([(run["attempt"], run["memory_limit_bytes"], run["labels"]["step"]) for run in killed],
+                         [(attempt, 500e6, "start") for attempt in (3, 2, 1)])
+        self.assertEqual([run["requested_memory_bytes"] / 1e6 for run in reversed(killed)], asked)
+        cards = self.call("python", "-c", "import boto3, os\n"
+                          f"c = boto3.client('s3', endpoint_url='{self.environment['METAFLOW_S3_ENDPOINT_URL']}')\n"
+                          f"for o in c.list_objects_v2(Bucket='{BUCKET}', Prefix='metaflow/mf.cards')['Contents']:\n"
+                          f"    print(c.get_object(Bucket='{BUCKET}', Key=o['Key'])['Body'].read().decode())").stdout
+        self.assertEqual(cards.count("ran out of memory at its limit of 500 MB"), 3)
 
     def test_other_deployments_have_the_sizes(self):
         for _ in range(3):

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any, Callable, Dict, List, Optional
 
 from metaflow.plugins.cards.card_datastore import CardDatastore
+from metaflow.plugins.cards.exception import CardNotPresentException
 
 TYPE = "rightsize"
 FINAL = "final"  # the token that ends the reloading of a card in Metaflow's viewers
@@ -76,6 +77,15 @@ class Card:
             token = FINAL if final else f"render-seq-{self._seq}"
             self._datastore.save_card(self.uuid, TYPE, with_token(page, token))
             self._datastore.save_data(self.uuid, TYPE, {"reload_token": token, "data": {}, "created_on": time.time()})
+
+    def stored(self) -> Optional[str]:
+        """The page that was saved last, by whichever process; None = there is none."""
+        try:
+            path = self._datastore.extract_card_paths(card_type=TYPE, card_hash=self.uuid)[0]
+        except CardNotPresentException:
+            return None
+        page: Optional[str] = self._datastore.get_card_html(path)
+        return page
 
     def info(self) -> Dict[str, Any]:
         """Returns the metadata of the card; Metaflow's own cards have the same keys."""

@@ -9,20 +9,22 @@ from typing import Any, Callable, Dict, Generator, List, Optional, Tuple
 from metaflow import flowspec
 from metaflow.decorators import StepDecorator
 from metaflow.metadata_provider import MetaDatum
-from metaflow.mflog import LOG_SOURCES
+from metaflow.mflog import RUNTIME_LOG_SOURCE
 from metaflow.plugins.environment_decorator import EnvironmentDecorator
 from metaflow.unbounded_foreach import UBF_CONTROL
 from rightsize_exporter import Watch, _program
 from rightsize_exporter.advice import is_out_of_memory
 
-from . import argo, artifact, plan, runs, sizes
-from .card import Card, LiveCard, plain_page, with_lines
+from . import argo, artifact, plan, pods, runs, sizes
+from .card import Card, LiveCard, card_uuid, plain_page, with_lines
 
 DATA = "resource_tracker_data"
 SETTLE_SECONDS = 2.0
 # A server that finds the steps of flows by itself begins no second run of such a task. Processes below the task count.
 CLAIM = {"RIGHTSIZE_HELPER": "1"}
-KILLED = (b"OOMKilled", b"OutOfMemory", b"out of memory")  # what the logs of a remote attempt say
+# What Metaflow says of a remote attempt that was killed. The text of an error is lost where the metadata are local, as those
+# of a killed pod cannot be had, which is another error.
+KILLED = (b"OOMKilled", b"OutOfMemory", b"out of memory", b"exit code 137")
 
 
 def harmless(hook: Callable[..., Any]) -> Callable[..., Any]:
@@ -75,7 +77,7 @@ class RightsizeDecorator(StepDecorator):
         self._flow: Any = None
         self._flow_datastore: Any = None
         self._step = self._run_id = ""
-        self._launched: List[Tuple[str, int]] = []  # task and attempt
+        self._launched: Dict[Tuple[str, int], Dict[str, Any]] = {}  # the request of a task's attempt
         self._watch: Optional[Watch] = None
         self._card: Optional[Card] = None
         self._live: Optional[LiveCard] = None
@@ -162,8 +164,6 @@ class RightsizeDecorator(StepDecorator):
         task_id = str(cli_args.task.task_id)
         kills = sum(self._was_out_of_memory(task_id, attempt) for attempt in range(retry_count))
         self._finish_killed(retry_count, task_id)
-        if retry_count <= max_user_code_retries:
-            self._launched.append((task_id, retry_count))
         part = dict(self._part)
         size = plan.size_of_attempt(part, kills)
         if size is not None:
@@ -175,14 +175,21 @@ class RightsizeDecorator(StepDecorator):
             part["applied"] = sizes.as_dict(size)
             if kills:
                 part["why"] = f"{part['why']} Attempt {retry_count + 1}, after {kills} of them ran out of memory: {sizes.words(size)}."
+        if retry_count <= max_user_code_retries:
+            self._launched[task_id, retry_count] = part.get("applied") or part.get("requested") or {}
         cli_args.env.update(_environment(part))
         if ubf_context != UBF_CONTROL:
             cli_args.env.update(CLAIM)
 
-    def _runs_of(self, sources: Optional[List[Any]] = None) -> List[Dict[str, Any]]:
-        answer = sizes.ask(sources or sizes.exporters(), "/runs", job_name=plan.job_name(self._flow.name, self._step),
-                           limit=1000)
-        return json.loads(answer)["runs"] if answer else []
+    def _runs_of(self) -> List[Dict[str, Any]]:
+        """The runs that any exporter knows: the central one has those of this machine a moment later, and those of pods alone."""
+        found: Dict[str, Dict[str, Any]] = {}
+        for source in sizes.exporters():
+            answer = sizes.ask([source], "/runs", job_name=plan.job_name(self._flow.name, self._step), limit=1000)
+            for run in json.loads(answer)["runs"] if answer else []:
+                if found.get(run["run_id"], {"outcome": "running"})["outcome"] == "running":
+                    found[run["run_id"]] = run
+        return list(found.values())
 
     def _run_of(self, task_id: str, attempt: int) -> Optional[Dict[str, Any]]:
         """The run of an attempt, waiting a moment until it has ended: the exporter looks once in a second."""
@@ -200,10 +207,34 @@ class RightsizeDecorator(StepDecorator):
         try:
             store = self._flow_datastore.get_task_datastore(self._run_id, self._step, task_id, attempt=attempt,
                                                             mode="r", allow_not_done=True)
-            logs = b"".join(text for _, text in store.load_logs(LOG_SOURCES, "stderr", attempt_override=attempt))
+            # The task's own logs are not read: what it writes about memory may be that of a GPU.
+            logs = b"".join(text for stream in ("stdout", "stderr")
+                            for _, text in store.load_logs([RUNTIME_LOG_SOURCE], stream, attempt_override=attempt))
         except Exception:  # pylint: disable=broad-except
             return False
-        return any(word in logs for word in KILLED)
+        if not any(word in logs for word in KILLED):
+            return False
+        self._tell_killed(task_id, attempt, logs)
+        return True
+
+    @harmless
+    def _tell_killed(self, task_id: str, attempt: int, logs: bytes) -> None:
+        """Records the run of a pod that was killed for memory, and makes its last card."""
+        carrier = sizes.carrier(getattr(self._flow, self._step).decorators)
+        if carrier is None or carrier.name != "kubernetes":
+            return
+        kill = pods.kill_of(logs, carrier.attributes.get("namespace"))
+        if kill is None:
+            return
+        pathspec = f"{self._flow.name}/{self._run_id}/{self._step}/{task_id}"
+        labels = {"flow": self._flow.name, "step": self._step, "run": self._run_id, "task": task_id}
+        plan.tell(sizes.exporters()[0], [
+            runs.killed(plan.job_name(self._flow.name, self._step), card_uuid(pathspec, attempt), attempt + 1, labels,
+                        self._launched.get((task_id, attempt), {}), kill)])
+        limit = kill["memory_limit_bytes"]
+        card = Card(self._flow_datastore, pathspec, attempt)
+        line = "The pod was killed, as it ran out of memory" + (f" at its limit of {limit / sizes.MB:.0f} MB." if limit else ".")
+        card.save(with_lines(card.stored() or plain_page("rightsize", []), "Metaflow", [line]), final=True)
 
     def _finish_killed(self, below: int, of_task: Optional[str] = None) -> None:
         """Makes the last card of attempts that were killed: they could not do it themselves."""
@@ -211,18 +242,23 @@ class RightsizeDecorator(StepDecorator):
                 if of_task in (None, task_id) and attempt < below]
         if not over:
             return
-        self._launched = [launched for launched in self._launched if launched not in set(over)]
         known = {(labels["task"], run["attempt"] - 1): run for run in self._runs_of()
                  for labels in [run.get("labels") or {}] if labels.get("run") == self._run_id and "task" in labels}
-        for task_id, attempt in over:
+        until = time.monotonic() + runs.READ_SECONDS
+        for task_id, attempt in reversed(over):
             run = known.get((task_id, attempt))
+            if run is None and of_task is None and time.monotonic() < until:
+                self._was_out_of_memory(task_id, attempt)  # which records it
             if run is not None and run["outcome"] == "running":
                 run = self._run_of(task_id, attempt)
             if run is None or run["outcome"] == "running" or not run.get("exit_signal"):
                 continue
             pathspec = f"{self._flow.name}/{self._run_id}/{self._step}/{task_id}"
-            page = sizes.exporters()[-1].get("/report", run=run["run_id"]).decode()
-            Card(self._flow_datastore, pathspec, attempt).save(self._with_plan(page), final=True)
+            page = sizes.ask(reversed(sizes.exporters()), "/report", run=run["run_id"])
+            if page is not None:
+                Card(self._flow_datastore, pathspec, attempt).save(self._with_plan(page.decode()), final=True)
+        for launched in over:
+            del self._launched[launched]
 
     @harmless
     def runtime_finished(self, exception: Any) -> None:

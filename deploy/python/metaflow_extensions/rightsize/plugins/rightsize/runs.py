@@ -54,6 +54,17 @@ def message(job_name: str, record: Dict[str, Any], samples: List[Dict[str, Any]]
     return {**told, "columns": columns}
 
 
+def killed(job_name: str, run_id: str, attempt: int, labels: Dict[str, str], requested: Dict[str, Optional[float]],
+           kill: Dict[str, Any]) -> Dict[str, Any]:
+    """The message of a run of which no more is known than that it was killed for memory. kill: as of pods.kill_of()."""
+    told = {"memory_limit_bytes": kill["memory_limit_bytes"], "requested_memory_bytes": requested.get("memory_bytes"),
+            "requested_cpu_cores": requested.get("cpu")}
+    return {"job_name": job_name, "run_id": run_id, "attempt": attempt, "labels": json.dumps(labels), "system": "metaflow",
+            "started_at": kill["started_at"], "ended_at": kill["ended_at"], "outcome": "oom_killed", "columns": {},
+            "duration_seconds": kill["ended_at"] - kill["started_at"],
+            **{key: value for key, value in told.items() if value is not None}}
+
+
 def of_steps(flow_name: str, steps: List[str], number: int) -> List[Dict[str, Any]]:
     """The messages of the newest runs of the flow, of all users and all tasks of these steps, read for a bounded time.
 
