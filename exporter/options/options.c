@@ -655,11 +655,12 @@ static void add_variable(struct variables *v, const char *name, unsigned command
 	v->variable[v->n++].commands = commands;
 }
 
-/* Returns the variables of all options and collectors, and the variables that a job sets for
- * itself. */
+/* Returns the variables of all options and collectors, those that a job sets for itself, and those
+ * of the Python package, which also starts exporters. */
 static struct variables all_variables(void)
 {
-	static const char *const of_jobs[] = {"job_name", "run_id", "attempt", "input_bytes"};
+	static const char *const others[] = {"job_name", "run_id", "attempt", "input_bytes",
+		"request_cpu", "request_memory", "url", "exporter", "quiet", "helper", "metaflow"};
 	struct variables ret = {0};
 	struct option_view option;
 
@@ -671,8 +672,8 @@ static struct variables all_variables(void)
 		snprintf(name, sizeof name, COLLECTOR_PREFIX "%s", all_collectors[i]->name);
 		add_variable(&ret, name, COMMAND_WATCH);
 	}
-	for (size_t i = 0; i < ARRAY_LEN(of_jobs); i++)
-		add_variable(&ret, of_jobs[i], 0);
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		add_variable(&ret, others[i], 0);
 	return ret;
 }
 

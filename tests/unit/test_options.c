@@ -373,6 +373,12 @@ static void slips_in_the_environment_are_said(void **state)
 		{"RIGHTSIZE_RUN_ID", NULL},
 		{"RIGHTSIZE_ATTEMPT", NULL},
 		{"RIGHTSIZE_INPUT_BYTES", NULL},
+		/* The Python package has these. */
+		{"RIGHTSIZE_URL", NULL},
+		{"RIGHTSIZE_EXPORTER", NULL},
+		{"RIGHTSIZE_QUIET", NULL},
+		{"RIGHTSIZE_METAFLOW", NULL},
+		{"RIGHTSIZE_REQUEST_MEMORY", NULL},
 		/* Kubernetes sets these for services named rightsize and rightsize-central. */
 		{"RIGHTSIZE_SERVICE_HOST", NULL},
 		{"RIGHTSIZE_SERVICE_PORT", NULL},
