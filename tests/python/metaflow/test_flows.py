@@ -40,14 +40,16 @@ print(json.dumps(found))
 
 # In place of a cluster whose pods run out of memory: as Metaflow says it with its service, and as it does with local metadata.
 NO_CLUSTER = """
+import json
 import sys
 from datetime import datetime, timezone
 from types import SimpleNamespace as Any
 from metaflow.plugins.kubernetes import kubernetes, kubernetes_client
 
-def launch(*args, env, **kwargs):
+def launch(*args, env, memory, **kwargs):
     assert env["RIGHTSIZE_HELPER"] == "1"
     assert env["METAFLOW_FLOW_FILENAME"] == "tuned.py"
+    assert json.loads(env["RIGHTSIZE_METAFLOW"])["applied"]["memory_bytes"] == int(memory) * 1e6, (env, memory)
     # The hooks of @kubernetes send the local metadata away.
     assert sys.modules["__main__"].TunedFlow.start.decorators[0].name == "rightsize"
     if SERVICE:

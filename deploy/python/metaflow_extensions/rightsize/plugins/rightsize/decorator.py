@@ -364,6 +364,8 @@ def _claim_remote_tasks(decorators: List[Any]) -> None:
         decorators.append(EnvironmentDecorator())
     # Metaflow sets this variable only for steps without @environment. The monitor of spot machines needs it.
     added = {**CLAIM, "METAFLOW_FLOW_FILENAME": os.path.basename(sys.argv[0])}
+    if plan.VARIABLE in os.environ:  # this process starts the pod of an attempt
+        added[plan.VARIABLE] = os.environ[plan.VARIABLE]
     for deco in decorators:
         if deco.name == EnvironmentDecorator.name:
             deco.attributes["vars"] = {**added, **deco.attributes["vars"]}  # all steps share the default

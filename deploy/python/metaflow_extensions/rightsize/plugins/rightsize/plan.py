@@ -15,7 +15,7 @@ from rightsize_exporter._http import Refused
 
 from . import runs, sizes
 
-VARIABLE = "RIGHTSIZE_METAFLOW"  # the plan of a local task
+VARIABLE = "RIGHTSIZE_METAFLOW"  # the plan of an attempt that a run starts
 FILE = "metaflow_plan.json"  # beside the module, in a code package
 MESSAGES_MOST = 200  # runs of other machines that go into a code package
 
@@ -111,21 +111,19 @@ def file_of(flow: Any) -> str:
 
 
 def of_task(step_name: str) -> Dict[str, Any]:
-    """The plan of the task of this process: of the environment, else of the code package; {} = there is none.
+    """The plan of the task of this process: of the environment, else of the code package, which does not know of kills.
 
     Its own keys: `step` is the part of the step, `messages` are runs of other machines, `is_remote`.
     """
     given = os.environ.get(VARIABLE)
-    if given:
-        return {"step": json.loads(given), "messages": [], "is_remote": False}
     path = os.path.join(os.path.dirname(os.path.abspath(rightsize_exporter.__file__)), FILE)
     try:
         with open(path, encoding="utf-8") as file:
             plan = json.load(file)
     except OSError:
-        return {"step": {}, "messages": [], "is_remote": False}
-    return {"step": plan["steps"].get(step_name, {}), "messages": plan["messages"], "is_remote": True,
-            "url": plan["url"]}
+        return {"step": json.loads(given) if given else {}, "messages": [], "is_remote": False}
+    return {"step": json.loads(given) if given else plan["steps"].get(step_name, {}), "messages": plan["messages"],
+            "is_remote": True, "url": plan["url"]}
 
 
 def size_of_attempt(part: Dict[str, Any], kills: int) -> Optional[sizes.Size]:
