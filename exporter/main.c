@@ -184,6 +184,7 @@ static int start_exchange(struct run_exchange *ret, struct app *app, struct err 
 			.ca_option = "--forward.ca-file"},
 		.history_path = app->history_path,
 		.historian = app->historian,
+		.hasty = o->exit_with_job,
 	};
 	int code = f.url ? forwarder_start(&ret->to_exporter, &f, e) : 0;
 

@@ -18,6 +18,7 @@
 #include "exporter/core/worker.h"
 
 #define POLL_SECONDS    1.0 /* seconds between checks for ended runs */
+#define HASTY_SECONDS   0.2 /* the same with `hasty` */
 #define CONNECT_SECONDS 5.0
 #define POST_SECONDS    15.0
 #define ANSWER_MAX      (256u << 10)
@@ -417,7 +418,7 @@ static double attempt_round(struct forwarder *f, bool *settled)
 	if (*settled)
 		note_calm(f);
 	if (code == 0)
-		return POLL_SECONDS;
+		return f->options.hasty ? HASTY_SECONDS : POLL_SECONDS;
 	history_close(TAKE(f->history));
 	f->version = -1;
 	if (f->abort)

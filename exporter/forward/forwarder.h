@@ -63,6 +63,8 @@ struct forwarder_options {
 	struct endpoint_options endpoint;
 	const char *history_path;
 	struct historian *historian; /* the historian that marks runs as sent */
+	/* true = a job waits until its run is sent, so look for ended runs more often */
+	bool hasty;
 };
 
 /* The texts in `o` and the historian must live longer than the forwarder. */

@@ -231,7 +231,7 @@ class Watch:
         Does nothing without RIGHTSIZE_URL of another machine.
         """
         central = _server.central() if self.run_id else None
-        until = time.monotonic() + seconds
+        until, pause = time.monotonic() + seconds, 0.02
         while central and time.monotonic() < until:
             central.timeout = max(0.1, until - time.monotonic())
             try:
@@ -239,7 +239,8 @@ class Watch:
                     return
             except (Refused, OSError):
                 pass
-            time.sleep(0.2)
+            time.sleep(pause)
+            pause = min(pause * 1.5, 0.2)
 
     def samples(self, form: str = "resource_tracker") -> "TinyDataFrame":
         """The samples so far. Form resource_tracker: its 32 columns; history: all that is kept, growth per interval.
