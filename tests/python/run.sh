@@ -14,6 +14,7 @@
 #   aarch64    the program of the other wheel under qemu-user
 #   cost       attach, end, CPU and memory beside resource-tracker 0.5.0
 #   accuracy   hard jobs beside resource-tracker 0.5.0, as root, with accuracy_job of build/e2e
+#   cluster    (by name only) pods of Metaflow on the cluster of KUBECONFIG; see metaflow/cluster.py for ADDRESS and IMAGE
 #   ROOT: a scratch folder that is kept (default: build/python)
 # shellcheck disable=SC2016 # $(REPO_URI) is apt's
 set -euo pipefail
@@ -84,6 +85,11 @@ metaflow() {
 	environment metaflow metaflow==2.19.39 'moto[server]==5.2.5' boto3==1.44.8 kubernetes==31.0.0
 	PATH=$ROOT/env-metaflow/bin:$PATH RIGHTSIZE_EXPORTER=$ROOT/env-metaflow/bin/rightsize-exporter \
 		"$ROOT/env-metaflow/bin/python" -B "$here/metaflow/test_flows.py"
+}
+
+cluster() {
+	environment metaflow
+	PATH=$ROOT/env-metaflow/bin:$PATH "$ROOT/env-metaflow/bin/python" -B "$here/metaflow/cluster.py"
 }
 
 workflows() {
