@@ -118,7 +118,8 @@ def check_tuned(cluster):
     assert sum("ran out of memory at its limit" in card for card in task["cards"]) == 1
     killed = [run for run in cluster.runs("grow") if run["outcome"] == "oom_killed"]
     assert [(one["attempt"], one["memory_limit_bytes"] / 1e6) for one in killed] == [(1, first[3])], killed
-    run = cluster.flow("--with", "rightsize:tune=True", METAFLOW_KUBERNETES_MEMORY="350")
+    run = cluster.flow("--with", "rightsize:tune=True", "--with", "retry:times=2,minutes_between_retries=0",
+                       METAFLOW_KUBERNETES_MEMORY="350")
     pods = cluster.pods(run)
     print(*pods, sep="\n")
     assert all(pod[2] > 400 for pod in pods if pod[0] == "fit")

@@ -81,10 +81,10 @@ class Card:
     def stored(self) -> Optional[str]:
         """The page that was saved last, by whichever process; None = there is none."""
         try:
-            path = self._datastore.extract_card_paths(card_type=TYPE, card_hash=self.uuid)[0]
-        except CardNotPresentException:
-            return None
-        page: Optional[str] = self._datastore.get_card_html(path)
+            paths = self._datastore.extract_card_paths(card_type=TYPE, card_hash=self.uuid)
+        except CardNotPresentException:  # no attempt of the task has one
+            paths = []
+        page: Optional[str] = self._datastore.get_card_html(paths[0]) if paths else None
         return page
 
     def info(self) -> Dict[str, Any]:
