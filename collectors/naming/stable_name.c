@@ -20,9 +20,16 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
+/* Returns true if the two characters are equal, or differ only in case: names in Kubernetes have no
+ * capital letters. */
+static bool same_letter(char a, char b)
+{
+	return a == b || (a >= 'A' && a <= 'Z' && b == a - 'A' + 'a');
+}
+
 /* Matches `pattern` with the end of `name`. In the pattern, 'd' means a digit, 'x' a hexadecimal
- * digit, and '?' an optional character of "-_.:T". Any other character must be equal in the name.
- * Returns the number of bytes that match, or 0. */
+ * digit, and '?' an optional character of "-_.:Tt". A capital letter also matches the small one.
+ * Any other character must be equal in the name. Returns the number of bytes that match, or 0. */
 static size_t tail_of(struct slice name, const char *pattern)
 {
 	size_t n = 0;
@@ -32,10 +39,12 @@ static size_t tail_of(struct slice name, const char *pattern)
 		bool hex = is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 
 		if (pattern[i] == '?') {
-			n += c && strchr("-_.:T", c) != NULL;
+			n += c && strchr("-_.:Tt", c) != NULL;
 			continue;
 		}
-		if (!(pattern[i] == 'd' ? is_digit(c) : pattern[i] == 'x' ? hex : c == pattern[i]))
+		if (!(pattern[i] == 'd'       ? is_digit(c) :
+			    pattern[i] == 'x' ? hex :
+						same_letter(pattern[i], c)))
 			return 0;
 		n++;
 	}
@@ -51,20 +60,54 @@ static unsigned digits(const char *at, size_t n)
 	return v;
 }
 
+/* Copies the first `n` digits of `text`. Returns false if it has fewer. */
+static bool first_digits(struct slice text, char *ret, size_t n)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < text.len && found < n; i++)
+		if (is_digit(text.data[i]))
+			ret[found++] = text.data[i];
+	return found == n;
+}
+
+static bool is_year(unsigned year)
+{
+	return year >= 1990 && year <= 2199;
+}
+
+static bool is_day(unsigned month, unsigned day)
+{
+	return month >= 1 && month <= 12 && day >= 1 && day <= 31;
+}
+
 /* Returns true if the first eight digits of `text` are a plausible date (year, month, day). */
 static bool is_date(struct slice text)
 {
 	char d[8];
-	size_t n = 0;
 
-	for (size_t i = 0; i < text.len && n < sizeof d; i++)
-		if (is_digit(text.data[i]))
-			d[n++] = text.data[i];
-	if (n < sizeof d)
+	return first_digits(text, d, sizeof d) && is_year(digits(d, 4)) &&
+	       is_day(digits(d + 4, 2), digits(d + 6, 2));
+}
+
+/* Returns true if the first eight digits of `text` are a day, a month and a year. The month may
+ * come before the day. */
+static bool is_date_by_day(struct slice text)
+{
+	char d[8];
+
+	if (!first_digits(text, d, sizeof d) || !is_year(digits(d + 4, 4)))
 		return false;
-	unsigned year = digits(d, 4), month = digits(d + 4, 2), day = digits(d + 6, 2);
+	return is_day(digits(d + 2, 2), digits(d, 2)) || is_day(digits(d, 2), digits(d + 2, 2));
+}
 
-	return year >= 1990 && year <= 2199 && month >= 1 && month <= 12 && day >= 1 && day <= 31;
+/* Returns true if the first six digits of `text` are a year and a week. */
+static bool is_week(struct slice text)
+{
+	char d[6];
+
+	return first_digits(text, d, sizeof d) && is_year(digits(d, 4)) && digits(d + 4, 2) >= 1 &&
+	       digits(d + 4, 2) <= 53;
 }
 
 static bool is_unix_time(struct slice text)
@@ -89,7 +132,15 @@ static const struct {
 	{"dddd?dd?dd?dd?dd?ddZ", is_date},
 	{"dddd?dd?dd?dd?dd?dd", is_date},
 	{"dddd?dd?dd?dd?dd", is_date},
+	/* Without the "T", two digits after a date could be those of a shard. */
+	{"dddd?dd?ddTddZ", is_date},
+	{"dddd?dd?ddTdd", is_date},
 	{"dddd?dd?dd", is_date},
+	{"dd.dd.dddd", is_date_by_day},
+	{"dd-dd-dddd", is_date_by_day},
+	{"dd_dd_dddd", is_date_by_day},
+	{"dddd?Wdd?d", is_week},
+	{"dddd?Wdd", is_week},
 	{"ddddddddddddddddddd", is_unix_time},
 	{"dddddddddddddddd", is_unix_time},
 	{"ddddddddddddd", is_unix_time},
@@ -307,8 +358,8 @@ static bool is_short_time(struct slice text)
 {
 	unsigned month = digits(text.data + 3, 2), day = digits(text.data + 5, 2);
 
-	return month >= 1 && month <= 12 && day >= 1 && day <= 31 &&
-	       digits(text.data + 8, 2) < 24 && digits(text.data + 10, 2) < 60;
+	return is_day(month, day) && digits(text.data + 8, 2) < 24 &&
+	       digits(text.data + 10, 2) < 60;
 }
 
 struct slice stable_name_without_training(struct slice name)

@@ -10,9 +10,9 @@
  * before it adds the suffix (k8s.io/apiserver, pkg/storage/names/generate.go). */
 #define GENERATED_AFTER 58
 
-/* Removes dates, times (2026-11-21, 20261121T084512, Unix seconds) and UUIDs from the end of a
- * name. Also removes the separators before them ("-", "_" and others). A name that consists only of
- * these parts stays unchanged. */
+/* Removes dates, times (2026-11-21, 20261121T084512, 21.11.2026, 2026-W47, Unix seconds) and UUIDs
+ * from the end of a name. Also removes the separators before them ("-", "_" and others). A name that
+ * consists only of these parts stays unchanged. */
 struct slice stable_name(struct slice name);
 
 /* Returns true if the name consists only of dates, times and UUIDs. */

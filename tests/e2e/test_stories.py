@@ -679,14 +679,20 @@ class SeveralJobsUnderOneName(Stories):
 
     def test_names_with_a_date_are_one_job(self):
         server = self.server()
-        jobs = [self.job(f"etl-2026-11-{day}", server) for day in (22, 23, 24)]
+        families = {"etl": [f"etl-2026-11-{day}" for day in (22, 23, 24)],
+                    "load": ["load-20261122T03", "load-20261122T04"],
+                    "week": ["week-2026-W47", "week-2026-W48"],
+                    "day": ["day.22.11.2026", "day.23.11.2026"]}
+        jobs = {name: self.job(name, server) for names in families.values() for name in names}
         other = self.job("report", server)
-        for job in (*jobs, other):
+        for job in (*jobs.values(), other):
             succeed(job, noisy(1, GIB, 0.02), 2)
-        for job in jobs:
-            a = job.answer()
-            self.assertIn("dated_names", a.codes)
-            self.assertRegex(a.warning("dated_names"), r"\betl\b")
+        for family, names in families.items():
+            for name in names:
+                a = jobs[name].answer()
+                with self.subTest(name=name):
+                    self.assertIn("dated_names", a.codes)
+                    self.assertRegex(a.warning("dated_names"), rf'"{family}[-.]\*"')
         self.assertNotIn("dated_names", other.answer().codes)
 
 
