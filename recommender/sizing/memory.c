@@ -492,18 +492,20 @@ static double allocation_of_attempt(const struct sizing_rule *rule, void *state,
 
 /* Returns the demand for attempt number options->attempt, in bytes. `first` is the rule's
  * allocation for attempt 1, and `least` is its lower bound. If the newest runs met their limit, the
- * demand is at least f->after_oom for attempts 1 and 2. Each later attempt doubles this bound. */
+ * demand is at least f->after_oom, which makes up for the attempts that these runs were. Each
+ * attempt that is missing from the history doubles this bound. */
 static double demand_of(const struct sizing_rule *rule, const struct replayed *f, double first,
 	double least, const struct sizing_options *options)
 {
-	size_t attempt = options->attempt > 1 ? options->attempt : 1;
-	double after_oom = rule_doubled(f->after_oom, attempt - 1);
+	size_t attempt = options->attempt > f->failed_attempts ?
+				 options->attempt - f->failed_attempts :
+				 1;
 
 	first = fmax(first, least);
 	if (attempt > 1 && first > 0)
 		first = f->learnt ? allocation_of_attempt(rule, f->state, first, attempt) :
 				    rule_doubled(first, attempt);
-	return fmin(fmax(first, after_oom), ALLOCATION_MAX);
+	return fmin(fmax(first, rule_doubled(f->after_oom, attempt)), ALLOCATION_MAX);
 }
 
 static void tell_attempts(struct sizing *s, const struct sizing_rule *rule, void *state,

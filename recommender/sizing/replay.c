@@ -1,4 +1,5 @@
 /* Replays runs of the history to a rule, oldest first. */
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -76,6 +77,15 @@ static double after_streak(const struct replayed *f, const struct sizing_rule *r
 						    2 * s->killed_at);
 	}
 	return request;
+}
+
+/* Returns the number of failed attempts of a streak (struct replayed). Some of them may be missing
+ * from the history, but the last run may tell its attempt. */
+static size_t failed_attempts(const struct streak *s)
+{
+	double last = s->kills && s->last->attempt < UINT_MAX ? s->last->attempt : 0;
+
+	return (size_t)fmax(last, s->kills ? s->kills : s->failed);
 }
 
 /* Returns an array of n + 1 elements, which the caller frees. Element k is the largest peak among
@@ -167,6 +177,7 @@ void replay_runs(struct replayed *ret, const struct sizing_rule *rule,
 	}
 	if (streak.last) {
 		f.after_oom = after_streak(&f, rule, &streak);
+		f.failed_attempts = failed_attempts(&streak);
 		f.killed_at = streak.killed_at;
 		f.failed_at = streak.failed ? streak.raised_from : 0;
 	}

@@ -151,6 +151,9 @@ struct replayed {
 	struct replay_record record; /* results, with REPLAY_SCORED only */
 	/* Request after the newest runs met their memory limit; 0 = they did not. */
 	double after_oom;
+	/* Number of failed attempts that after_oom already makes up for. A failure without a kill
+	 * raises after_oom once, so such failures count as one. */
+	size_t failed_attempts;
 	double killed_at; /* largest limit at which one of the newest runs was killed; 0 = none */
 	/* Smallest limit at which one of the newest runs failed without a kill; 0 = none did. An
 	 * older failure also counts if no later run needed as much as its limit. */

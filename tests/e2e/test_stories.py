@@ -432,6 +432,31 @@ class Kills(Stories):
         run, = [run for run in self.runs_of(job) if run["outcome"] == "succeeded"][:1]
         self.assert_between(need, run["memory_limit_bytes"], 5 * need)
 
+    def test_a_kill_and_the_attempt_after_it_count_once(self):
+        """The kills are in the history, and the next attempt is asked for by its number. An attempt that is missing from
+        the history counts, too."""
+        for recorded in (True, False):
+            for number in ({}, {"attempt": None}):
+                job, limits = self.job(), []
+                succeed(job, noisy(13, GIB, 0.05), 20)
+                for attempt in range(1, 5):
+                    limits.append(job.answer(attempt=attempt).mib)
+                    if recorded:
+                        job.killed(limits[-1] * MIB, **{name: attempt for name in number})
+                with self.subTest(recorded=recorded, number=number, limits=limits):
+                    for before, after in zip(limits, limits[1:]):
+                        self.assert_between(1.2 * before, after, 2.05 * before)
+        job = self.job()
+        succeed(job, noisy(13, GIB, 0.05), 20)
+        job.killed(2 * GIB, attempt=2)
+        self.assert_between(1.2 * 2048, job.answer(attempt=3).mib, 2.05 * 2048, "only the second attempt was recorded")
+
+    def test_a_failure_at_the_limit_and_the_attempt_after_it_count_once(self):
+        job = self.job()
+        job.run(2 * GIB, 2 * GIB, outcome="failed", exit_code=1)
+        self.assertEqual(job.answer(attempt=2).mib, job.answer().mib)
+        self.assert_between(1.2 * job.answer().mib, job.answer(attempt=3).mib, 2.05 * job.answer().mib)
+
     def runs_of(self, job):
         return job.server.get(f"/runs?job_name={job.name}&limit=5").json["runs"]
 
