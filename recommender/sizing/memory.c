@@ -190,10 +190,6 @@ static void explain_the_dead(struct sizing *s, struct arena *arena)
 {
 	char had[WORDING_MAX];
 
-	/* The estimator does not know the runs that died at a limit, so its forecasts do not apply
-	 * to this request. */
-	s->memory_too_small = s->memory_expected_waste = NAN;
-	s->memory_low = s->memory_high = NAN;
 	sizing_explain(s, arena, TOPIC_MEMORY,
 		"Runs with up to %s met a limit of memory or time, or failed below that limit.",
 		wording_bytes(had, s->endings.died_at));
@@ -528,18 +524,17 @@ static void explain_rule(struct sizing *s, const struct sizing_method *m,
 		wording_bytes(high, peaks->max));
 }
 
-/* Explains the demand and the limit. Call it after both are final. */
+/* Explains what decided the demand. Call it after the demand is final. `least`: the smallest
+ * request that is allowed after runs died, bytes. */
 static void explain_demand(struct sizing *s, const struct sizing_method *m, const struct runs *used,
-	const struct sizing_options *options, struct replayed *f, struct arena *arena)
+	const struct sizing_options *options, double least, struct replayed *f, struct arena *arena)
 {
 	struct run_summary peaks = run_needs_summary(used, run_needs_memory);
-	bool by_streak = f->after_oom > 0 &&
-			 s->demand.memory_bytes <= fmax(f->after_oom, s->endings.died_at + MIB);
 
-	if (by_streak)
+	if (f->after_oom > 0 && s->demand.memory_bytes <= f->after_oom)
 		explain_streak(s, f, arena);
-	else if (!f->learnt)
-		return; /* explain_the_dead has explained it */
+	else if (s->demand.memory_bytes <= least)
+		explain_the_dead(s, arena);
 	else if (options->attempt > 1)
 		explain_attempt(s, options->attempt, arena);
 	else if (!m->rule)
@@ -574,13 +569,17 @@ void sizing_memory(struct sizing *s, const struct sizing_method *m, const struct
 	}
 	s->resources.memory = sizing_round_up(s->demand.memory_bytes);
 	sizing_judge_memory(s, &f, !m->rule, runs, used, options);
-	if (s->demand.memory_bytes <= least)
-		explain_the_dead(s, arena);
+	if (s->demand.memory_bytes <= least) {
+		/* The estimator has not learnt the runs that died, so its forecasts do not apply to
+		 * this request. */
+		s->memory_too_small = s->memory_expected_waste = NAN;
+		s->memory_low = s->memory_high = NAN;
+	}
 	limit = limit_of(s, m, &f, used, !m->rule && !isnan(input) && all_announced(used));
 	if (options->attempt <= 1)
 		tell_attempts(s, rule, f.state, s->demand.memory_bytes);
 	if (m->rule || !hold_follower(s, runs, &f, options->attempt, arena))
-		explain_demand(s, m, used, options, &f, arena);
+		explain_demand(s, m, used, options, least, &f, arena);
 	explain_kills(s, &f, arena);
 	sizing_explain_source(s, used, arena);
 	explain_reach(s, used, input, arena);

@@ -373,8 +373,24 @@ class Kills(Stories):
         succeed(job, noisy(3, 600 * MIB, 0.02), 20, limit=GIB)
         job.killed(GIB)
         for succeeded in range(4):
-            self.assert_between(1025, job.answer().mib, 4096, f"{succeeded} runs after the kill")
+            a = job.answer()
+            self.assert_between(1025, a.mib, 4096, f"{succeeded} runs after the kill")
+            if a.mib == 1025:
+                self.assertIn("The request of 1.00 GiB is not smaller", a.explained, "the kill decided the request")
+                self.assertNotIn("costs least", a.explained)
             job.run(600 * MIB, 2 * GIB)
+        self.assertEqual(a.mib, 1025)
+
+    def test_the_larger_of_two_kills_decides_and_says_so(self):
+        job = self.job()
+        succeed(job, noisy(3, 600 * MIB, 0.02), 20, limit=GIB)
+        job.killed(4 * GIB)
+        succeed(job, noisy(3, 600 * MIB, 0.02), 4, limit=8 * GIB)
+        job.killed(GIB)
+        a = job.answer()
+        self.assertEqual(a.mib, 4097)
+        self.assertTrue(any(e.startswith("memory: Runs with up to 4.00 GiB") for e in a["explain"]), a.explained)
+        self.assertNotIn("until a run succeeds", a.explained)
 
     def test_a_child_that_is_killed_fails_its_parent(self):
         """The job has an answer although it never succeeded."""
