@@ -78,14 +78,20 @@ function decimalNote(advice, format, text) {
 	return found ? `${mebibytes(needed(advice).memory)} = ${found[1]} decimal MB, as Metaflow counts.` : "";
 }
 
+/* Why the numbers differ from those of the request, where they do. */
+function noteOf(advice, paste, format, text) {
+	const note = paste.note && format === paste.format ? `For ${format}: ${paste.note}.` : "";
+	return [note, decimalNote(advice, format, text)].filter(Boolean).join(" ");
+}
+
 /* signal is null in a report: it has the one line that was asked for. */
 function pasteBox(job, advice, signal) {
 	const paste = advice.paste || {}, code = h("code", {tabindex: "0", "aria-label": "The request as text"}, (paste.text || "").trim());
-	const note = h("p", {class: "note"}, decimalNote(advice, paste.format || "", paste.text || ""));
+	const note = h("p", {class: "note"}, noteOf(advice, paste, paste.format || "", paste.text || ""));
 	const formats = signal ? formatWords() : [];
 	if (formats.length === 0)
 		return paste.text ? [h("div", {class: "paste"}, code, copyButton(() => code.textContent, code)),
-			h("p", {class: "note"}, `For ${paste.format}. ${note.textContent}`)] : null;
+			h("p", {class: "note"}, paste.note ? note.textContent : `For ${paste.format}. ${note.textContent}`)] : null;
 	const format = h("select", {id: "format"}, formats.map(f => h("option", {value: f}, f)));
 	async function write() {
 		stored("format", format.value);
@@ -95,7 +101,7 @@ function pasteBox(job, advice, signal) {
 			if (e.name !== "AbortError")
 				code.textContent = e.message;
 		}
-		note.textContent = decimalNote(advice, format.value, code.textContent);
+		note.textContent = noteOf(advice, paste, format.value, code.textContent);
 	}
 	const before = stored("format");
 	format.value = formats.includes(before) ? before : formats.includes(paste.format) ? paste.format : formats[0];

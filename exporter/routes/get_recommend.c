@@ -170,7 +170,7 @@ static int answer_json(struct app *app, const struct arguments *a, const struct 
 		.generated_at = wall_seconds(now_read().wall),
 		.sizing = &s->sizing,
 		.runs = &s->runs,
-		.paste_format = format->name,
+		.paste_format = format,
 		.paste = fits ? buf_text(&paste) : NULL,
 		.servers = &servers,
 		.details = argument_flag(a, "details"),

@@ -151,6 +151,11 @@ static void add_paste(struct buf *out, const json_t *advice)
 	html_add(out, text);
 	buf_adds(out, "</code></div><p class=\"note\">For ");
 	html_add(out, member_text(paste, "format"));
+	if (*member_text(paste, "note")) {
+		buf_adds(out, " (");
+		html_add(out, member_text(paste, "note"));
+		buf_addc(out, ')');
+	}
 	buf_adds(out, ".</p>");
 }
 

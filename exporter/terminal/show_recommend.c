@@ -280,6 +280,7 @@ static void add_paste(struct buf *out, const json_t *answer, const struct screen
 {
 	const json_t *paste = json_object_get(answer, "paste");
 	const char *format = member_text(paste, "format"), *text = member_text(paste, "text");
+	const char *note = member_text(paste, "note");
 	size_t all = lines_of(text), shown = all > most ? most : all;
 
 	if (!*text)
@@ -287,7 +288,7 @@ static void add_paste(struct buf *out, const json_t *answer, const struct screen
 	if (shown < all)
 		buf_addf(out, "\nFor %s, all %zu lines: --format=%s\n", format, all, format);
 	else
-		buf_addf(out, "\nFor %s:\n", format);
+		buf_addf(out, *note ? "\nFor %s (%s):\n" : "\nFor %s:\n", format, note);
 	for (const char *at = text; *at && shown; shown--) {
 		size_t n = strcspn(at, "\n");
 		struct buf line AUTO(buf_done) = BUF_MAX(65536);

@@ -129,6 +129,8 @@ static void add_paste(struct buf *b, const struct runs *runs, const char *format
 		buf_addf(b, "  No line for %s: %s.\n", format->name, e.text);
 		return;
 	}
+	if (format->note)
+		buf_addf(b, "  For %s (%s):\n", format->name, format->note);
 	for (const char *at = buf_text(&text); *at;) {
 		size_t n = strcspn(at, "\n");
 

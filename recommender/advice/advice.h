@@ -37,6 +37,9 @@ struct advice_layout;
 struct advice_sizes;
 struct advice_format {
 	const char *name, *content_type, *help;
+	/* Reason why the numbers differ from those of the request, as in "For docker (NOTE)". NULL
+	 * = they do not. */
+	const char *note;
 	unsigned reads;                     /* bits of enum advice_reads */
 	const char *container;              /* the default container */
 	const struct advice_sizes *sizes;   /* sizes that the target sells; NULL = any size */

@@ -60,6 +60,10 @@
 		{"spark." of ".resource.gpu.vendor nvidia.com\n", IF_GPU_NVIDIA}, \
 		{"spark." of ".resource.gpu.vendor amd.com\n", IF_GPU_AMD})
 
+/* A format without a request has the limits of the answer. They are smaller than the request in
+ * whole CPUs if the job uses a part of a CPU. */
+#define LIMITS_ONLY "hard limits, which do not slow the job down"
+
 const struct advice_format advice_formats[] = {
 	{
 		.name = "json",
@@ -375,6 +379,7 @@ const struct advice_format advice_formats[] = {
 			"not slow the job down. It is at most the CPUs of the machine that ran the "
 			"job, because a host with fewer CPUs refuses it. Strategy baseline does not "
 			"know it",
+		.note = LIMITS_ONLY,
 		/* Docker has only hard limits. --cpus is therefore the CPU limit: with the CPU
 		 * request as a limit, bursts would be slow. --memory-swap limits memory plus swap.
 		 * Here it equals --memory, which forbids swap: swap would hide that memory ran
@@ -391,6 +396,7 @@ const struct advice_format advice_formats[] = {
 		.content_type = TEXT,
 		.help = "A [Service] section: hard limits, M is 2^20 bytes. No CPUQuota with "
 			"strategy baseline",
+		.note = LIMITS_ONLY,
 		.layout = LAYOUT(NULL, {"[Service]\n", "", "",
 				PIECES({"CPUQuota=", CPU_PERCENT_LIMIT, "%\n"}, {"MemoryMax=", MEMORY_MIB_LIMIT, "M\n"})}),
 	},

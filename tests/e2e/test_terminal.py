@@ -85,6 +85,9 @@ class Terminal(support.Case):
         announced = self.on_terminal("recommend", "--job-name=etl/load", "--input-bytes=64Mi", NO_COLOR="1")
         self.assertRegex(announced.splitlines()[0], r"^Request .* MiB for an input of 64\.0 MiB\.$")
         self.assertIn(answer["paste"]["text"].strip(), text)
+        # --cpus may be 1.75, or 0.5, beside a request of 1 CPU: both are true at first reading
+        self.assertRegex(answer["paste"]["note"], "hard limits")
+        self.assertIn(f"For docker ({answer['paste']['note']}):\n", text)
         chance = answer["memory"]["too_small_probability"]
         self.assertIn(f"about 1 run in {round(1 / chance)} may need more", text)
         self.assertEqual(answer["requested"], {"cpu_cores": 2, "memory_bytes": 256 << 20})

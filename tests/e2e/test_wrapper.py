@@ -589,6 +589,8 @@ class Record(Case):
                 result = self.run_job(["true"], job_name=name, env={**self.environment, **environment})
                 lines = self.query("recommend", f"--job-name={name}")["paste"]
                 self.assertEqual(lines["format"], system)
+                self.assertEqual("note" in lines, f"  For {system} (hard limits" in result.stderr.decode())
+                self.assertEqual("note" in lines, system == "docker")
                 several |= lines["text"].count("\n") > 1
                 self.assertIn("".join(f"  {line}\n" for line in lines["text"].splitlines()), result.stderr.decode())
         self.assertTrue(several)
