@@ -381,17 +381,6 @@ class Kills(Stories):
             job.run(600 * MIB, 2 * GIB)
         self.assertEqual(a.mib, 1025)
 
-    def test_the_larger_of_two_kills_decides_and_says_so(self):
-        job = self.job()
-        succeed(job, noisy(3, 600 * MIB, 0.02), 20, limit=GIB)
-        job.killed(4 * GIB)
-        succeed(job, noisy(3, 600 * MIB, 0.02), 4, limit=8 * GIB)
-        job.killed(GIB)
-        a = job.answer()
-        self.assertEqual(a.mib, 4097)
-        self.assertTrue(any(e.startswith("memory: Runs with up to 4.00 GiB") for e in a["explain"]), a.explained)
-        self.assertNotIn("until a run succeeds", a.explained)
-
     def test_a_child_that_is_killed_fails_its_parent(self):
         """The job has an answer although it never succeeded."""
         job = self.job()
