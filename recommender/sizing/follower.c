@@ -30,6 +30,21 @@
  * - The largest share is at most 1.1 times the smallest. */
 #define SHARE_VARIES      0.2
 #define SHARE_VARIES_MOST 1.10
+/* The share may also drift or spread by itself. Then the job is a follower if its peaks move with
+ * its limit beyond what time explains: on a line of log(peak) over log(limit), both without their
+ * trend in time, the slope is above SLOPE_LEAST by SLOPE_ERRORS standard errors. The slope of a job
+ * that follows its limit is 1. The slope of any other job is 0, also if it grows or walks at
+ * random, because its limit follows its earlier peaks.
+ *
+ * Two kinds of limits show nothing of this: those of later attempts, which only larger runs get,
+ * and those that go up and down from run to run, because they may be chosen by the size of the
+ * task. The steps of such limits add up to more than STEPS_MOST times their range. */
+#define SLOPE_LEAST  0.5
+#define SLOPE_ERRORS 2
+#define SLOPE_RUNS   7
+#define STEPS_MOST   4
+/* Least standard deviation of log(peak) that is assumed: few runs often lie on a line by chance. */
+#define PEAK_VARIES 0.01
 /* A run is slow if it takes more than this many times the shortest duration. */
 #define MUCH_SLOWER 1.5
 /* The request of a follower is at least the newest limit divided by this number. Reason: if the
@@ -158,6 +173,56 @@ static bool follows(const struct shares_seen *s)
 	return limits >= log(s->limits == 2 ? RUN_LIMITS_DIFFER : LIMITS_DIFFER_MORE);
 }
 
+/* Returns the sum of squares of y around its line over x. */
+static double squares_around(const struct stats_line *l)
+{
+	double squares = l->yy - l->y * l->y / l->n, explained = stats_line_explains(l);
+
+	return isnan(explained) ? squares : squares * (1 - explained);
+}
+
+/* Returns true if the peaks of the runs from index `first` to before index `end` move with the limit
+ * beyond what time explains. */
+static bool moves_with_limit(const struct usable_runs *u, size_t first, size_t end)
+{
+	struct stats_line limits = {0}, peaks = {0}, rest = {0};
+	double low = INFINITY, high = -INFINITY, steps = 0, last = NAN;
+
+	for (size_t i = first; i < end; i++)
+		if (!(u->run[i]->attempt > 1)) {
+			stats_line_add(&limits, (double)i, log(u->run[i]->memory_limit_bytes));
+			stats_line_add(&peaks, (double)i, log(evidence_of(u->run[i]).peak));
+		}
+	if (!(limits.n >= SLOPE_RUNS))
+		return false;
+	for (size_t i = first; i < end; i++) {
+		double limit = log(u->run[i]->memory_limit_bytes), time = (double)i;
+
+		if (u->run[i]->attempt > 1)
+			continue;
+		low = fmin(low, limit);
+		high = fmax(high, limit);
+		steps += isnan(last) ? 0 : fabs(limit - last);
+		last = limit;
+		stats_line_add(&rest, limit - stats_line_slope(&limits) * time,
+			log(evidence_of(u->run[i]).peak) - stats_line_slope(&peaks) * time);
+	}
+
+	double slope = stats_line_slope(&rest), moved = rest.xx - rest.x * rest.x / rest.n;
+	double varies = fmax(squares_around(&rest) / (rest.n - 3), PEAK_VARIES * PEAK_VARIES);
+
+	return high - low >= log(RUN_LIMITS_DIFFER) && steps <= STEPS_MOST * (high - low) &&
+	       slope - SLOPE_ERRORS * sqrt(varies / moved) > SLOPE_LEAST;
+}
+
+/* Returns true if the runs from index `first` to before index `end` show a follower. */
+static bool shown_by(const struct usable_runs *u, size_t first, size_t end)
+{
+	struct shares_seen s = look_at(u, first, end);
+
+	return follows(&s) || moves_with_limit(u, first, end);
+}
+
 /* Label of runs with an option such as MaxRAMPercentage (collectors/naming/heap_options.h). */
 #define SHARE_LABEL "heap_share_option"
 
@@ -221,12 +286,13 @@ static bool limits_follow_inputs(const struct usable_runs *u, const struct share
  * runs before it or the runs after it must show the constant share by themselves. */
 static bool follows_still(const struct usable_runs *u, const struct met_limits *met)
 {
-	struct shares_seen since = look_at(u, 0, met->since), before = look_at(u, met->since, u->n);
+	struct shares_seen since = look_at(u, 0, met->since);
 
 	if (!met->recent || !met->since)
 		return !met->recent;
-	return follows(&before) ||
-	       (follows(&since) && since.limit_high >= LIMITS_DIFFER_MUCH * since.limit_low);
+	return shown_by(u, met->since, u->n) ||
+	       (shown_by(u, 0, met->since) &&
+		       since.limit_high >= LIMITS_DIFFER_MUCH * since.limit_low);
 }
 
 struct limit_follower follower_of(const struct runs *runs)
@@ -240,9 +306,9 @@ struct limit_follower follower_of(const struct runs *runs)
 
 	if (!u.n)
 		return f;
-	if (share_option(runs, f.option) ?
-			met.recent && !met.since :
-			!follows(&s) || limits_follow_inputs(&u, &s) || !follows_still(&u, &met))
+	if (share_option(runs, f.option) ? met.recent && !met.since :
+					   !shown_by(&u, 0, u.n) || limits_follow_inputs(&u, &s) ||
+						   !follows_still(&u, &met))
 		return f;
 	find_enough(&u, &s, met.too_small, &f);
 	if (isinf(f.enough))

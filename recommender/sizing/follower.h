@@ -3,8 +3,11 @@
  * followed by a larger peak.
  *
  * Such a job is called a follower: it follows its limit. A run that was killed or failed at its
- * limit may mean that the job needs more than a constant share. The job then counts as a follower
- * only if the runs before that run, or the runs after it, show the constant share by themselves.
+ * limit may mean that the job needs more than a share. The job then counts as a follower only if
+ * the runs before that run, or the runs after it, show the share by themselves.
+ *
+ * The share need not be constant: it may drift with time, or spread. Peaks that move with the limit
+ * then show a follower (follower.c).
  *
  * If the announced inputs may explain the limits of the runs, the peaks may follow the inputs, and
  * the job is no follower. This exception does not apply to a job with a command-line option that

@@ -278,6 +278,45 @@ class HeapsThatFollowTheirLimit(Stories):
                     self.assertRegex(said, rf"\b{round(100 * share)}(\.\d+)? %", "it says what was seen")
                     self.assertTrue(tells(said, last.mib * MIB, 0.01), f"and what to set, {last.mib} MiB: {said}")
 
+    def test_a_heap_whose_share_drifts_by_itself_is_not_chased(self):
+        """Without a look at how the peaks move with the limit, such a heap looks like a job that grows or shrinks."""
+        r = random.Random(1)
+        walk = [0.7]
+        for _ in range(30):
+            walk.append(min(0.92, max(0.5, walk[-1] + r.uniform(-0.03, 0.03))))
+        spread = [0.75 + r.uniform(-0.08, 0.08) for _ in range(30)]
+        shares = {"up": lambda i: min(0.93, 0.6 + 0.01 * i), "down": lambda i: max(0.6, 0.9 - 0.01 * i),
+                  "slow": lambda i: 0.7 + 0.004 * i, "walk": lambda i: walk[i]}
+        for name, share in shares.items():
+            for by in ("request", "limit"):
+                steps = self.job().follow(lambda i, limit, share=share: share(i) * limit, runs=30, first=GIB, by=by)
+                self.assert_held_from(14, steps, f"{name} {by}")
+        # A step or a spread of the share is seen later. It must not be chased far until then.
+        for share in (lambda i: 0.6 if i < 10 else 0.8, lambda i: spread[i]):
+            for step in self.job().follow(lambda i, limit, share=share: share(i) * limit, runs=30, first=GIB, by="limit"):
+                self.assert_between(0.75 * 1024, step.asked, 1.45 * 1024)
+
+    def assert_held_from(self, run, steps, what):
+        asked = [step.asked for step in steps]
+        with self.subTest(what, asked=asked):
+            self.assert_never_killed(steps)
+            for step in steps[run:]:
+                self.assert_between(0.6 * 1024, step.asked, 1.1 * 1024)
+                self.assertIn("memory_follows_limit", step.advice.codes)
+            self.assertLessEqual(max(asked[run:]), 1.1 * min(asked[run:]), "it is held")
+
+    def test_memory_that_walks_at_random_is_no_heap(self):
+        """Its limit follows its peaks, and its next peak is near the last one."""
+        told = 0
+        for seed in range(6):
+            r, peaks = random.Random(seed), [GIB]
+            for _ in range(30):
+                peaks.append(peaks[-1] * r.lognormvariate(0, 0.06))
+            for by in ("request", "limit"):
+                steps = self.job().follow(lambda i, limit, peaks=peaks: peaks[i], runs=30, by=by)
+                told += sum("memory_follows_limit" in step.advice.codes for step in steps[1:])
+        self.assertLessEqual(told, 3, "of 348 answers")
+
     def test_a_heap_that_gets_two_limits_in_turn_has_one_answer(self):
         for pattern in ((2, 4), (2, 2, 4), (8, 1)):
             job, asked = self.job(), []
