@@ -21,6 +21,7 @@ struct judge_options {
 	const char *rules;   /* part of the names of the rules to judge; NULL = all rules */
 	bool csv;
 	bool alone; /* jobs do not learn from their neighbours */
+	bool turns; /* within a round, each group of jobs knows the runs of the groups before it */
 	bool late;  /* jobs join a history in which their neighbours have had all their runs */
 };
 
@@ -105,7 +106,7 @@ void *judged_start(const struct judged_rule *rule, const struct neighbours *n);
  * from the jobs of all other groups. */
 struct neighbourhood;
 /* Borrows `s`. Returns NULL where recommender/ cannot learn from neighbours. */
-struct neighbourhood *neighbourhood_new(const struct source *s, bool late);
+struct neighbourhood *neighbourhood_new(const struct source *s, const struct judge_options *o);
 void neighbourhood_free(struct neighbourhood *h);
 /* Learns from the runs before this round. Only some of the later rounds do, because each of them costs
  * much and changes little. The knowledge of each such round is kept. */

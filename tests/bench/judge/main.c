@@ -21,7 +21,7 @@ static const struct subject {
 	{"rounding", judge_rounding},
 };
 #define SUBJECT      256 /* flags of subjects are SUBJECT + index */
-#define COMMON_FLAGS 7
+#define COMMON_FLAGS 8
 
 static int usage(void)
 {
@@ -29,12 +29,14 @@ static int usage(void)
 	      "[--extrapolate] [--rounding]\n"
 	      "                   [--input=announced|proxy|none] [--cap=RUNS] [--sources=NAME,...] "
 	      "[--rules=PART]\n"
-	      "                   [--alone | --late] [--csv] TRACE.csv...\n"
+	      "                   [--alone | --late | --turns] [--csv] TRACE.csv...\n"
 	      "  without one of the first seven: waste, failures, chances, ranges, levels of risk\n"
 	      "  proxy: the announced input size, else the bytes read, which nobody knows before a "
 	      "run\n"
 	      "  alone: jobs do not learn from their neighbours; late: neighbours have had all their "
-	      "runs before\n",
+	      "runs before;\n"
+	      "  turns: jobs ask one eighth after the other, and each eighth knows the runs of those "
+	      "before it\n",
 		stderr);
 	return 2;
 }
@@ -80,6 +82,8 @@ static bool parse_option(int flag, const char *value, struct judge_options *o, u
 		return o->alone = true;
 	case 'l':
 		return o->late = true;
+	case 't':
+		return o->turns = true;
 	default:
 		*subject |= 1u << (flag - SUBJECT);
 		return flag >= SUBJECT;
@@ -96,6 +100,7 @@ static bool parse_options(int argc, char **argv, struct judge_options *o, unsign
 		{"csv", no_argument, NULL, 'v'},
 		{"alone", no_argument, NULL, 'a'},
 		{"late", no_argument, NULL, 'l'},
+		{"turns", no_argument, NULL, 't'},
 	};
 	size_t n = COMMON_FLAGS;
 

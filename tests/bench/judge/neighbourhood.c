@@ -20,18 +20,19 @@ struct known {
 
 struct neighbourhood {
 	const struct source *source;
-	bool late;
+	bool late, turns;
 	const struct known *now; /* NULL = nothing is known yet */
 	size_t n, room;
 	struct known **known;
 };
 
-struct neighbourhood *neighbourhood_new(const struct source *s, bool late)
+struct neighbourhood *neighbourhood_new(const struct source *s, const struct judge_options *o)
 {
 	struct neighbourhood *h = xcalloc(1, sizeof *h);
 
 	h->source = s;
-	h->late = late;
+	h->late = o->late;
+	h->turns = o->turns;
 	return h;
 }
 
@@ -78,7 +79,7 @@ static void add_job(struct neighbours *n, const struct job *job, size_t round)
 	neighbours_add_job(n, run, end - start);
 }
 
-static struct known *get_to_know(const struct source *s, size_t round)
+static struct known *get_to_know(const struct source *s, size_t round, bool turns)
 {
 	struct known *ret = xcalloc(1, sizeof *ret);
 	const struct job *job[NEIGHBOUR_JOBS_MAX];
@@ -89,7 +90,8 @@ static struct known *get_to_know(const struct source *s, size_t round)
 
 		ret->of[group] = neighbours_new();
 		for (size_t k = 0; k < n; k++)
-			add_job(ret->of[group], job[k], round);
+			add_job(ret->of[group], job[k],
+				round + (turns && (size_t)(job[k] - s->job) % GROUPS < group));
 		neighbours_finish(ret->of[group]);
 	}
 	return ret;
@@ -123,7 +125,7 @@ void neighbourhood_renew(struct neighbourhood *h, size_t round)
 		i--;
 	if (!i) {
 		GROW(h->known, h->n, h->room);
-		h->known[h->n++] = get_to_know(h->source, look);
+		h->known[h->n++] = get_to_know(h->source, look, h->turns);
 		i = h->n;
 	}
 	h->now = h->known[i - 1];
@@ -141,10 +143,10 @@ void neighbourhood_tell(void *state, const struct neighbours *n)
 
 #else
 
-struct neighbourhood *neighbourhood_new(const struct source *s, bool late)
+struct neighbourhood *neighbourhood_new(const struct source *s, const struct judge_options *o)
 {
 	(void)s;
-	(void)late;
+	(void)o;
 	return NULL;
 }
 

@@ -70,7 +70,7 @@ void sources_of(const struct trace *t, const struct judge_options *o, struct sou
 	for (size_t i = 0; i < ret->n; i++)
 		shuffle_jobs(&ret->source[i]);
 	for (size_t i = 0; i < ret->n && !o->alone; i++)
-		ret->source[i].neighbourhood = neighbourhood_new(&ret->source[i], o->late);
+		ret->source[i].neighbourhood = neighbourhood_new(&ret->source[i], o);
 }
 
 struct source source_copy(const struct source *s)
