@@ -515,7 +515,9 @@ static double second_attempt(double largest, double allocation)
 
 /* The second attempt is at least this many times the first, so that a run needs few retries. It is
  * at most the larger of two amounts: twice the first attempt, and RETRY_OVER_LARGEST times the
- * largest peak. Each further attempt doubles the allocation. */
+ * largest peak. Each further attempt doubles the allocation. If the peaks fell (move_old), the third
+ * attempt also reaches the level before the fall: a job that returns to it would fail many times
+ * otherwise. */
 #define RETRY_LEAST 1.5
 
 /* Returns the allocation of the second attempt, after an attempt with `first` failed. The peak is
@@ -544,7 +546,14 @@ static double retry_from_pool(struct sizer *s, double first)
 
 static double sizer_retry(void *state, double allocation, unsigned failures)
 {
-	return failures == 1 ? retry_from_pool(state, allocation) : 2 * allocation;
+	const struct sizer *s = state;
+	double before_fall = rule_peaks_largest(&s->measured, PEAKS_SEEN_MAX);
+
+	if (failures == 1)
+		return retry_from_pool(state, allocation);
+	if (!(before_fall > rule_peaks_largest(&s->peaks_seen, PEAKS_SEEN_MAX)))
+		return 2 * allocation;
+	return fmax(2 * allocation, RETRY_OVER_LARGEST * before_fall);
 }
 
 /* Returns the cost of a run with this peak and this first allocation. `largest`: the largest peak

@@ -493,9 +493,8 @@ static double allocation_of_attempt(const struct sizing_rule *rule, void *state,
 static double demand_of(const struct sizing_rule *rule, const struct replayed *f, double first,
 	double least, const struct sizing_options *options)
 {
-	size_t attempt = options->attempt > f->failed_attempts ?
-				 options->attempt - f->failed_attempts :
-				 1;
+	size_t attempt =
+		options->attempt > f->failed_attempts ? options->attempt - f->failed_attempts : 1;
 
 	first = fmax(first, least);
 	if (attempt > 1 && first > 0)
