@@ -19,9 +19,9 @@
  * fit on it. */
 #define GPU_BUSY_LEAST 0.5
 
-/* Warn of mapped files if they take at least this share of the peak, and at least this many bytes.
- * The share alone is not enough: the program and the libraries of a process, a few tens of MiB, are
- * a large share of a small job. */
+/* Warn of mapped files, and of swapped memory, if they take at least this share of the peak, and at
+ * least this many bytes. The share alone is not enough: the program and the libraries of a process,
+ * a few tens of MiB, are a large share of a small job. */
 #define FILES_SHARE 0.25
 #define FILES_BYTES (64 * MIB)
 
@@ -341,6 +341,31 @@ static void warn_of_files(struct sizing *s, const struct runs *used, struct aren
 		wording_bytes(words[0], most_files), wording_bytes(words[1], most));
 }
 
+/* The peaks of the memory and of the swapped memory may have occurred at different times, so their
+ * sum may be more than the job needs. The request does not contain it for this reason. */
+static void warn_of_swap(struct sizing *s, const struct recent *recent, struct arena *arena)
+{
+	char words[2][WORDING_MAX];
+	double most = 0, need = 0;
+	size_t runs = 0;
+
+	for (size_t i = 0; i < recent->n; i++) {
+		double swapped = run_peak(recent->run[i], "memory_swap_bytes");
+		double peak = run_needs_memory(recent->run[i]);
+
+		if (!(swapped >= FILES_BYTES && swapped >= FILES_SHARE * peak))
+			continue;
+		runs++;
+		most = fmax(most, swapped);
+		need = fmax(need, peak + swapped);
+	}
+	if (runs)
+		warnings_add(&s->warnings, arena, WARNING_MEMORY_SWAPPED, runs,
+			"Up to %s of the job's memory was swapped out, and the peak does not count it. "
+			"Without swap, the job may need up to %s.",
+			wording_bytes(words[0], most), wording_bytes(words[1], need));
+}
+
 void run_warnings_add(struct sizing *s, const struct runs *used,
 	const struct sizing_options *options, struct arena *arena)
 {
@@ -356,4 +381,5 @@ void run_warnings_add(struct sizing *s, const struct runs *used,
 	warn_of_tasks(s, &recent, arena);
 	warn_of_gpus(s, &recent, arena);
 	warn_of_files(s, used, arena);
+	warn_of_swap(s, &recent, arena);
 }

@@ -35,6 +35,8 @@ const struct warning_row warning_rows[WARNING_CODES] = {
 		"under the limit that is requested"},
 	[WARNING_RECLAIMABLE_MEMORY] = {"reclaimable_memory", SEVERITY_INFO, false,
 		"A large part of the peak is file memory that the kernel can take back"},
+	[WARNING_MEMORY_SWAPPED] = {"memory_swapped", SEVERITY_WARNING, true,
+		"Much memory of the job was swapped out, and the peak does not count it"},
 	[WARNING_FAILED_RUNS_USED_MORE] = {"failed_runs_used_more", SEVERITY_WARNING, true,
 		"Failed runs used clearly more memory or time than successful ones"},
 	[WARNING_CUT_BY_TIME_LIMIT] = {"cut_by_time_limit", SEVERITY_WARNING, false,
