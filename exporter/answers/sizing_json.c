@@ -313,10 +313,10 @@ static json_t *paste_json(const struct recommendation *r)
 {
 	json_t *o = json_object();
 
-	json_put(o, "format", json_text(r->paste_format->name));
+	json_put(o, "format", json_text(r->paste_format));
 	json_put(o, "text", json_text(r->paste));
-	if (r->paste_format->note)
-		json_put(o, "note", json_text(r->paste_format->note));
+	if (r->paste_note)
+		json_put(o, "note", json_text(r->paste_note));
 	return o;
 }
 

@@ -6,7 +6,6 @@
 
 #include "exporter/answers/server_answer.h"
 #include "exporter/core/json.h"
-#include "recommender/advice/advice.h"
 #include "recommender/sizing/sizing.h"
 
 /* Adds the keys of a sizing to the object `o`. Unknown numbers are null. `details`: also the keys
@@ -33,11 +32,11 @@ struct recommendation {
 	double generated_at;
 	const struct sizing *sizing;
 	const struct runs *runs; /* runs of the job, newest first */
-	/* The request as a text for the batch or workflow system that runs the job: the format, and
-	 * the text to paste. `paste` NULL = this system sells no size that is large
+	/* The request as a text for the batch or workflow system that runs the job: the name of the
+	 * format, and the text to paste. `paste` NULL = this system sells no size that is large
 	 * enough. */
-	const struct advice_format *paste_format;
-	const char *paste;
+	const char *paste_format, *paste;
+	const char *paste_note; /* see struct advice_format, `note` */
 	const struct server_answer *servers;
 	bool details; /* also the keys that few clients read */
 };

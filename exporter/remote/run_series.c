@@ -56,6 +56,7 @@ const struct run_series run_series[] = {
 	COLUMN("memory_peak_process_bytes", MAX, "memory_peak_process_bytes", "Peak memory of its largest process"),
 	COLUMN("memory_pressure_seconds", SUM, "memory_pressure_seconds", "Time in which some thread waited for memory"),
 	COLUMN("memory_shmem_bytes", MAX, "memory_shmem_bytes", "Most shared memory"),
+	COLUMN("memory_swap_bytes", MAX, "memory_swap_bytes", "Most swapped memory"),
 	COLUMN("memory_tmpfs_bytes", MAX, "memory_tmpfs_bytes", "Most memory of file systems in memory"),
 	COLUMN("memory_wait_seconds", SUM, "memory_wait_seconds", "Time in which its threads waited for memory"),
 	COLUMN("network_received_bytes", SUM, "network_received_bytes", "Bytes received"),

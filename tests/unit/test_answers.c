@@ -218,7 +218,7 @@ static void recommendations_are_as_recorded(void **state)
 		.generated_at = 1795251000,
 		.sizing = &sizing,
 		.runs = &runs,
-		.paste_format = &(const struct advice_format){.name = "slurm"},
+		.paste_format = "slurm",
 		.paste = "#SBATCH --mem=256M\n",
 		.servers = &servers};
 
@@ -238,7 +238,7 @@ static void resources_that_are_unknown_are_null(void **state)
 		.strategy = "baseline",
 		.sizing = &sizing,
 		.runs = &runs,
-		.paste_format = &(const struct advice_format){.name = "fargate"},
+		.paste_format = "fargate",
 		.servers = &servers};
 	json_t *o = recommend_json(&r), *resources = json_object_get(o, "resources");
 
