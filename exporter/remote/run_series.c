@@ -14,6 +14,7 @@
 const struct run_series run_series[] = {
 	FIELD(duration_seconds, RUN_SERIES_OF_ALL, "Duration"),
 	FIELD(started_at, "start_time_seconds", "When it started, since the Unix epoch"),
+	FIELD(ended_at, "end_time_seconds", "When it ended, since the Unix epoch"),
 	COUNT(samples, "samples", "Samples of it"),
 	FIELD(exit_code, "exit_code", "Exit code"),
 	FIELD(exit_signal, "exit_signal", "Number of the signal that ended it"),
@@ -132,6 +133,11 @@ static double time_of_15_digits(double seconds)
 	return isnan(seconds) ? seconds : wall_seconds(w);
 }
 
+double run_check_term(double number)
+{
+	return log1p(fabs(number));
+}
+
 static double number_of(const struct run *r, const struct run_series *s)
 {
 	const struct distribution *d = s->column ? run_column(r, s->column) : NULL;
@@ -141,8 +147,12 @@ static double number_of(const struct run *r, const struct run_series *s)
 		return d ? statistic_get(d, s->statistic) : (double)NAN;
 	if (s->is_count)
 		return (double)*(const uint64_t *)member;
-	return s->offset == offsetof(struct run, started_at) ? time_of_15_digits(r->started_at) :
-							       *(const double *)member;
+	double v = *(const double *)member;
+
+	return s->offset == offsetof(struct run, started_at) ||
+			       s->offset == offsetof(struct run, ended_at) ?
+		       time_of_15_digits(v) :
+		       v;
 }
 
 void run_values_of(const struct run *r, struct run_values *ret)

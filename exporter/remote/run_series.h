@@ -36,9 +36,17 @@ extern const size_t run_series_n;
 /* Each run has a sample in this series, so it is used to count runs. */
 #define RUN_SERIES_OF_ALL "duration_seconds"
 
-/* A series whose value is the count of the run's numbers that were sent to the store. A reader that
- * finds fewer numbers reads the run again later. */
+/* A series whose value is the count of the run's numbers that were sent to the store, with that of
+ * RUN_SERIES_CHECK. A reader that finds fewer numbers reads the run again later. */
 #define RUN_SERIES_NUMBERS "numbers"
+
+/* The value of this series is the sum of run_check_term of the run's other numbers. A store may mix
+ * the numbers of two runs that were written at one time, and a reader recognises that by the sum,
+ * which then differs by more than RUN_CHECK_SLACK times its value. A store may round a number to 15
+ * digits, which makes a smaller difference. */
+#define RUN_SERIES_CHECK "check"
+#define RUN_CHECK_SLACK  1e-10
+double run_check_term(double number);
 
 /* The texts of a run are labels of the series rightsize_run_info, whose value is 1. */
 #define RUN_SERIES_INFO "info"

@@ -60,8 +60,9 @@ static int64_t end_of(const struct run *r)
 
 int64_t sample_times_of(struct sample_times *t, const struct run *r, bool *shifted)
 {
-	int64_t ms = end_of(r), second = ms - ms % MS_PER_SECOND;
 	uint64_t run = hash_text(r->run_id), series = series_of(r);
+	int64_t end = end_of(r), second = end - end % MS_PER_SECOND;
+	int64_t choice = end > second ? end : second + (int64_t)(run % MS_PER_SECOND), ms = choice;
 
 	if (!t->taken)
 		t->taken = xcalloc(SAMPLE_TIMES_MAX, sizeof *t->taken);
@@ -72,7 +73,7 @@ int64_t sample_times_of(struct sample_times *t, const struct run *r, bool *shift
 		own = take(t, series, ms, run, &is_new);
 	}
 	if (shifted)
-		*shifted = is_new && ms != end_of(r);
+		*shifted = is_new && ms != choice;
 	return ms;
 }
 

@@ -3,9 +3,10 @@
  * point in time. The samples of two such runs must therefore have different times.
  *
  * The time of a run is its end in milliseconds. If another run already has this time, a hash of the
- * run's id chooses another millisecond of the same second. The newest SAMPLE_TIMES_MAX times are
- * kept, in memory only. If a run is sent again, and its time is among them, it gets the same
- * time. */
+ * run's id chooses another millisecond of the same second. The hash also chooses if the run ended at
+ * a whole second: such an end was probably rounded, and runs of other writers, whose times are not
+ * known here, may have the same end. The newest SAMPLE_TIMES_MAX times are kept, in memory only. If a
+ * run is sent again, and its time is among them, it gets the same time. */
 #ifndef EXPORTER_REMOTE_SAMPLE_TIMES_H
 #define EXPORTER_REMOTE_SAMPLE_TIMES_H
 
@@ -25,7 +26,8 @@ struct sample_times {
 };
 
 /* Returns the time for the samples of a run, in milliseconds since 1970. Sets `*shifted` to true
- * when this time is not the run's end and was chosen in this call. `shifted` may be NULL. */
+ * when the time was chosen in this call, and another run has the time of the first choice. `shifted`
+ * may be NULL. */
 int64_t sample_times_of(struct sample_times *t, const struct run *r, bool *shifted);
 /* Call it when the store refused the time of a run, because it has a sample of another program at
  * this time. The next sample_times_of returns another time for the run. */

@@ -246,9 +246,10 @@ struct read_sample {
 };
 #define POINT_TEXTS   RUN_SERIES_MAX       /* the series rightsize_run_info */
 #define POINT_NUMBERS (RUN_SERIES_MAX + 1) /* the series rightsize_run_numbers */
+#define POINT_CHECK   (RUN_SERIES_MAX + 2) /* the series rightsize_run_check */
 /* for a series that only a later version of this program knows: this value plus a hash of its
  * name */
-#define POINT_OTHER (RUN_SERIES_MAX + 2)
+#define POINT_OTHER (RUN_SERIES_MAX + 3)
 
 static int by_run(const void *a, const void *b)
 {
@@ -284,6 +285,7 @@ static bool find_series(const char *name, size_t *ret)
 			return true;
 	*ret = strcmp(name, RUN_SERIES_INFO) == 0    ? POINT_TEXTS :
 	       strcmp(name, RUN_SERIES_NUMBERS) == 0 ? POINT_NUMBERS :
+	       strcmp(name, RUN_SERIES_CHECK) == 0   ? POINT_CHECK :
 						       POINT_OTHER + (uint32_t)hash_text(name);
 	return true;
 }
@@ -375,13 +377,24 @@ struct assembled {
 	/* how many numbers of the run the sender sent (RUN_SERIES_NUMBERS); NaN = unknown */
 	double numbers;
 	double found;
+	/* RUN_SERIES_CHECK; NaN = unknown, as an earlier version wrote the run */
+	double check;
+	double sum; /* what `check` is for the numbers that were found */
 	bool collided;
 };
+
+/* Returns true when the numbers are not those of one run. */
+static bool is_mixed(const struct assembled *a)
+{
+	return a->collided || a->found > a->numbers ||
+	       (a->found >= a->numbers &&
+		       fabs(a->sum - a->check) > RUN_CHECK_SLACK * fabs(a->check));
+}
 
 static void assemble(const struct read_sample *p, size_t n, struct arena *arena,
 	struct assembled *ret)
 {
-	*ret = (struct assembled){.numbers = NAN};
+	*ret = (struct assembled){.numbers = NAN, .check = NAN};
 	for (size_t i = 0; i < RUN_SERIES_MAX; i++)
 		ret->values.number[i] = NAN;
 	for (size_t i = 0; i < n; i++) {
@@ -395,9 +408,13 @@ static void assemble(const struct read_sample *p, size_t n, struct arena *arena,
 			for (size_t k = 0; k < run_texts_n; k++)
 				ret->values.text[k] =
 					kept_text(p[i].labels, run_texts[k].label, arena);
+		} else if (p[i].series == POINT_CHECK) {
+			ret->check = p[i].value;
+			ret->found++;
 		} else {
 			if (p[i].series < run_series_n)
 				ret->values.number[p[i].series] = p[i].value;
+			ret->sum += run_check_term(p[i].value);
 			ret->found++;
 		}
 	}
@@ -412,7 +429,7 @@ static void add_run(struct store_runs *ret, const struct read_sample *p, size_t 
 	struct assembled a;
 
 	assemble(p, n, arena, &a);
-	if (a.collided) {
+	if (is_mixed(&a)) {
 		ret->collided++;
 		return;
 	}
@@ -421,7 +438,9 @@ static void add_run(struct store_runs *ret, const struct read_sample *p, size_t 
 		.outcome = p->outcome,
 		.labels = labels_of(p->container, arena)};
 	run_values_set(&a.values, r, arena);
-	r->ended_at = (double)p->at_ms / 1000;
+	/* The time of the samples is within a second of the end. */
+	if (!(fabs(r->ended_at - (double)p->at_ms / 1000) < 1))
+		r->ended_at = (double)p->at_ms / 1000;
 	if (!(r->started_at > 0) || !run_times_agree(r))
 		r->started_at = fmax(0, r->ended_at - r->duration_seconds);
 	if (a.found < a.numbers || isnan(a.numbers) || isnan(r->duration_seconds))

@@ -36,7 +36,7 @@ struct store_runs {
 	struct runs runs; /* sorted by job, container, outcome and end */
 	/* Numbers of runs that were left out. `incomplete`: not all numbers of the run have arrived
 	 * in the store yet. `collided`: two runs of the same series have the same time, so that
-	 * their numbers cannot be told apart. `refused`: a number is impossible. */
+	 * their numbers cannot be told apart (RUN_SERIES_CHECK). `refused`: a number is impossible. */
 	size_t incomplete, collided, refused;
 };
 /* Reads the runs of the `n` jobs `job` that ended in the window. All these jobs must have the same

@@ -13,8 +13,8 @@
 /* Only one thread of the program may use this protocol. */
 extern const struct forward_protocol to_store;
 
-/* Returns how many runs were sent with a time other than their end, because another run of the job
- * already had their end as its time. Any thread. */
+/* Returns how many runs were sent with another time, because another run of the job already had the
+ * time of their first choice (exporter/remote/sample_times.h). Any thread. */
 uint64_t to_store_shifted(void);
 
 /* The meaning of the store's answer to a request with one run. Any thread. */

@@ -105,7 +105,7 @@ void write_request_add(struct buf *out, const struct run *r, int64_t at_ms)
 	struct job_parts job = job_key_parts(r->job_name);
 	struct label label[LABELS_MAX] = {{"__name__", {"", 0}}};
 	struct run_values v;
-	double numbers = 0;
+	double numbers = 1, check = 0; /* the check counts as a number */
 	size_t n = 1;
 
 	run_values_of(r, &v);
@@ -118,8 +118,10 @@ void write_request_add(struct buf *out, const struct run *r, int64_t at_ms)
 		if (!isfinite(v.number[i]))
 			continue;
 		add_series(out, label, n, run_series[i].name, v.number[i], at_ms);
+		check += run_check_term(v.number[i]);
 		numbers++;
 	}
+	add_series(out, label, n, RUN_SERIES_CHECK, check, at_ms);
 	add_series(out, label, n, RUN_SERIES_NUMBERS, numbers, at_ms);
 	for (size_t i = 0; i < run_texts_n; i++)
 		if (v.text[i])

@@ -109,6 +109,12 @@ static void containers_have_runs_of_their_own(void **state)
 	assert_string_equal(got.runs.run[0].run_id, "5000-d88f9d339552d2c7");
 }
 
+/* A run with a duration and an exit code. `n` is how many numbers were sent. */
+#define ENDED_AS(code, check, n)                                                                   \
+	SERIES("duration_seconds", "failed", "", "[5,\"1\"]")                                      \
+	"," SERIES("exit_code", "failed", "", "[5,\"" code "\"]") "," SERIES("check", "failed",    \
+		"", "[5,\"" check "\"]") "," SERIES("numbers", "failed", "", "[5,\"" n "\"]")
+
 static void parts_of_runs_are_left_out(void **state)
 {
 	static const struct {
@@ -129,6 +135,14 @@ static void parts_of_runs_are_left_out(void **state)
 		{MATRIX(SERIES("duration_seconds", "failed", "",
 			 "[5,\"1\"],[5,\"2\"]") "," SERIES("numbers", "failed", "", "[5,\"1\"]")),
 			0, 0, 1},
+		/* A store chose the duration of one run and the exit code of another: log1p(1) +
+		 * log1p(3) is not log1p(1) + log1p(7). A number more than was sent is one of
+		 * another run. A last digit that the store lost is no other run. */
+		{MATRIX(ENDED_AS("3", "2.7725887222397811", "3")), 0, 0, 1},
+		{MATRIX(ENDED_AS("7", "2.7725887222397811", "3")), 1, 0, 0},
+		{MATRIX(ENDED_AS("7", "2.772588722239", "3")), 1, 0, 0},
+		{MATRIX(ENDED_AS("7", "2.7725887222397811", "2")), 0, 0, 1},
+		{MATRIX(ENDED_AS("3", "2.7725887222397811", "4")), 0, 1, 0},
 		/* No machine has so many cores, and no run ends before it begins. */
 		{MATRIX(SERIES("duration_seconds", "failed", "",
 			 "[5,\"1\"]") "," SERIES("cpu_cores_max", "failed", "",
@@ -159,6 +173,22 @@ static void parts_of_runs_are_left_out(void **state)
 			fail_msg("row %zu: %zu %zu %zu %zu", i, got.runs.n, got.incomplete,
 				got.collided, got.refused);
 	}
+}
+
+/* The samples of a run may be up to a second away from its end. A wrong end is ignored. */
+static void a_run_ends_at_its_end(void **state)
+{
+	AUTO(arena_done) struct arena arena = {0};
+	static const char text[] = MATRIX(SERIES("duration_seconds", "succeeded", "",
+		"[1700000000.437,\"10\"],[1700000100.5,\"10\"]") "," SERIES("end_time_seconds",
+		"succeeded", "",
+		"[1700000000.437,\"1700000000.00005\"],[1700000100.5,\"1700000000\"]") "," SERIES("numbers",
+		"succeeded", "", "[1700000000.437,\"2\"],[1700000100.5,\"2\"]"));
+	struct store_runs got = read_answer(text, &arena);
+
+	assert_int_equal(got.runs.n, 2);
+	assert_double_equal(got.runs.run[0].ended_at, 1700000000.00005, 1e-6);
+	assert_double_equal(got.runs.run[1].ended_at, 1700000100.5, 0);
 }
 
 /* The clock of a machine was set during the run. The end is more likely right than the start. */
@@ -199,6 +229,7 @@ int main(void)
 		cmocka_unit_test(runs_are_put_together),
 		cmocka_unit_test(containers_have_runs_of_their_own),
 		cmocka_unit_test(parts_of_runs_are_left_out),
+		cmocka_unit_test(a_run_ends_at_its_end),
 		cmocka_unit_test(the_start_fits_the_end_and_the_duration),
 		cmocka_unit_test(another_answer_is_none),
 	};

@@ -212,14 +212,15 @@ static bool is_needed(size_t series)
 }
 
 /* Each series takes memory of the store, so it must have a use. Returns true for a series that no
- * recommendation of a size needs, but another answer: the comparison with the request, the cost of
+ * recommendation of a size needs, but another answer: the exact end, the comparison with the request, the cost of
  * traffic, the tables of runs, input sizes that were not announced, or waits on kernels without
  * delay accounting. */
 static bool is_for_others(const char *name)
 {
-	static const char *const names[] = {"requested_cpu_cores", "requested_memory_bytes",
-		"attempt", "machine_cpus", "machine_memory_bytes", "io_pressure_seconds",
-		"network_received_bytes", "network_sent_bytes", "read_chars"};
+	static const char *const names[] = {"end_time_seconds", "requested_cpu_cores",
+		"requested_memory_bytes", "attempt", "machine_cpus", "machine_memory_bytes",
+		"io_pressure_seconds", "network_received_bytes", "network_sent_bytes",
+		"read_chars"};
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (strcmp(names[i], name) == 0)
@@ -406,6 +407,24 @@ static void two_runs_of_one_job_have_two_times(void **state)
 	assert_int_not_equal(sample_times_of(&t, &a, NULL), 1000500);
 }
 
+/* Two writers do not know the times of each other. */
+static void rounded_ends_of_two_writers_differ(void **state)
+{
+	AUTO(sample_times_done) struct sample_times t = {0};
+	AUTO(sample_times_done) struct sample_times other = {0};
+	struct run a = {.run_id = "a", .job_name = "j", .ended_at = 1000}, b = a;
+	bool shifted = true;
+
+	b.run_id = "b";
+	int64_t at = sample_times_of(&t, &a, &shifted);
+
+	assert_false(shifted);
+	assert_in_range(at, 1000000, 1000999);
+	assert_int_not_equal(sample_times_of(&other, &b, NULL), at);
+	/* A run that both have gets one time. */
+	assert_int_equal(sample_times_of(&other, &a, NULL), at);
+}
+
 static void all_runs_of_a_second_have_their_times(void **state)
 {
 	AUTO(sample_times_done) struct sample_times t = {0};
@@ -517,6 +536,7 @@ int main(void)
 		cmocka_unit_test(a_request_has_the_bytes_of_the_message),
 		cmocka_unit_test(a_container_is_a_label_if_it_has_a_name),
 		cmocka_unit_test(two_runs_of_one_job_have_two_times),
+		cmocka_unit_test(rounded_ends_of_two_writers_differ),
 		cmocka_unit_test(all_runs_of_a_second_have_their_times),
 		cmocka_unit_test(what_a_store_answers),
 		cmocka_unit_test(a_run_that_the_store_drops_is_refused_and_not_delivered),
