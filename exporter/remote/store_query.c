@@ -369,6 +369,17 @@ static bool same_number(double a, double b)
 	return !(a < b) && !(a > b);
 }
 
+static bool same_texts(const json_t *a, const json_t *b)
+{
+	for (size_t i = 0; i < run_texts_n; i++) {
+		const char *x = text_of(a, run_texts[i].label), *y = text_of(b, run_texts[i].label);
+
+		if (!x != !y || (x && strcmp(x, y) != 0))
+			return false;
+	}
+	return true;
+}
+
 /* The values of a run, collected from its samples. `found`: number of values that the store
  * returned. `collided`: true = one member has two different values, so the samples are of two
  * runs. */
@@ -401,7 +412,8 @@ static void assemble(const struct read_sample *p, size_t n, struct arena *arena,
 		bool again = i && p[i].series == p[i - 1].series;
 
 		if (again) {
-			ret->collided |= !same_number(p[i].value, p[i - 1].value);
+			ret->collided |= !same_number(p[i].value, p[i - 1].value) ||
+					 !same_texts(p[i].labels, p[i - 1].labels);
 		} else if (p[i].series == POINT_NUMBERS) {
 			ret->numbers = p[i].value;
 		} else if (p[i].series == POINT_TEXTS) {

@@ -43,10 +43,11 @@ def columns(made, duration, cores, peak):
 
 def run(made, job, number, end):
     duration = job["duration"] * made.lognormvariate(0, 0.2)
-    peak = min(job["peak"] * made.lognormvariate(0, 0.15), 30 << 30)
+    container = made.randrange(len(job["labels"]))
+    peak = min(job["peak"] / (1 + 9 * container) * made.lognormvariate(0, 0.15), 30 << 30)
     outcome = made.choices(["succeeded", "failed", "oom_killed", "interrupted"], [20, 2, 1, 1])[0]
-    ret = dict(SAMPLE, run_id=f"{job['name']}-{number}-{made.randrange(10**9)}", job_name=job["name"], namespace=job["namespace"], labels=job["labels"], host=None, zone=None,
-               system_run=None, outcome=outcome, exit_code={"succeeded": 0, "failed": 1}.get(outcome),
+    ret = dict(SAMPLE, run_id=f"{job['name']}-{number}-{made.randrange(10**9)}", job_name=job["name"], namespace=job["namespace"], labels=job["labels"][container],
+               host=None, zone=None, system_run=None, outcome=outcome, exit_code={"succeeded": 0, "failed": 1}.get(outcome),
                exit_signal=9 if outcome == "oom_killed" else None, duration_seconds=duration, started_at=end - duration, ended_at=end,
                requested_cpu_cores=job["cores"] * 2, requested_memory_bytes=job["limit"], memory_limit_bytes=job["limit"],
                machine_cpus=64, machine_memory_bytes=256 << 30, input_bytes=made.choice([None, int(peak * 3)]), attempt=made.choice([1, 1, 2]),
@@ -64,7 +65,8 @@ def jobs(seed, n_jobs, n_runs, now, days):
     made_jobs = [{"name": f"job-{i // 2:05d}", "namespace": "team.a" if i % 2 else None, "duration": made.uniform(5, 600), "cores": made.uniform(0.2, 16), "type": made.choice(
         ["m5.xlarge", "c5.2xlarge"]), "peak": made.uniform(20, 8000) * MI} for i in range(n_jobs)]
     for job in made_jobs:
-        job["labels"] = made.choice([None, '{"app": "x", "container": "main"}', '{"container": "worker-2"}'])
+        job["labels"] = made.choice([[None], ['{"app": "x", "container": "main"}'], ['{"container": "worker-2"}'],
+                                     ['{"app": "x", "container": "main"}', '{"app": "x", "container": "sidecar"}']])
         job["limit"] = int(job["peak"] * made.uniform(1.1, 4)) // MI * MI
     # Ends have milliseconds, as a store keeps no more.
     ends = sorted(round(now - made.uniform(1, days * 86400), 3) for _ in range(n_jobs * n_runs))

@@ -223,6 +223,35 @@ def write_and_read(store, folder, runs):
     return writer, reader
 
 
+def two_writers(store, folder):
+    """Two exporters write runs of one job that ended at one time. Neither knows the other's."""
+    name, now = store.name, int(time.time()) - 3600
+    made = [dict(run, job_name="twins", namespace=None, labels=None, outcome="succeeded", exit_code=0, exit_signal=None)
+            for run in random_runs.jobs(3, 1, 80, now, 1)]
+    ends = [now - 10 * (i // 2) + (0 if i < 40 else 0.437) for i in range(80)]  # half of them are rounded
+    runs = [dict(run, run_id=f"twin-{i}", ended_at=end, started_at=end - run["duration_seconds"]) for i, (run, end) in enumerate(zip(made, ends))]
+    writers = [Exporter(f"--history.path={folder}/twin-{i}.db", f"--remote-write.url={store.write_url}", "--web.allow-changes") for i in range(2)]
+    before = store.count()
+    for i, writer in enumerate(writers):
+        post(writer, runs[i::2])
+        written(writer, 40)
+    wait(lambda: store.count() >= before + 60, "the runs of two writers to be seen", 60)
+    time.sleep(3)
+    reader = Exporter(f"--history.url={store.url}")
+    wait(lambda: reader.status("/-/ready")[0] == 200, "the reader to be ready")
+    told = lambda run: (round(run["duration_seconds"], 3), run.get("memory_peak_bytes"), round(run.get("cpu_seconds") or 0))
+    sent = {told(dict(run, **{key: run["columns"].get(key, {}).get(statistic) for key, statistic in
+                              (("memory_peak_bytes", "max"), ("cpu_seconds", "sum"))})): run["ended_at"] for run in runs}
+    read = [told(run) for run in json.loads(reader.get("/runs?job_name=twins&limit=100"))["runs"]]
+    rounded = sum(sent.get(one, 0.5) % 1 == 0 for one in read)
+    collided = reader.metric('rightsize_history_read_runs_total{result="collided"}')
+    check(rounded == 40, f"{name}: {rounded} of 40 runs of two writers with rounded ends are read")
+    check(not [one for one in read if one not in sent], f"{name}: of 40 runs with one end each, {len(read) - rounded} are read, and {collided:.0f} pairs "
+          "counted; none is mixed of two")
+    for one in (*writers, reader):
+        check(one.stop() == 0, f"{name}: an exporter of these ends")
+
+
 def send_twice(store, folder, writer, n):
     """A writer that has forgotten what it sent."""
     check(writer.stop() == 0, f"{store.name}: the writer ends")
@@ -330,6 +359,7 @@ def main():
         writer = send_twice(store, folder, writer, len(runs))
         disturb(store, writer, reader, more[:32], len(runs))
         check(writer.stop() == 0 and reader.stop() == 0, f"{store.name}: the exporters end")
+        two_writers(store, folder)
         if type(store) is not VictoriaMetrics:
             refuse(type(store), folder, made)
 

@@ -143,6 +143,15 @@ static void parts_of_runs_are_left_out(void **state)
 		{MATRIX(ENDED_AS("7", "2.772588722239", "3")), 1, 0, 0},
 		{MATRIX(ENDED_AS("7", "2.7725887222397811", "2")), 0, 0, 1},
 		{MATRIX(ENDED_AS("3", "2.7725887222397811", "4")), 0, 1, 0},
+		/* The numbers of one run with the texts of two, and with those of two replicas. */
+		{MATRIX(ENDED_AS("7", "2.7725887222397811", "3") "," SERIES("info", "failed",
+			 ",\"system\":\"a\"", "[5,\"1\"]") "," SERIES("info", "failed",
+			 ",\"system\":\"b\"", "[5,\"1\"]")),
+			0, 0, 1},
+		{MATRIX(ENDED_AS("7", "2.7725887222397811", "3") "," SERIES("info", "failed",
+			 ",\"system\":\"a\"", "[5,\"1\"]") "," SERIES("info", "failed",
+			 ",\"system\":\"a\",\"replica\":\"b\"", "[5,\"1\"]")),
+			1, 0, 0},
 		/* No machine has so many cores, and no run ends before it begins. */
 		{MATRIX(SERIES("duration_seconds", "failed", "",
 			 "[5,\"1\"]") "," SERIES("cpu_cores_max", "failed", "",
