@@ -54,7 +54,7 @@ X(WRITE_WAITING, .name = "rightsize_remote_write_waiting_runs", \
 X(WRITE_STUCK, .name = "rightsize_remote_write_stuck_runs", \
   .help = "Part of the waiting runs that failed again and again: the others go first", .type = METRIC_GAUGE) \
 X(WRITE_SHIFTED, .name = "rightsize_remote_write_shifted_runs", \
-  .help = "Runs written up to a second beside their time, which another run of the job has, too", \
+  .help = "Runs written up to a second beside their end, which another run of the job has, too", \
   .type = METRIC_COUNTER) \
 X(READ_RUNS, .name = "rightsize_history_read_runs", \
   .help = "Runs read from the store of --history.url: added; and, counted at each reading, incomplete (read again later), collided (two have one time) or refused (a number is impossible)", \
