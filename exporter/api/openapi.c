@@ -17,7 +17,9 @@
 /* Regular expressions of ECMA-262. */
 #define PATTERN_PLAIN "^[^\\u0000-\\u001f\\u007f]*$" /* no control characters */
 #define PATTERN_CORES "^[0-9]+([.][0-9]+)?m?$"
-#define PATTERN_SIZE  "^[0-9]+([.][0-9]+)? ?([kKMGTPE]i?)?B?$"
+#define PATTERN_TIME                                                                               \
+	"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}([.,][0-9]*)?(Z|[+-][0-9:]+)$"
+#define PATTERN_SIZE "^[0-9]+([.][0-9]+)? ?([kKMGTPE]i?)?B?$"
 
 /* A route_error.code for replies that libmicrohttpd sends itself, before this program sees the
  * request: a URL or a header is too long. These replies have no content type. */
@@ -139,6 +141,14 @@ static json_t *quantity_schema(const char *type, double least, double most, cons
 	return o;
 }
 
+static json_t *time_schema(bool or_null)
+{
+	json_t *o = typed("string", or_null);
+
+	json_put(o, "format", json_text("date-time"));
+	return o;
+}
+
 static json_t *choice_schema(const char *(*choice)(size_t i), bool or_null)
 {
 	json_t *o = typed("string", or_null), *words = json_array();
@@ -226,12 +236,9 @@ static json_t *bare_key_schema(const struct json_key *k, bool of_body)
 				    typed("object", or_null);
 	case KEY_LIST:
 		return typed("array", or_null);
-	case KEY_TIME: {
-		json_t *o = typed("string", or_null);
-
-		json_put(o, "format", json_text("date-time"));
-		return o;
-	}
+	case KEY_TIME:
+		return of_body ? quantity_schema("number", least, most, PATTERN_TIME, or_null) :
+				 time_schema(or_null);
 	case KEY_UNREAD:
 		break;
 	}

@@ -64,7 +64,9 @@ void json_key_accepts(const struct json_key *k, struct buf *out)
 		buf_adds(out, "an array");
 		break;
 	case KEY_TIME:
-		buf_adds(out, "a time such as 2026-11-21T08:45:12.123Z");
+		buf_adds(out, "a number of seconds since 1970 UTC");
+		add_range(k, out);
+		buf_adds(out, ", or a time such as \"2026-11-21T08:45:12.123Z\"");
 		break;
 	case KEY_UNREAD:
 		buf_adds(out, "any value");

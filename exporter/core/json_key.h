@@ -23,7 +23,9 @@ enum json_key_kind {
 	KEY_CHOICE, /* const char *: one of the words of `choice`, in exactly this case */
 	KEY_OBJECT, /* json_t *, borrowed */
 	KEY_LIST,   /* only of answers: an array */
-	KEY_TIME,   /* only of answers: a time as RFC 3339 in UTC */
+	/* double, least..most: seconds since 1970 UTC, or a text in RFC 3339. An answer has such a
+	 * text in UTC. */
+	KEY_TIME,
 	KEY_UNREAD, /* any value; the program ignores it */
 };
 

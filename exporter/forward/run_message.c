@@ -15,6 +15,7 @@
 #include "collectors/runs.h"
 #include "exporter/core/json.h"
 #include "exporter/core/json_tree.h"
+#include "exporter/core/times.h"
 #include "recommender/catalogue/architecture.h"
 #include "recommender/kept_statistics.h"
 #include "recommender/plausible.h"
@@ -68,9 +69,9 @@ const struct json_key run_message_keys[] = {
 		.help = "Namespace of the job: jobs of one name in different namespaces are different jobs"},
 	{"cluster", KEY_TEXT, .offset = READ_APART, .least = 1, .most = JOB_SPACE_MAX - 1,
 		.help = "Cluster of the job"},
-	{FIELD(run, KEY_NUMBER, started_at), .required = true, .most = LARGEST_COUNT, .unit = "seconds since 1970 UTC",
+	{FIELD(run, KEY_TIME, started_at), .required = true, .most = LARGEST_COUNT,
 		.help = "When the run started"},
-	{FIELD(run, KEY_NUMBER, ended_at), .required = true, .most = LARGEST_COUNT, .unit = "seconds since 1970 UTC",
+	{FIELD(run, KEY_TIME, ended_at), .required = true, .most = LARGEST_COUNT,
 		.help = "When it ended"},
 	{FIELD(run, KEY_NUMBER, duration_seconds), .required = true, .most = RUN_SECONDS_MAX, .unit = "seconds",
 		.help = "How long it took; it must fit started_at and ended_at"},
@@ -255,22 +256,43 @@ static int read_text(const char **ret, const struct json_node *v, const struct j
 	return 0;
 }
 
+/* Reads seconds since 1970, or a time as text. A text without a zone is no time, because the sender
+ * may be in another zone. */
+static double read_time(const struct json_node *v)
+{
+	static const size_t seconds_end = sizeof "2026-11-21T08:45:12" - 1;
+
+	if (v->kind != NODE_TEXT)
+		return json_node_number(v);
+	for (size_t i = seconds_end; i < v->text.len; i++)
+		if (strchr("Z+-", v->text.data[i]))
+			return times_read(v->text);
+	return NAN;
+}
+
+static bool is_accepted(const struct json_node *v, const struct json_key *k, double d)
+{
+	if (k->kind == KEY_TIME)
+		return d >= k->least && d <= k->most;
+	return json_node_is_in_range(v, k->least, k->most) &&
+	       (k->kind == KEY_NUMBER || d == floor(d));
+}
+
 static int read_field(void *thing, const struct json_node *o, const struct json_key *k,
 	struct arena *arena, struct err *e)
 {
 	void *at = (char *)thing + k->offset;
 	const struct json_node *v = json_node_find(o, k->name);
 
-	if (k->kind == KEY_NUMBER || k->kind == KEY_WHOLE)
+	if (k->kind != KEY_TEXT && k->kind != KEY_COUNT)
 		*(double *)at = NAN;
 	if (is_missing(v))
 		return k->required ? refuse(k, v, e) : 0;
 	if (k->kind == KEY_TEXT)
 		return read_text(at, v, k, arena, e);
-	double d = json_node_number(v);
+	double d = k->kind == KEY_TIME ? read_time(v) : json_node_number(v);
 
-	if (!json_node_is_in_range(v, k->least, k->most) ||
-		(k->kind != KEY_NUMBER && d != floor(d)))
+	if (!is_accepted(v, k, d))
 		return refuse(k, v, e);
 	if (k->kind == KEY_COUNT)
 		*(uint64_t *)at = (uint64_t)d;
@@ -324,7 +346,9 @@ static int read_columns(struct run *r, const struct json_node *columns, struct a
 {
 	if (is_missing(columns) || columns->kind != NODE_OBJECT ||
 		columns->n > RUN_MESSAGE_COLUMNS_MAX)
-		return err_set(e, -EINVAL, "columns%s: accepted is an object with up to %d members",
+		return err_set(e, -EINVAL,
+			"columns%s: accepted is an object with up to %d members, as GET /runs gives "
+			"it with export=true",
 			is_missing(columns) ? " is missing" : "", RUN_MESSAGE_COLUMNS_MAX);
 	r->stats = arena_alloc(arena, columns->n * sizeof *r->stats);
 	for (; r->n_stats < columns->n; r->n_stats++) {
@@ -521,6 +545,17 @@ static int refuse_length(size_t n, struct err *e)
 	return refuse_body(why, e);
 }
 
+/* Returns the array of runs: the body, or the member of an answer of GET /runs. NULL = the body is
+ * one run. */
+static const struct json_node *list_of(const struct json_node *body)
+{
+	const struct json_node *runs = json_node_find(body, "runs");
+
+	if (body->kind == NODE_ARRAY)
+		return body;
+	return runs && runs->kind == NODE_ARRAY ? runs : NULL;
+}
+
 int run_batch_read(struct run_batch *ret, const char *text, size_t len, struct arena *arena,
 	struct err *e)
 {
@@ -534,14 +569,14 @@ int run_batch_read(struct run_batch *ret, const char *text, size_t len, struct a
 		return refuse_body("the body is empty", e);
 	if (json_tree_read(&body, (struct slice){text, len}, arena, &syntax))
 		return refuse_body(syntax.text, e);
-	bool is_list = body.kind == NODE_ARRAY;
-	size_t n = is_list ? body.n : 1;
+	const struct json_node *list = list_of(&body);
+	size_t n = list ? list->n : 1;
 
 	if (n == 0 || n > RUN_BATCH_MAX)
 		return refuse_length(n, e);
-	*ret = (struct run_batch){n, arena_alloc(arena, n * sizeof *ret->told), is_list};
+	*ret = (struct run_batch){n, arena_alloc(arena, n * sizeof *ret->told), list};
 	for (size_t i = 0; i < n; i++) {
-		const struct json_node *one = is_list ? &body.child[i] : &body;
+		const struct json_node *one = list ? &list->child[i] : &body;
 		struct told_run *told = &ret->told[i];
 
 		*told = (struct told_run){.run_id = told_id(one, arena)};

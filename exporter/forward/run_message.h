@@ -1,5 +1,5 @@
 /* The body of POST /runs: an ended run with its statistics as JSON. The keys are the names of the
- * members of struct run. Times are seconds since 1970 UTC. An unknown value is null or left out.
+ * members of struct run. Times are seconds since 1970 UTC, or texts in RFC 3339. An unknown value is null or left out.
  * The reader ignores unknown keys, so that sender and receiver may have different versions. */
 #ifndef EXPORTER_FORWARD_RUN_MESSAGE_H
 #define EXPORTER_FORWARD_RUN_MESSAGE_H
@@ -39,7 +39,8 @@ struct run_batch {
 };
 #define RUN_BATCH_MAX 1024 /* runs */
 
-/* Reads one run, or an array of up to RUN_BATCH_MAX runs. Returns -EINVAL when the text is neither.
+/* Reads one run, an array of up to RUN_BATCH_MAX runs, or an object whose member "runs" is such an
+ * array, as GET /runs gives it. Returns -EINVAL when the text is neither.
  * If a run in it is wrong, the result is still 0, and told[i].wrong is its error. The texts of
  * `*ret` are in `arena`. */
 int run_batch_read(struct run_batch *ret, const char *text, size_t len, struct arena *arena,

@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "exporter/forward/run_message.h"
-
 static int add_all(struct importer *i, struct err *e)
 {
 	for (size_t k = 0; k < i->n; k++) {
@@ -70,22 +68,33 @@ static void set_key(struct importer *i, struct run *r)
 	r->job_name = arena_text(&i->arena, key, strlen(key));
 }
 
+static void take_run(struct importer *i, uint64_t line, struct told_run *told)
+{
+	struct run *r = &i->run[i->n];
+
+	i->taken++;
+	if (told->wrong.code == 0)
+		run_message_check_age(&told->run, i->now, 0, &told->wrong);
+	if (told->wrong.code) {
+		wrong(i, line, told->wrong.text);
+		return;
+	}
+	*r = told->run;
+	set_key(i, r);
+	i->n++;
+}
+
 static int take(void *context, uint64_t line, const char *text, size_t len, struct err *e)
 {
 	struct importer *i = context;
-	struct run *r = &i->run[i->n];
-	struct err why = {0};
-	int code = run_message_read(r, text, len, &i->arena, &why);
+	struct run_batch batch = {0};
+	struct told_run unread = {0};
 
-	if (code == 0)
-		code = run_message_check_age(r, i->now, 0, &why);
-	if (code) {
-		wrong(i, line, why.text);
-	} else {
-		set_key(i, r);
-		i->n++;
-	}
-	return ++i->taken == IMPORTER_BATCH ? flush(i, e) : 0;
+	if (run_batch_read(&batch, text, len, &i->arena, &unread.wrong))
+		batch = (struct run_batch){1, &unread, false};
+	for (size_t k = 0; k < batch.n; k++)
+		take_run(i, line, &batch.told[k]);
+	return i->taken >= IMPORTER_BATCH ? flush(i, e) : 0;
 }
 
 struct import_sink importer_sink(struct importer *i)

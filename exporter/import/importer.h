@@ -4,11 +4,13 @@
 
 #include "collectors/base/mem.h"
 #include "exporter/core/progress.h"
+#include "exporter/forward/run_message.h"
 #include "exporter/history/history.h"
 #include "exporter/import/import.h"
 
-/* Maximum number of runs in one transaction. Another writer of the history waits for the end of the
- * transaction, about 20 ms. Wrong runs count, too, because they also take memory until then. */
+/* A transaction ends after the line with this run. Another writer of the history waits for the end
+ * of the transaction, about 20 ms. Wrong runs count, too, because they also take memory until
+ * then. */
 #define IMPORTER_BATCH 256
 
 struct importer {
@@ -27,7 +29,7 @@ struct importer {
 	uint64_t added, known, wrong, unfinished, untold;
 	/* used by the functions below */
 	struct arena arena;
-	struct run run[IMPORTER_BATCH];
+	struct run run[IMPORTER_BATCH + RUN_BATCH_MAX]; /* those of a line stay together */
 	/* `n`: runs in `run`; `taken`: runs received since the last transaction, including wrong
 	 * ones */
 	size_t n, taken;

@@ -8,7 +8,7 @@
 #include "collectors/base/quantity.h"
 #include "exporter/import/made_run.h"
 #include "exporter/import/table.h"
-#include "exporter/import/times.h"
+#include "exporter/core/times.h"
 
 #define EXIT_MOST 255 /* a larger number stands for an unknown exit code */
 

@@ -8,7 +8,7 @@
 #include "collectors/base/quantity.h"
 #include "exporter/import/made_run.h"
 #include "exporter/import/table.h"
-#include "exporter/import/times.h"
+#include "exporter/core/times.h"
 
 #define ID_MAX 64
 

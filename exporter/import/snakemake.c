@@ -131,8 +131,9 @@ static int read_table(const struct import_input *in, struct err *e)
 }
 
 static int read_object(const struct import_input *in, struct slice line, uint64_t number,
-	struct err *e)
+	void *context, struct err *e)
 {
+	(void)context;
 	json_error_t error;
 	json_t *o = json_loadb(line.data, line.len, JSON_REJECT_DUPLICATES, &error);
 	const char *rule = json_string_value(json_object_get(o, "rule_name"));
@@ -158,5 +159,5 @@ int import_snakemake(const struct import_input *in, struct err *e)
 
 	if (first != EOF)
 		ungetc(first, in->in);
-	return first == '{' ? text_lines_read(in, read_object, e) : read_table(in, e);
+	return first == '{' ? text_lines_read(in, read_object, NULL, e) : read_table(in, e);
 }

@@ -70,7 +70,7 @@ void text_lines_done(struct text_lines *l)
 	buf_done(&l->line);
 }
 
-int text_lines_read(const struct import_input *in, line_reader *read, struct err *e)
+int text_lines_read(const struct import_input *in, line_reader *read, void *context, struct err *e)
 {
 	struct text_lines lines = TEXT_LINES(in->in);
 	struct slice line = {"", 0};
@@ -81,7 +81,7 @@ int text_lines_read(const struct import_input *in, line_reader *read, struct err
 
 		code = text_lines_next(&lines, &line, &why);
 		if (code > 0 && line.len) {
-			code = read(in, line, lines.number, &why);
+			code = read(in, line, lines.number, context, &why);
 			code = code == 0 ? 1 : code;
 		}
 		if (code == -EINVAL) {

@@ -33,13 +33,13 @@ int text_lines_next(struct text_lines *l, struct slice *ret, struct err *e);
 
 void text_lines_done(struct text_lines *l);
 
-/* A function that handles one line. It returns 0 to go on, or -EINVAL if the line is wrong, with
+/* A function that handles one line. `context` is that of text_lines_read. It returns 0 to go on, or -EINVAL if the line is wrong, with
  * the reason in `e`. Another negative errno ends the import. */
 typedef int line_reader(const struct import_input *in, struct slice line, uint64_t number,
-	struct err *e);
+	void *context, struct err *e);
 
 /* Calls `read` for each line of the input that is not empty, and reports wrong lines to
  * in->sink. */
-int text_lines_read(const struct import_input *in, line_reader *read, struct err *e);
+int text_lines_read(const struct import_input *in, line_reader *read, void *context, struct err *e);
 
 #endif

@@ -2,6 +2,7 @@
 #include "exporter/core/json_key.h"
 #include "exporter/answers/job_runs.h"
 #include "exporter/answers/run_json.h"
+#include "exporter/forward/run_message.h"
 
 static const struct parameter parameters[] = {
 	JOB_NAME_PARAMETERS,
@@ -15,8 +16,26 @@ static const struct parameter parameters[] = {
 		.kind = PARAMETER_FLAG,
 		.fallback = "false",
 		.help = "Gives each run all keys, with null for what is not known. Without it, a run has only known values"},
+	{.name = "export",
+		.kind = PARAMETER_FLAG,
+		.fallback = "false",
+		.help = "Gives the ended runs as the command export prints them, with the statistics of all "
+			"columns. POST /runs takes such an answer of up to 256 KiB"},
 	{0},
 };
+
+/* A run that has not ended cannot be posted. */
+static json_t *exported(const char *job_name, const struct runs *runs)
+{
+	json_t *o = json_object(), *array = json_array();
+
+	for (size_t i = 0; i < runs->n; i++)
+		if (runs->run[i].outcome != OUTCOME_RUNNING)
+			json_push(array, run_message(&runs->run[i]));
+	json_put_job(o, job_name);
+	json_put(o, "runs", array);
+	return o;
+}
 
 static int answer(struct app *app, const struct arguments *a, struct reply *r, struct err *e)
 {
@@ -27,7 +46,10 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 
 	if (code <= 0)
 		return code;
-	return reply_json(r, 200, run_json_list(job_name, &runs, argument_flag(a, "details")));
+	return reply_json(r, 200,
+		argument_flag(a, "export") ?
+			exported(job_name, &runs) :
+			run_json_list(job_name, &runs, argument_flag(a, "details")));
 }
 
 /* clang-format off */

@@ -146,7 +146,8 @@ static const struct json_key answer_keys[] = {
 const struct route route_post_runs = {
 	.path = "/runs",
 	.help = "Takes a run that ended elsewhere, or an array of up to 1024 runs, as --forward.url sends "
-		"them: once, however often they come; a wrong run keeps no other out",
+		"them, or such an array as GET /runs gives it with export=true: once, however often they "
+		"come; a wrong run keeps no other out",
 	.parameters = no_parameters,
 	.answer = answer,
 	.takes_long = true,

@@ -75,6 +75,29 @@ class RoundTrip(Transfer):
         self.assertEqual(server.stop(), 0)
         self.assertEqual(self.answers(first, "etl/load"), self.answers(self.history, "etl/load"))
 
+    def test_post_runs_takes_what_get_runs_gives(self):
+        first, jobs = self.serve("--web.allow-changes"), ("job_name=etl/load", "job_name=etl/clean&namespace=ours")
+        exported, taken = self.do_export(), [first.get(f"/runs?{job}&export=true") for job in jobs]
+        plain = first.get("/runs?job_name=etl/load")
+        self.assertEqual(first.stop(), 0)
+        self.history = str(self.folder / "second.db")
+        second = self.serve("--web.allow-changes")
+        for answer in taken:
+            told = second.get("/runs", "POST", answer.text, Content_Type="application/json")
+            self.assertEqual((told.status, [run["known"] for run in told.json["runs"]]), (200, [False] * len(answer.json["runs"])))
+        # Without their columns, runs are no evidence.
+        told = second.get("/runs", "POST", plain.text, Content_Type="application/json")
+        self.assertEqual(told.status, 200)
+        self.assertTrue(all("is missing" in run["error"]["message"] for run in told.json["runs"]), told.text)
+        self.assertEqual(second.stop(), 0)
+        self.assertCountEqual(self.do_export().splitlines(), exported.splitlines())
+        files = [self.folder / f"{i}.json" for i in range(len(taken))]
+        for file, answer in zip(files, taken):
+            file.write_text(answer.text, encoding="utf-8")
+        third = self.folder / "third.db"
+        self.assertIn("5 runs added, 0 known already, 0 wrong", self.do_import(*files, history=third).stdout)
+        self.assertCountEqual(self.do_export(history=third).splitlines(), exported.splitlines())
+
     def test_export_of_some_jobs(self):
         self.assertEqual(len(self.do_export().splitlines()), 5)
         names = {json.loads(line)["job_name"] for line in self.do_export("--job-name=etl/load").splitlines()}

@@ -40,7 +40,7 @@ PARSERS = {
                 "exporter/answers/run_json.c: put_words"),
     "import": ("exporter/import/made_run.c", "exporter/import/nextflow.c", "exporter/import/resource_tracker.c",
                "exporter/import/run_lines.c", "exporter/import/sacct.c", "exporter/import/snakemake.c", "exporter/import/table.c",
-               "exporter/import/text_lines.c", "exporter/import/times.c"),
+               "exporter/import/text_lines.c", "exporter/core/times.c"),
     "job_rules": ("exporter/discovery/job_rules.c",),
     "jobs": ("collectors/process/process.c", "collectors/process/facts.c", "collectors/process/process_book.c",
              "collectors/process/named_file.c", "collectors/cgroup/files.c", "collectors/accounting/group_owner.c", "collectors/cgroup/cpu_quota.c",

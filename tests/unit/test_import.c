@@ -11,7 +11,7 @@
 #include "exporter/forward/run_message.h"
 #include "exporter/import/import.h"
 #include "exporter/import/text_lines.h"
-#include "exporter/import/times.h"
+#include "exporter/core/times.h"
 #include "exporter/options/options.h"
 
 #define RUNS_MAX 16

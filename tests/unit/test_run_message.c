@@ -176,9 +176,17 @@ static const struct {
 		"run_id is missing: accepted is a text of 1 to 39 bytes without control characters"},
 	{"{\"run_id\":\"r\",\"job_name\":\"j\"}",
 		"started_at is missing: accepted is a number of seconds since 1970 UTC from 0 to"},
-	{"{\"run_id\":\"r\",\"job_name\":\"j\",\"started_at\":\"2026-11-26T10:00:00Z\"}",
+	{"{\"run_id\":\"r\",\"job_name\":\"j\",\"started_at\":\"2026-11-26T10:00:00\"}",
 		"started_at: accepted is a number of seconds since 1970 UTC from 0 to "
-		"9.00719925474099e+15, not \"2026-11-26T10:00:00Z\""},
+		"9.00719925474099e+15, or a time such as \"2026-11-21T08:45:12.123Z\", not "
+		"\"2026-11-26T10:00:00\""},
+	{"{\"run_id\":\"r\",\"job_name\":\"j\",\"started_at\":\"2026-13-26T10:00:00Z\"}",
+		"started_at: accepted is a number"},
+	{"{\"run_id\":\"r\",\"job_name\":\"j\",\"started_at\":\"\"}",
+		"started_at: accepted is a number"},
+	{"{\"runs\":[{" GOOD "}]}", "one run as a JSON object"},
+	{"{\"runs\":[]}", "runs: the array is empty"},
+	{"{\"runs\":7}", "run_id is missing"},
 	{"{" RUN "\"columns\":{}}", "outcome is missing: accepted is succeeded, failed, "},
 	{"{" RUN "\"outcome\":\"running\",\"columns\":{}}", "outcome: accepted is succeeded"},
 	{"{" RUN "\"outcome\":\"Evicted\",\"columns\":{}}", "outcome: accepted is succeeded"},
@@ -206,7 +214,7 @@ static const struct {
 	{"{\"run_id\":\"r\",\"job_name\":\"j\",\"started_at\":-1,\"ended_at\":2,"
 	 "\"duration_seconds\":1,\"outcome\":\"failed\",\"columns\":{}}",
 		"started_at: accepted is a number of seconds since 1970 UTC from 0 to "
-		"9.00719925474099e+15, not -1"},
+		"9.00719925474099e+15, or a time such as \"2026-11-21T08:45:12.123Z\", not -1"},
 	{"{\"run_id\":\"r\",\"job_name\":\"j\",\"started_at\":1,\"ended_at\":2,"
 	 "\"duration_seconds\":-1,\"outcome\":\"failed\",\"columns\":{}}",
 		"duration_seconds: accepted"},
@@ -227,6 +235,24 @@ static void what_is_no_run_is_refused_with_the_reason(void **state)
 				strcmp(got.run_id, "untouched") != 0))
 			fail_msg("%s: %d %s", cases[i].text, code, e.text);
 	}
+}
+
+static void a_time_may_be_a_text(void **state)
+{
+	static const char text[] =
+		"{\"runs\":[{\"run_id\":\"r\",\"job_name\":\"j\",\"started_at\":\"2026-11-26T10:00:00.125Z\","
+		"\"ended_at\":\"2026-11-26T11:00:01.5+01:00\",\"duration_seconds\":1.375,"
+		"\"outcome\":\"failed\",\"columns\":{}},7],\"job_name\":\"j\"}";
+	AUTO(arena_done) struct arena arena = {0};
+	struct run_batch batch;
+
+	assert_int_equal(run_batch_read(&batch, text, sizeof text - 1, &arena, NULL), 0);
+	assert_int_equal(batch.n, 2);
+	assert_true(batch.is_list);
+	assert_int_equal(batch.told[0].wrong.code, 0);
+	assert_double_equal(batch.told[0].run.started_at, 1795687200.125, 1e-6);
+	assert_double_equal(batch.told[0].run.ended_at, 1795687201.5, 1e-6);
+	assert_int_equal(batch.told[1].wrong.code, -EINVAL);
 }
 
 static void too_many_runs_are_refused_with_their_number(void **state)
@@ -550,6 +576,7 @@ int main(void)
 		cmocka_unit_test(what_is_told_is_read),
 		cmocka_unit_test(a_time_limit_is_told_as_outcome_or_as_reason),
 		cmocka_unit_test(what_is_no_run_is_refused_with_the_reason),
+		cmocka_unit_test(a_time_may_be_a_text),
 		cmocka_unit_test(too_many_runs_are_refused_with_their_number),
 		cmocka_unit_test(impossible_numbers_are_refused_at_their_bound),
 		cmocka_unit_test(a_run_is_neither_older_than_the_history_nor_of_the_future),

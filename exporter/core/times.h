@@ -1,7 +1,7 @@
 /* Reads times and durations in the formats of batch systems. A function accepts a text only if all
  * of it fits the format. */
-#ifndef EXPORTER_IMPORT_TIMES_H
-#define EXPORTER_IMPORT_TIMES_H
+#ifndef EXPORTER_CORE_TIMES_H
+#define EXPORTER_CORE_TIMES_H
 
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-#include "exporter/import/times.h"
+#include "exporter/core/times.h"
 
 #include <math.h>
 #include <string.h>
