@@ -1,6 +1,7 @@
 #include "exporter/remote/to_store.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "exporter/remote/sample_times.h"
@@ -18,13 +19,29 @@ uint64_t to_store_shifted(void)
 	return atomic_load(&shifted_runs);
 }
 
-/* Writes a request with the first runs, and returns their number. Some stores accept only samples
- * that are newer than all earlier ones, and drop others without an error. The request therefore
- * ends before a run whose time is earlier than that of the run before it. */
+/* The series of a run in a request. */
+struct piece {
+	int64_t at_ms;
+	size_t from, to;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct piece *x = a, *y = b;
+
+	if (x->at_ms != y->at_ms)
+		return x->at_ms < y->at_ms ? -1 : 1;
+	return x->from < y->from ? -1 : x->from > y->from;
+}
+
+/* Writes a request with the first runs, and returns their number. The request has them in the order
+ * of their times: some stores accept only samples that are newer than all earlier ones, and drop
+ * others without an error. */
 static size_t write_runs(struct buf *body, const struct run *const *run, size_t n)
 {
 	struct buf request AUTO(buf_done) = BUF_MAX(REQUEST_MAX);
-	int64_t latest = INT64_MIN;
+	struct buf sorted AUTO(buf_done) = BUF_MAX(REQUEST_MAX);
+	struct piece piece[FORWARD_RUNS_MAX];
 	size_t i = 0;
 
 	for (; i < n && (i == 0 || request.len + WRITE_REQUEST_RUN_MAX < REQUEST_MAX); i++) {
@@ -32,12 +49,14 @@ static size_t write_runs(struct buf *body, const struct run *const *run, size_t 
 		int64_t at = sample_times_of(&times, run[i], &shifted);
 
 		atomic_fetch_add(&shifted_runs, shifted);
-		if (at < latest)
-			break;
-		latest = at;
+		piece[i] = (struct piece){.at_ms = at, .from = request.len};
 		write_request_add(&request, run[i], at);
+		piece[i].to = request.len;
 	}
-	snappy_write(body, request.data, request.len);
+	qsort(piece, i, sizeof *piece, by_time);
+	for (size_t k = 0; k < i; k++)
+		buf_add(&sorted, request.data + piece[k].from, piece[k].to - piece[k].from);
+	snappy_write(body, sorted.data, sorted.len);
 	return i;
 }
 

@@ -173,6 +173,18 @@ class Remote(support.Case):
         self.written(second, 1)
         self.assertEqual(len(store.runs()), 3)
 
+    def test_many_runs_of_one_millisecond_need_few_requests(self):
+        store, runs = self.store(), self.random_runs(1, 200)
+        for run in runs:
+            run.update(outcome="succeeded", exit_code=0, exit_signal=None, ended_at=runs[0]["ended_at"],
+                       started_at=runs[0]["ended_at"] - run["duration_seconds"])
+        store.answers = [(503, "later")]
+        writer = self.writer(store)
+        self.post(writer, runs)
+        self.written(writer, len(runs))
+        self.assertEqual(len(store.runs()), len(runs))
+        self.assertLess(len(store.requests), len(runs) // 4)
+
     # ---- reading ----
 
     def test_it_is_not_ready_before_it_has_read_all(self):
