@@ -78,6 +78,9 @@ static const struct {
 } refusals[] = {
 	{"duplicate sample for timestamp", true, ""},
 	{"duplicate-timestamp", true, ""},
+	/* Prometheus: "out of bounds: timestamp is too far in the future" */
+	{"too far in the future", false, "the clock of the run's machine was ahead"},
+	{"too-far-in-future", false, "the clock of the run's machine was ahead"},
 	{"out of bounds", false, WINDOW},
 	{"out of order", false, WINDOW},
 	{"out-of-order", false, WINDOW},
@@ -86,8 +89,6 @@ static const struct {
 	{"outside retention", false, RETENTION},
 	{"label value too long", false, "the store limits the length of labels"},
 	{"label-value-too-long", false, "the store limits the length of labels"},
-	{"too far in the future", false, "the clock of the run's machine was ahead"},
-	{"too-far-in-future", false, "the clock of the run's machine was ahead"},
 };
 
 struct store_answer store_answer_of(const struct http_response *a)

@@ -458,6 +458,8 @@ static void what_a_store_answers(void **state)
 		{200, "", VERDICT_TAKEN, false, ""},
 		{204, "", VERDICT_TAKEN, false, ""},
 		{400, "out of bounds\n", VERDICT_REFUSED, false, "out_of_order_time_window"},
+		{400, "out of bounds: timestamp is too far in the future\n", VERDICT_REFUSED, false,
+			"clock"},
 		{400, "out of order sample\n", VERDICT_REFUSED, false, "out_of_order_time_window"},
 		{400, "too old sample\n", VERDICT_REFUSED, false, "out_of_order_time_window"},
 		{400, "duplicate sample for timestamp\n", VERDICT_OPEN, true, ""},
