@@ -78,7 +78,7 @@ static const struct {
 } refusals[] = {
 	{"duplicate sample for timestamp", true, ""},
 	{"duplicate-timestamp", true, ""},
-	/* Prometheus: "out of bounds: timestamp is too far in the future" */
+	/* Prometheus begins these words with those of the next row. */
 	{"too far in the future", false, "the clock of the run's machine was ahead"},
 	{"too-far-in-future", false, "the clock of the run's machine was ahead"},
 	{"out of bounds", false, WINDOW},

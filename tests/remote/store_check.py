@@ -5,6 +5,8 @@ Usage: store_check.py [JOBS [RUNS [DAYS]]]     RIGHTSIZE_EXPORTER names the prog
 """
 import concurrent.futures
 import contextlib
+import http.server
+import itertools
 import json
 import os
 import pathlib
@@ -276,13 +278,59 @@ def disturb(store, writer, reader, runs, n):
     written(writer, n + half)
     os.kill(store.process.pid, signal.SIGSTOP)
     post(writer, runs[half:])
-    time.sleep(3)
+    time.sleep(60)
     os.kill(store.process.pid, signal.SIGCONT)
     written(writer, n + len(runs))
     wait(lambda: store.count() == n + len(runs), f"{n + len(runs)} runs to be seen, not {store.count()}", 60)
-    check(True, f"{store.name}: killed, and stopped for 3 s: all runs arrive")
+    check(True, f"{store.name}: killed, and stopped for a minute: all runs arrive")
     wait(lambda: reader.metric('rightsize_history_read_runs_total{result="added"}') == n + len(runs), "the reader to see them, which ended days ago", 700)
     check(True, f"{store.name}: late runs are read")
+
+
+class Moody(http.server.BaseHTTPRequestHandler):
+    """A proxy before a store, which refuses, forgets to answer, or delivers twice."""
+    protocol_version = "HTTP/1.1"
+    url, moods = None, itertools.cycle(["429", "400", "500", "twice", "forget", "pass", "pass"])
+
+    def do_POST(self):
+        body, mood = self.rfile.read(int(self.headers["Content-Length"])), next(self.moods)
+        status, text = (int(mood), b"a proxy says no") if mood.isdigit() else (0, b"")
+        for _ in range({"twice": 2, "forget": 1, "pass": 1}.get(mood, 0)):
+            headers = {name: value for name, value in self.headers.items() if name not in ("Host", "Content-Length")}
+            try:
+                with urllib.request.urlopen(urllib.request.Request(self.url, body, headers), timeout=60) as answer:
+                    status, text = answer.status, answer.read()
+            except urllib.error.HTTPError as error:
+                status, text = error.code, error.read()
+        if mood == "forget":
+            self.close_connection = True
+            return
+        self.send_response(status)
+        if status != 204:
+            self.send_header("Content-Length", str(len(text)))
+        if status == 429:
+            self.send_header("Retry-After", "1")
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, *_):
+        pass
+
+
+def through_a_proxy(store, folder):
+    runs = [dict(run, job_name=f"proxied-{run['job_name']}") for run in random_runs.jobs(4, 5, 100, time.time() - 60, 2)]
+    proxy = http.server.ThreadingHTTPServer(("127.0.0.1", 0), type("Proxy", (Moody,), {"url": store.write_url}))
+    threading.Thread(target=proxy.serve_forever, daemon=True).start()
+    writer = Exporter(f"--history.path={folder}/proxied.db", f"--remote-write.url=http://127.0.0.1:{proxy.server_port}/write", "--web.allow-changes")
+    before = store.count()
+    for i in range(0, len(runs), 50):
+        post(writer, runs[i:i + 50])
+        written(writer, i + 50)
+    wait(lambda: store.count() == before + len(runs), f"{len(runs)} runs to be seen, not {store.count() - before}", 60)
+    check(True, f"{store.name}: behind a proxy that answers 429, 400 and 500, loses answers and delivers twice: all {len(runs)} runs arrive once, "
+          f"after {writer.metric('rightsize_remote_write_failures_total'):.0f} failures")
+    check(writer.stop() == 0, f"{store.name}: the exporter ends")
+    proxy.shutdown()
 
 
 def refuse(kind, folder, made):
@@ -360,6 +408,7 @@ def main():
         disturb(store, writer, reader, more[:32], len(runs))
         check(writer.stop() == 0 and reader.stop() == 0, f"{store.name}: the exporters end")
         two_writers(store, folder)
+        through_a_proxy(store, folder)
         if type(store) is not VictoriaMetrics:
             refuse(type(store), folder, made)
 
