@@ -16,6 +16,11 @@ from support import wait_until
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "remote"))
 import random_runs  # noqa: E402
 
+# Numbers of a run that no recommendation reads, and that the store therefore does not get.
+LOST = {"context_switches_involuntary", "context_switches_voluntary", "cpu_system_seconds", "cpu_user_seconds", "disk_read_bytes",
+        "interval_seconds", "memory_huge_max_bytes", "memory_hugetlb_max_bytes", "memory_mean_bytes", "memory_pss_age_max_seconds",
+        "memory_pss_deferred_max_processes", "memory_swap_max_bytes", "page_faults_major", "page_faults_minor", "processes_max",
+        "system_network_received_bytes", "system_network_sent_bytes", "threads_max", "vram_mean_bytes", "written_chars"}
 WRITE, READ = "--remote-write.url=", "--history.url="
 
 
@@ -85,6 +90,28 @@ class Remote(support.Case):
                 self.assertEqual(set(dict(labels)) - {"namespace", "container"}, {"__name__", "job_name", "outcome"})
         self.assertEqual({dict(labels).get("container", "") for labels in store.samples},
                          {json.loads(run["labels"] or "{}").get("container", "") for run in runs})
+
+    def test_what_a_store_loses_of_a_run_is_known(self):
+        """A number of a run that is no series any more is one more here."""
+        store, runs = self.store(), self.random_runs()
+        runs[0].update(ended_at=round(runs[0]["ended_at"]), started_at=round(runs[0]["ended_at"]) - runs[0]["duration_seconds"])
+        writer = self.writer(store)
+        self.post(writer, runs)
+        self.written(writer, len(runs))
+        reader = self.reader(store)
+        self.ready(reader)
+        given, lost = set(), set()
+        for name in sorted({random_runs.question(run) for run in runs}):
+            both = [server.get(f"/runs?{name}&details=true").json["runs"] for server in (reader, writer)]
+            for ours, theirs in zip(*(sorted(some, key=lambda run: run["duration_seconds"]) for some in both)):
+                for key, value in theirs.items():
+                    if value is not None and ours.get(key) is None:
+                        lost.add(key)
+                    elif value is not None and key not in ("run_id", "labels"):
+                        self.assertEqual(ours[key], value, key)
+                        given.add(key)
+        self.assertEqual(lost, LOST)
+        self.assertFalse(lost & given)
 
     def test_containers_of_a_job_are_told_apart(self):
         store, (run, *_) = self.store(), self.random_runs()

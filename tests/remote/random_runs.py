@@ -2,8 +2,12 @@
 import json
 import pathlib
 import random
+import re
 
-SAMPLE = json.loads((pathlib.Path(__file__).parents[1] / "fixtures/run_message.json").read_text())
+FOLDER = pathlib.Path(__file__).parents[2]
+SAMPLE = json.loads((FOLDER / "tests/fixtures/run_message.json").read_text())
+# Also the columns of a control group and of GPUs, which that machine does not have.
+COLUMNS = sorted({*SAMPLE["columns"], *re.findall(r'COLUMN\("(\w+)"', (FOLDER / "exporter/remote/run_series.c").read_text())})
 MI = 1 << 20
 
 
@@ -11,13 +15,13 @@ def distribution(made, name, peak, total):
     """Returns the statistics of a column in the order that the exporter asks for."""
     values = sorted(made.uniform(0, peak) for _ in range(5))
     ret = dict(zip(("min", "p50", "p95", "p99", "max"), values))
-    ret.update(n=SAMPLE["columns"][name]["n"], mean=made.uniform(ret["min"], ret["max"]), sum=total)
+    ret.update(n=SAMPLE["columns"].get(name, SAMPLE["columns"]["memory_bytes"])["n"], mean=made.uniform(ret["min"], ret["max"]), sum=total)
     return ret
 
 
-def columns(made, duration, cores, peak):
+def columns(made, duration, cores, peak, gpus):
     ret = {}
-    for name in SAMPLE["columns"]:
+    for name in COLUMNS:
         if made.random() < 0.05 and name not in ("cpu_seconds", "memory_peak_bytes"):
             continue
         if name.startswith("memory_") and name.endswith("_bytes"):
@@ -32,8 +36,15 @@ def columns(made, duration, cores, peak):
             ret[name]["mean"] = min(max(cores, ret[name]["min"]), ret[name]["max"])
         elif name.endswith("_seconds"):
             ret[name] = distribution(made, name, 0.01, made.choice([0, duration * made.uniform(0, 0.2)]))
-        elif name.startswith(("gpu", "vram")):
-            ret[name] = distribution(made, name, 0, 0)
+        elif name.startswith("gpu"):
+            ret[name] = distribution(made, name, gpus, None)
+            if name == "gpus_used":
+                ret[name]["max"] = gpus
+        elif name.startswith("vram"):
+            ret[name] = distribution(made, name, gpus * (20 << 30), None)
+        elif name in ("pids_limit", "pids_peak"):
+            most = made.choice([1000, 2000] if name == "pids_limit" else [10, 900])
+            ret[name] = dict(distribution(made, name, most, None), max=most)
         elif name.endswith("events") or name == "oom_kills" or name == "pids_refused":
             ret[name] = distribution(made, name, 0, made.choice([0, 0, 0, 3]))
         else:
@@ -52,7 +63,7 @@ def run(made, job, number, end):
                requested_cpu_cores=job["cores"] * 2, requested_memory_bytes=job["limit"], memory_limit_bytes=job["limit"],
                machine_cpus=64, machine_memory_bytes=256 << 30, input_bytes=made.choice([None, int(peak * 3)]), attempt=made.choice([1, 1, 2]),
                memory_source=made.choice(["vmhwm", "cgroup"]), instance_type=job["type"],
-               columns=columns(made, duration, job["cores"] * made.uniform(0.7, 1.3), peak))
+               columns=columns(made, duration, job["cores"] * made.uniform(0.7, 1.3), peak, job["gpus"]))
     if made.random() < 0.03:
         ret.update(not_measured="no process of the run was seen", columns={})
     return ret
@@ -67,6 +78,7 @@ def jobs(seed, n_jobs, n_runs, now, days):
     for job in made_jobs:
         job["labels"] = made.choice([[None], ['{"app": "x", "container": "main"}'], ['{"container": "worker-2"}'],
                                      ['{"app": "x", "container": "main"}', '{"app": "x", "container": "sidecar"}']])
+        job["gpus"] = made.choice([0, 0, 2])
         job["limit"] = int(job["peak"] * made.uniform(1.1, 4)) // MI * MI
     # Ends have milliseconds, as a store keeps no more.
     ends = sorted(round(now - made.uniform(1, days * 86400), 3) for _ in range(n_jobs * n_runs))
