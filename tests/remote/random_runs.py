@@ -6,8 +6,8 @@ import re
 
 FOLDER = pathlib.Path(__file__).parents[2]
 SAMPLE = json.loads((FOLDER / "tests/fixtures/run_message.json").read_text())
-# Also the columns of a control group and of GPUs, which that machine does not have.
-COLUMNS = sorted({*SAMPLE["columns"], *re.findall(r'COLUMN\("(\w+)"', (FOLDER / "exporter/remote/run_series.c").read_text())})
+# All columns that a history keeps, also those of a control group and of GPUs, which that machine does not have.
+COLUMNS = re.findall(r'\{"(\w+)", STATISTICS_', (FOLDER / "recommender/kept_statistics.c").read_text())
 MI = 1 << 20
 
 
