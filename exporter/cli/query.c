@@ -490,7 +490,8 @@ static int choose_output(const struct route *route, struct arguments *a,
 	const struct query_output *o, enum output *as, enum screen_colour *colour, struct err *e)
 {
 	const struct shown *shown = show_find(route->command);
-	bool read = !o->file && isatty(STDOUT_FILENO);
+	bool for_programs = shown && shown->for_programs && argument_text(a, shown->for_programs);
+	bool read = !o->file && isatty(STDOUT_FILENO) && !for_programs;
 
 	*as = shown && (read || o->explain) ? OUTPUT_TEXT : OUTPUT_JSON;
 	int code = o->format ? read_format(route, a, o, as, e) : 0;

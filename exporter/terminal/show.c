@@ -5,7 +5,7 @@
 static const struct shown table[] = {
 	{"jobs", "overview", "advise", show_jobs, "jobs"},
 	{"overview", NULL, "advise", show_jobs, "jobs"},
-	{"runs", NULL, "details", show_runs, "runs"},
+	{"runs", NULL, "details", show_runs, "runs", "export"},
 	{"recommend", NULL, NULL, show_recommend, NULL},
 	{"servers", NULL, NULL, show_servers, "servers"},
 	{"stats", NULL, NULL, show_stats, "runs"},

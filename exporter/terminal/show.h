@@ -21,6 +21,9 @@ struct shown {
 	void (*show)(struct buf *out, const json_t *answer, const struct screen *s, bool explain);
 	/* Key of the array in the answer that is written as CSV; NULL = the answer has none. */
 	const char *list;
+	/* Parameter of the route with which the answer is for programs: without --format, it is
+	 * JSON also on a terminal. NULL = none. */
+	const char *for_programs;
 };
 
 /* Finds how a command's answers are shown. NULL = they are written unchanged. */

@@ -66,6 +66,7 @@ class Terminal(support.Case):
                     longest = max(map(len, text.splitlines()))
                     self.assertLessEqual(longest, 80 if columns == 80 else 120, text)
                 self.assertIsInstance(json.loads(self.on_terminal(*arguments, "--format=json")), dict)
+        self.assertIn("columns", json.loads(self.on_terminal("runs", "--job-name=etl/load", "--export"))["runs"][0])
 
     def test_no_two_rows_of_stats_have_one_name(self):
         text = self.on_terminal("stats", "--job-name=etl/load", columns=120, NO_COLOR="1")
