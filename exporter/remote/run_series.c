@@ -121,9 +121,9 @@ static bool is_member(const struct run_text *t, size_t offset)
 	return t->offset == offset;
 }
 
-/* VictoriaMetrics keeps only 15 digits of a number, so it rounds times to 0.1 ms or less. Rounding
- * must not change the milliseconds, which answers show. This function moves a time to the middle of
- * its 0.1 ms, where rounding is safe. */
+/* VictoriaMetrics keeps only 12 digits of a number, or 15 of a short decimal number, so it rounds
+ * times to 0.1 ms or less. Rounding must not change the milliseconds, which answers show. This
+ * function moves a time to the middle of its 0.1 ms, where rounding is safe. */
 #define NS_OF_TIME 100000
 static double time_of_15_digits(double seconds)
 {
@@ -181,6 +181,19 @@ static enum architecture architecture_of(const char *name)
 		       ARCHITECTURE_UNKNOWN;
 }
 
+/* A store may cut a number off after 12 digits. */
+#define CUT_OFF 1e-11
+
+/* Restores a number from which a store cut digits off, if it was a float: a history rounds most
+ * statistics of runs to floats (exporter/history/packed_stats.h), always towards zero, so that one
+ * lost digit would give the next smaller float. */
+static double whole_float(double v)
+{
+	double f = (double)(float)v;
+
+	return fabs(f) > fabs(v) && fabs(f) <= fabs(v) * (1 + CUT_OFF) ? f : v;
+}
+
 /* Stores a statistic of a column in `ret`. Call it for all statistics of a column before those of
  * the next column. The store does not have the number of values `n`, so it becomes 1, the least
  * possible number. */
@@ -192,7 +205,7 @@ static void set_statistic(struct run *ret, const struct run_series *s, double v)
 		c = &ret->stats[ret->n_stats++];
 		*c = (struct column_stats){s->column, {1, NAN, NAN, NAN, NAN, NAN, NAN, NAN}};
 	}
-	statistic_set(&c->d, s->statistic, v);
+	statistic_set(&c->d, s->statistic, whole_float(v));
 }
 
 static void forget_numbers(struct run *r)

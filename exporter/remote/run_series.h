@@ -42,8 +42,8 @@ extern const size_t run_series_n;
 
 /* The value of this series is the sum of run_check_term of the run's other numbers. A store may mix
  * the numbers of two runs that were written at one time, and a reader recognises that by the sum,
- * which then differs by more than RUN_CHECK_SLACK times its value. A store may round a number to 15
- * digits, which makes a smaller difference. */
+ * which then differs by more than RUN_CHECK_SLACK times its value. A store may cut a number off
+ * after 12 digits, which makes a smaller difference. */
 #define RUN_SERIES_CHECK "check"
 #define RUN_CHECK_SLACK  1e-10
 double run_check_term(double number);

@@ -236,6 +236,35 @@ static void no_series_is_for_nothing(void **state)
 			fail_msg("no recommendation needs %s", run_series[i].name);
 }
 
+/* VictoriaMetrics keeps twelve digits of a number. */
+static double cut_off(double v)
+{
+	double unit = v > 0 ? pow(10, floor(log10(v)) - 11) : 1;
+
+	return floor(v / unit) * unit;
+}
+
+static void a_float_survives_a_store_that_cuts_digits_off(void **state)
+{
+	srand(3);
+	for (int i = 0; i < 1000; i++) {
+		AUTO(arena_done) struct arena arena = {0};
+		double most = 20 * share() + 0.01, p95 = (double)(float)(0.9 * most);
+		struct column_stats stats = {"cpu_cores", {9, p95, p95, most, p95, p95, p95, NAN}};
+		struct run r = {.stats = &stats, .n_stats = 1}, again = {0};
+		struct run_values v;
+
+		run_values_of(&r, &v);
+		for (size_t k = 0; k < run_series_n; k++)
+			v.number[k] = cut_off(v.number[k]);
+		run_values_set(&v, &again, &arena);
+		const struct distribution *d = run_column(&again, "cpu_cores");
+
+		assert_true(d->p95 >= p95 && d->p95 <= p95);
+		assert_true(d->max <= most && d->max >= most * (1 - 1e-11));
+	}
+}
+
 static void a_reason_with_a_number_is_no_series_of_its_own(void **state)
 {
 	AUTO(arena_done) struct arena arena = {0};
@@ -547,6 +576,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(series_carry_all_that_a_recommendation_reads),
 		cmocka_unit_test(no_series_is_for_nothing),
+		cmocka_unit_test(a_float_survives_a_store_that_cuts_digits_off),
 		cmocka_unit_test(a_reason_with_a_number_is_no_series_of_its_own),
 		cmocka_unit_test(a_block_is_read_back),
 		cmocka_unit_test(a_request_has_the_bytes_of_the_message),
