@@ -391,6 +391,7 @@ struct assembled {
 	/* RUN_SERIES_CHECK; NaN = unknown, as an earlier version wrote the run */
 	double check;
 	double sum; /* what `check` is for the numbers that were found */
+	bool has_texts;
 	bool collided;
 };
 
@@ -417,6 +418,7 @@ static void assemble(const struct read_sample *p, size_t n, struct arena *arena,
 		} else if (p[i].series == POINT_NUMBERS) {
 			ret->numbers = p[i].value;
 		} else if (p[i].series == POINT_TEXTS) {
+			ret->has_texts = true;
 			for (size_t k = 0; k < run_texts_n; k++)
 				ret->values.text[k] =
 					kept_text(p[i].labels, run_texts[k].label, arena);
@@ -455,7 +457,7 @@ static void add_run(struct store_runs *ret, const struct read_sample *p, size_t 
 		r->ended_at = (double)p->at_ms / 1000;
 	if (!(r->started_at > 0) || !run_times_agree(r))
 		r->started_at = fmax(0, r->ended_at - r->duration_seconds);
-	if (a.found < a.numbers || isnan(a.numbers) || isnan(r->duration_seconds))
+	if (a.found < a.numbers || isnan(a.numbers) || isnan(r->duration_seconds) || !a.has_texts)
 		ret->incomplete++;
 	else if (run_message_check_numbers(r, NULL))
 		ret->refused++;

@@ -34,7 +34,7 @@ int store_count(struct store *s, const char *key, const struct store_window *w, 
 
 struct store_runs {
 	struct runs runs; /* sorted by job, container, outcome and end */
-	/* Numbers of runs that were left out. `incomplete`: not all numbers of the run have arrived
+	/* Numbers of runs that were left out. `incomplete`: not all numbers and texts of the run have arrived
 	 * in the store yet. `collided`: two runs of the same series have the same time, so that
 	 * their numbers cannot be told apart (RUN_SERIES_CHECK). `refused`: a number is impossible. */
 	size_t incomplete, collided, refused;

@@ -35,6 +35,9 @@ static void a_selector_matches_these_jobs_alone(void **state)
 #define SERIES(name, outcome, labels, values)                                                      \
 	"{\"metric\":{\"__name__\":\"rightsize_run_" name                                          \
 	"\",\"job_name\":\"load\",\"outcome\":\"" outcome "\"" labels "},\"values\":[" values "]}"
+/* The count of the numbers of runs, and their texts. */
+#define ENDS(outcome, labels, values)                                                              \
+	SERIES("numbers", outcome, labels, values) "," SERIES("info", outcome, labels, values)
 #define MATRIX(list)                                                                               \
 	"{\"status\":\"success\",\"data\":{\"resultType\":\"matrix\",\"result\":[" list "]}}"
 
@@ -59,7 +62,8 @@ static void runs_are_put_together(void **state)
 		"[1700000000.123,\"1e-3\"]") "," SERIES("numbers", "succeeded", "",
 		"[1700000000.123,\"6\"],[1700000100,\"1\"]") "," SERIES("info", "succeeded",
 		",\"namespace\":\"\",\"vendor\":\"aws\",\"memory_source\":\"cgroup\",\"architecture\":\"arm64\"",
-		"[1700000000.123,\"1\"]"));
+		"[1700000000.123,\"1\"]") "," SERIES("info", "succeeded", "",
+		"[1700000100,\"1\"]"));
 	struct store_runs got = read_answer(text, &arena);
 
 	assert_int_equal(got.runs.n, 2);
@@ -88,7 +92,7 @@ static void containers_have_runs_of_their_own(void **state)
 	AUTO(arena_done) struct arena arena = {0};
 #define ENDED(labels)                                                                              \
 	SERIES("duration_seconds", "failed", labels, "[5,\"1\"]")                                  \
-	"," SERIES("numbers", "failed", labels, "[5,\"1\"]")
+	"," ENDS("failed", labels, "[5,\"1\"]")
 	static const char text[] = MATRIX(
 		ENDED("") "," ENDED(",\"container\":\"b\"") "," ENDED(",\"container\":\"a\"") "," ENDED(
 			",\"container\":\"q\\\"\"") "," ENDED(",\"container\":\"q\\u0001\""));
@@ -110,10 +114,13 @@ static void containers_have_runs_of_their_own(void **state)
 }
 
 /* A run with a duration and an exit code. `n` is how many numbers were sent. */
-#define ENDED_AS(code, check, n)                                                                   \
+#define NUMBERS_OF(code, check, n)                                                                 \
 	SERIES("duration_seconds", "failed", "", "[5,\"1\"]")                                      \
 	"," SERIES("exit_code", "failed", "", "[5,\"" code "\"]") "," SERIES("check", "failed",    \
 		"", "[5,\"" check "\"]") "," SERIES("numbers", "failed", "", "[5,\"" n "\"]")
+
+#define ENDED_AS(code, check, n)                                                                   \
+	NUMBERS_OF(code, check, n) "," SERIES("info", "failed", "", "[5,\"1\"]")
 
 static void parts_of_runs_are_left_out(void **state)
 {
@@ -123,17 +130,19 @@ static void parts_of_runs_are_left_out(void **state)
 	} table[] = {
 		{MATRIX(""), 0, 0, 0},
 		/* Two numbers are expected, and one is there. */
-		{MATRIX(SERIES("duration_seconds", "failed", "", "[5,\"1\"]") "," SERIES("numbers",
-			 "failed", "", "[5,\"2\"]")),
+		{MATRIX(SERIES("duration_seconds", "failed", "", "[5,\"1\"]") "," ENDS("failed", "",
+			 "[5,\"2\"]")),
 			0, 1, 0},
 		{MATRIX(SERIES("duration_seconds", "failed", "", "[5,\"1\"]")), 0, 1, 0},
+		/* The texts of the run are not there yet. */
+		{MATRIX(NUMBERS_OF("7", "2.7725887222397811", "3")), 0, 1, 0},
 		/* The same sample of two replicas, and samples of two runs. */
 		{MATRIX(SERIES("duration_seconds", "failed", ",\"r\":\"a\"",
 			 "[5,\"1\"]") "," SERIES("duration_seconds", "failed", "",
-			 "[5,\"1\"]") "," SERIES("numbers", "failed", "", "[5,\"1\"]")),
+			 "[5,\"1\"]") "," ENDS("failed", "", "[5,\"1\"]")),
 			1, 0, 0},
 		{MATRIX(SERIES("duration_seconds", "failed", "",
-			 "[5,\"1\"],[5,\"2\"]") "," SERIES("numbers", "failed", "", "[5,\"1\"]")),
+			 "[5,\"1\"],[5,\"2\"]") "," ENDS("failed", "", "[5,\"1\"]")),
 			0, 0, 1},
 		/* A store chose the duration of one run and the exit code of another: log1p(1) +
 		 * log1p(3) is not log1p(1) + log1p(7). A number more than was sent is one of
@@ -144,25 +153,25 @@ static void parts_of_runs_are_left_out(void **state)
 		{MATRIX(ENDED_AS("7", "2.7725887222397811", "2")), 0, 0, 1},
 		{MATRIX(ENDED_AS("3", "2.7725887222397811", "4")), 0, 1, 0},
 		/* The numbers of one run with the texts of two, and with those of two replicas. */
-		{MATRIX(ENDED_AS("7", "2.7725887222397811", "3") "," SERIES("info", "failed",
+		{MATRIX(NUMBERS_OF("7", "2.7725887222397811", "3") "," SERIES("info", "failed",
 			 ",\"system\":\"a\"", "[5,\"1\"]") "," SERIES("info", "failed",
 			 ",\"system\":\"b\"", "[5,\"1\"]")),
 			0, 0, 1},
-		{MATRIX(ENDED_AS("7", "2.7725887222397811", "3") "," SERIES("info", "failed",
+		{MATRIX(NUMBERS_OF("7", "2.7725887222397811", "3") "," SERIES("info", "failed",
 			 ",\"system\":\"a\"", "[5,\"1\"]") "," SERIES("info", "failed",
 			 ",\"system\":\"a\",\"replica\":\"b\"", "[5,\"1\"]")),
 			1, 0, 0},
 		/* No machine has so many cores, and no run ends before it begins. */
 		{MATRIX(SERIES("duration_seconds", "failed", "",
 			 "[5,\"1\"]") "," SERIES("cpu_cores_max", "failed", "",
-			 "[5,\"1e12\"]") "," SERIES("numbers", "failed", "", "[5,\"2\"]")),
+			 "[5,\"1e12\"]") "," ENDS("failed", "", "[5,\"2\"]")),
 			0, 0, 0, 1},
-		{MATRIX(SERIES("duration_seconds", "failed", "", "[5,\"-1\"]") "," SERIES("numbers",
-			 "failed", "", "[5,\"1\"]")),
+		{MATRIX(SERIES("duration_seconds", "failed", "", "[5,\"-1\"]") "," ENDS("failed",
+			 "", "[5,\"1\"]")),
 			0, 0, 0, 1},
 		{MATRIX(SERIES("duration_seconds", "failed", "",
 			 "[5,\"1\"]") "," SERIES("memory_limit_bytes", "failed", "",
-			 "[5,\"-7\"]") "," SERIES("numbers", "failed", "", "[5,\"2\"]")),
+			 "[5,\"-7\"]") "," ENDS("failed", "", "[5,\"2\"]")),
 			0, 0, 0, 1},
 		{MATRIX(SERIES("duration_seconds", "running", "", "[5,\"1\"]")), 0, 0, 0},
 		{MATRIX(SERIES("duration_seconds", "new", "", "[5,\"1\"]")), 0, 0, 0},
@@ -191,8 +200,8 @@ static void a_run_ends_at_its_end(void **state)
 	static const char text[] = MATRIX(SERIES("duration_seconds", "succeeded", "",
 		"[1700000000.437,\"10\"],[1700000100.5,\"10\"]") "," SERIES("end_time_seconds",
 		"succeeded", "",
-		"[1700000000.437,\"1700000000.00005\"],[1700000100.5,\"1700000000\"]") "," SERIES("numbers",
-		"succeeded", "", "[1700000000.437,\"2\"],[1700000100.5,\"2\"]"));
+		"[1700000000.437,\"1700000000.00005\"],[1700000100.5,\"1700000000\"]") "," ENDS("succeeded",
+		"", "[1700000000.437,\"2\"],[1700000100.5,\"2\"]"));
 	struct store_runs got = read_answer(text, &arena);
 
 	assert_int_equal(got.runs.n, 2);
@@ -206,8 +215,7 @@ static void the_start_fits_the_end_and_the_duration(void **state)
 	AUTO(arena_done) struct arena arena = {0};
 	static const char text[] = MATRIX(SERIES("duration_seconds", "succeeded", "",
 		"[1700000000,\"10\"]") "," SERIES("start_time_seconds", "succeeded", "",
-		"[1700000000,\"1e300\"]") "," SERIES("numbers", "succeeded", "",
-		"[1700000000,\"2\"]"));
+		"[1700000000,\"1e300\"]") "," ENDS("succeeded", "", "[1700000000,\"2\"]"));
 	struct store_runs got = read_answer(text, &arena);
 
 	assert_int_equal(got.runs.n, 1);
