@@ -19,7 +19,7 @@ import random_runs  # noqa: E402
 # Numbers of a run that no recommendation reads, and that the store therefore does not get.
 LOST = {"context_switches_involuntary", "context_switches_voluntary", "cpu_system_seconds", "cpu_user_seconds", "disk_read_bytes",
         "interval_seconds", "memory_huge_max_bytes", "memory_hugetlb_max_bytes", "memory_mean_bytes", "memory_pss_age_max_seconds",
-        "memory_pss_deferred_max_processes", "memory_swap_max_bytes", "page_faults_major", "page_faults_minor", "processes_max",
+        "memory_pss_deferred_max_processes", "page_faults_major", "page_faults_minor", "processes_max",
         "system_network_received_bytes", "system_network_sent_bytes", "threads_max", "vram_mean_bytes", "written_chars"}
 WRITE, READ = "--remote-write.url=", "--history.url="
 
