@@ -25,7 +25,7 @@
  * one tick, because /proc counts time in 1/100 s. */
 #define WORTH_NAMING         1.001
 #define WORTH_NAMING_SECONDS 0.01
-#define CLOCK_TRIES          3 /* maximum number of attempts to attach the clock */
+#define CLOCK_TRIES          3 /* attempts to open the task clock (perf_event_open) */
 #define CLOCK_CHECK_LOOKS    3 /* check_clock acts only in runs with at most this many samples */
 /* Largest pid on any machine (PID_MAX_LIMIT of include/linux/threads.h). */
 #define PID_MAX_LIMIT 4194304

@@ -20,8 +20,8 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Returns true if the two characters are equal, or differ only in case: names in Kubernetes have no
- * capital letters. */
+/* Returns true if `b` is equal to `a`, or is the small letter of the capital `a`: names in Kubernetes
+ * have no capital letters. */
 static bool same_letter(char a, char b)
 {
 	return a == b || (a >= 'A' && a <= 'Z' && b == a - 'A' + 'a');

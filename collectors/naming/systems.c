@@ -11,7 +11,8 @@
 #define VARIABLE_NAME(name) #name,
 const char *const naming_variables[VARIABLE_COUNT] = {RECOGNISED_VARIABLES(VARIABLE_NAME)};
 
-/* Macros that describe where a word comes from. enum from_kind explains each kind. */
+/* Macros that describe where a text comes from, such as the name of a job: from an environment
+ * variable, from a part of one, from an option. enum from_kind explains each kind. */
 /* clang-format off */
 #define ENV(name) {.kind = FROM_ENVIRONMENT, .variable = VARIABLE_##name}
 #define TRIMMED_ENV(name, trim_) {.kind = FROM_ENVIRONMENT, .variable = VARIABLE_##name, .trim = (trim_)}

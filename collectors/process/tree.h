@@ -60,7 +60,7 @@ struct process_tree {
 	/* A member vanished at the last tick. Its usage since its last reading may be unknown. */
 	bool any_vanished;
 	uint64_t vanished; /* number of vanished members so far */
-	uint64_t births;   /* `births` of the last process_tree_look; 0 = unknown */
+	uint64_t births; /* processes that the machine had created at the last look; 0 = unknown */
 	/* Limit on the members of all runs together. Reapers (struct member) do not count. NULL =
 	 * no limit. */
 	struct member_limit *all;

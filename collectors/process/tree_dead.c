@@ -28,8 +28,9 @@ struct burial {
 	bool reads;             /* all members of the pool must be read again */
 	bool read;              /* the member was read in this pass */
 	bool ended;             /* the member became a zombie in this pass */
-	/* The member may have vanished after it was read: an ancestor was read later, and may have
-	 * waited for the member just before. Its existence must be checked. */
+	/* An ancestor of the member was read after the member. Between the two readings, the
+	 * ancestor may have waited for the member, so it must be checked whether the member still
+	 * exists. */
 	bool doubted;
 	/* The member has vanished, and after that all its possible heirs were read. */
 	bool heirs_read;

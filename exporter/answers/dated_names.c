@@ -5,7 +5,8 @@
 #include "collectors/base/mem.h"
 #include "collectors/naming/stable_name.h"
 
-#define NAMES_BESIDE 500 /* the name is compared with this many names on each side */
+/* In sorted order, this many names before and after the name are compared with it. */
+#define NAMES_BESIDE 500
 
 /* Smallest number of other jobs for a warning: DATED_LEAST if the names differ in a date,
  * NUMBERED_LEAST if they differ in a number. NUMBERED_LEAST is larger, because numbered names are

@@ -257,7 +257,7 @@ json_t *stats_json(const char *job_name, const struct stats_window *w, const str
 	return o;
 }
 
-/* The statistics that resource-tracker gives by default. */
+/* The statistics that the Python package resource-tracker gives by default. */
 static const struct tracker_statistic {
 	const char *key, *statistic, *column;
 	double (*get)(const struct run *, const char *column);

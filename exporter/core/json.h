@@ -14,9 +14,9 @@
 
 json_t *json_num(double v); /* NaN and infinity become null; whole numbers get no point */
 
-/* Each function rounds a number of a certain unit, because further digits are noise. If the comment
- * names two roundings, the one that keeps more digits applies: json_seconds keeps 12345.678 and
- * 0.0001234. json_money is for prices, costs and savings. json_ratio is for shares, percentages,
+/* Each function rounds a number of a certain unit, because further digits are noise. The comment at
+ * each function names its rounding. If it names two, the one that keeps more digits applies:
+ * json_seconds keeps 12345.678 and 0.0001234. json_money is for prices, costs and savings. json_ratio is for shares, percentages,
  * factors and mean counts. */
 json_t *json_bytes(double v);   /* to whole bytes */
 json_t *json_seconds(double v); /* to milliseconds, or to 4 significant digits */

@@ -276,7 +276,7 @@ static struct slice index_in(struct slice environment)
 	return (struct slice){NULL, 0};
 }
 
-/* Finds the open run that a pod named, or returns NULL. */
+/* Finds the open run that got its name from the pod `uid`. NULL = there is none. */
 static const struct recognised *run_of_pod(const struct finder *f, const char *uid)
 {
 	for (size_t i = 0; i < f->n; i++)

@@ -106,10 +106,10 @@ static const char *const migrations[] = {
 	"ALTER TABLE run ADD COLUMN address_limit_bytes REAL;"
 	"ALTER TABLE run ADD COLUMN address_peak_bytes REAL;",
 	"ALTER TABLE run ADD COLUMN end_reason TEXT;",
-	/* Stores the statistics and the shared texts of a run in fewer bytes. history_prune later
-	 * rewrites the runs that are already in the file, at most 64 at a time. job.kept is the
-	 * number of ended runs of the job in the file. A forwarded run has no samples: its
-	 * minutes_until and hours_until are -1. */
+	/* Stores a run in fewer bytes: its statistics as one blob, and texts that many runs have in
+	 * common, such as the server, once in `circumstances`. history_prune later rewrites the runs
+	 * that are already in the file, at most 64 at a time. job.kept is the number of ended runs
+	 * of the job in the file. */
 	("CREATE TABLE stats_form(id INTEGER PRIMARY KEY, columns TEXT NOT NULL UNIQUE) STRICT;"
 	 "CREATE TABLE circumstances(id INTEGER PRIMARY KEY, hash INTEGER NOT NULL, runs INTEGER NOT NULL,"
 	 " vendor TEXT, instance_type TEXT, region TEXT, zone TEXT, allocation TEXT, system TEXT, labels TEXT,"

@@ -445,7 +445,7 @@ int history_last_sample(struct history *h, int64_t run, int64_t *id, double *at,
 /* ---- shared_settings.c ---- */
 /* Makes all exporters that use the file enforce the same limits:
  * - stores the limits of this exporter in the file, if it is a server (l->serves)
- * - stores to which receivers this exporter sends runs
+ * - stores the addresses to which this exporter sends runs: a run is kept until it is sent
  * - replaces each limit that the user did not set (a bit in l->defaults) by the stored limit, if
  *   there is one
  *

@@ -130,7 +130,7 @@ struct exporter {
 	const char *name_label, *place_label;
 	const struct query *query;
 	size_t n_queries;
-	const char *owners; /* NULL = the subjects have no owners */
+	const char *owners; /* query for the owner of each pod; NULL = there is none */
 	/* true = the subjects are groups of processes, which do not end, so each window of a group
 	 * counts as one run */
 	bool of_window;

@@ -7,7 +7,7 @@
 #include "collectors/base/buf.h"
 #include "collectors/base/scan.h"
 
-/* A function that appends the URL for a link with this target, not escaped. If the target is not
+/* Appends the URL for a link with this target. The caller escapes the URL. If the target is not
  * served, it appends nothing and returns false. The text is then shown without a link. */
 typedef bool (*markdown_href)(struct buf *out, struct slice target, const void *context);
 

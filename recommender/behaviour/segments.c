@@ -63,7 +63,8 @@ static void sum_up(struct sums *s, const double *const channel[], size_t channel
 	}
 }
 
-/* Returns the sum of the squared distances of points `from` to `end - 1` to their mean. */
+/* Returns the sum of (point - mean)^2 over the points with the indices `from` .. `end - 1`. `mean`
+ * is the mean of these points. */
 static double cost(const struct sums *s, size_t from, size_t end)
 {
 	double c = s->squares[end] - s->squares[from];

@@ -195,9 +195,9 @@ bool pick_meets_deadline(const struct pick_options *o, const struct forecast *f,
 	const struct price *p);
 
 /* Computes the price, forecast and cost of one server as pick_servers does, but without the checks
- * of filters.c: the server may be too small, for example. Used for a job's current server. Fills
- * `ret` and returns EXCLUSION_COUNT. Otherwise returns the reason why the server cannot be used.
- * `currency` NULL = USD. */
+ * of filters.c: the server may be too small, for example. Used for a job's current server. If
+ * the server can be used, fills `ret` and returns EXCLUSION_COUNT. Otherwise returns the reason why
+ * it cannot. `currency` NULL = USD. */
 enum exclusion pick_one(const struct catalogue *c, const struct server *s, const struct demand *d,
 	const struct pick_options *o, struct pick *ret);
 

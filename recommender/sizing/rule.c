@@ -132,10 +132,12 @@ static bool divide_by(const struct peaks_seen *p, double (*cause)(const struct o
 	return true;
 }
 
-/* Finds a change that the input or the duration of the runs hides: divides each peak by the part
- * that they explain (divide_by). Returns the logarithm of the change; 0 = no change. The undivided
- * peaks must show at least half of the change. Otherwise a faster server would look like a rise of
- * the memory, because its runs are shorter. */
+/* Finds a lasting change of the peaks that is hidden because they also follow the input or the
+ * duration. Divides each peak by the peak that is usual for its input, then by that for its duration
+ * (divide_by). Returns the logarithm of the change; 0 = no change.
+ *
+ * The undivided peaks must show at least half of the change. Example: runs on a faster server are
+ * shorter. Divided by the duration, their equal peaks would look like a rise. */
 static double explained_step(const struct peaks_seen *p)
 {
 	double (*const causes[])(const struct observation *) = {input_of, duration_of};

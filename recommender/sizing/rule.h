@@ -21,9 +21,10 @@ struct observation rule_observation(double peak, double input, double duration);
  * (--history.runs-per-job). */
 #define PEAKS_SEEN_MAX 200
 
-/* Fewest measured runs that show how much a job's peaks differ. After one or two runs, the 80 %
- * range of the next peak contained 56 to 100 % of the peaks, depending on the public trace. From
- * the third run on, it contained 71 to 93 % (tests/bench/README.md). */
+/* Fewest measured runs that show how much a job's peaks differ. The next peak should
+ * lie in the range that is told with 80 % (memory_low, memory_high). On public traces of jobs, it
+ * did in 56 to 100 % of the cases after one or two runs, and in 71 to 93 % from the third run on
+ * (tests/bench/README.md). */
 #define RUNS_FOR_SPREAD 3
 
 /* The newest PEAKS_SEEN_MAX runs that a rule has learnt, oldest first. */
@@ -71,7 +72,7 @@ struct rule_options {
 struct sizing_rule {
 	size_t state_size;
 	struct rule_options defaults; /* 0 = the rule ignores the option */
-	bool successes_only;          /* killed runs are scored, but not learnt */
+	bool successes_only;          /* learns nothing from killed runs */
 	void (*start)(void *state, const struct rule_options *o);
 	/* Returns the first allocation; NaN before the first learnt run. `input` NaN = unknown. */
 	double (*allocate)(void *state, double input);
