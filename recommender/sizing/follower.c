@@ -242,9 +242,10 @@ static bool share_option(const struct runs *runs, char ret[FOLLOWER_OPTION_MAX])
 }
 
 /* Sets f->enough, the smallest limit that was enough, and f->at_enough, the number of runs under
- * that limit. Limits up to `too_small` were not enough. */
+ * that limit. Limits up to `too_small` were not enough. A limit from before the newest limit was
+ * first used counts only if the newest limit is at most `lowered_most` times as large. */
 static void find_enough(const struct usable_runs *u, const struct shares_seen *s, double too_small,
-	struct limit_follower *f)
+	double lowered_most, struct limit_follower *f)
 {
 	double newest_limit = u->run[0]->memory_limit_bytes;
 	size_t oldest_as_large = 0;
@@ -257,7 +258,7 @@ static void find_enough(const struct usable_runs *u, const struct shares_seen *s
 		double limit = u->run[i]->memory_limit_bytes;
 
 		if (run_duration(u->run[i]) > MUCH_SLOWER * s->shortest ||
-			(limit * LOWERED_MOST < newest_limit && i > oldest_as_large) ||
+			(limit * lowered_most < newest_limit && i > oldest_as_large) ||
 			limit <= too_small)
 			continue;
 		if (limit * SAME_LIMIT < f->enough)
@@ -306,11 +307,14 @@ struct limit_follower follower_of(const struct runs *runs)
 
 	if (!u.n)
 		return f;
-	if (share_option(runs, f.option) ? met.recent && !met.since :
-					   !shown_by(&u, 0, u.n) || limits_follow_inputs(&u, &s) ||
-						   !follows_still(&u, &met))
+	bool told = share_option(runs, f.option);
+
+	if (told ? met.recent && !met.since :
+		   !shown_by(&u, 0, u.n) || limits_follow_inputs(&u, &s) ||
+				!follows_still(&u, &met))
 		return f;
-	find_enough(&u, &s, met.too_small, &f);
+	/* If the share is not constant, the need may have grown once, together with the limit. */
+	find_enough(&u, &s, met.too_small, told || follows(&s) ? LOWERED_MOST : SAME_LIMIT, &f);
 	if (isinf(f.enough))
 		return f;
 	f.runs = u.n;

@@ -79,13 +79,16 @@ static double after_streak(const struct replayed *f, const struct sizing_rule *r
 	return request;
 }
 
-/* Returns the number of failed attempts of a streak (struct replayed). Some of them may be missing
- * from the history, but the last run may tell its attempt. */
+/* Returns the number of failed attempts of a streak (struct replayed): the attempt that the last run
+ * tells. The number of kills counts only if it tells none: the runs of a streak may be first attempts
+ * of several tasks, and attempts may be missing from the history. */
 static size_t failed_attempts(const struct streak *s)
 {
-	double last = s->kills && s->last->attempt < UINT_MAX ? s->last->attempt : 0;
+	double last = s->last->attempt;
 
-	return (size_t)fmax(last, s->kills ? s->kills : s->failed);
+	if (!s->kills)
+		return s->failed;
+	return last >= 1 && last < UINT_MAX ? (size_t)last : s->kills;
 }
 
 /* Returns an array of n + 1 elements, which the caller frees. Element k is the largest peak among

@@ -49,16 +49,27 @@ class HeapsThatFollowTheirLimit(Stories):
         # A step or a spread of the share is seen later. It must not be chased far until then.
         for share in (lambda i: 0.6 if i < 10 else 0.8, lambda i: spread[i]):
             for step in self.job().follow(lambda i, limit, share=share: share(i) * limit, runs=30, first=GIB, by="limit"):
-                self.assert_between(0.75 * 1024, step.asked, 1.45 * 1024)
+                self.assert_between(0.75 * 1024, step.asked, 1.6 * 1024)
 
     def assert_held_from(self, run, steps, what):
         asked = [step.asked for step in steps]
         with self.subTest(what, asked=asked):
             self.assert_never_killed(steps)
             for step in steps[run:]:
-                self.assert_between(0.6 * 1024, step.asked, 1.1 * 1024)
+                self.assert_between(0.6 * 1024, step.asked, 1.2 * 1024)
                 self.assertIn("memory_follows_limit", step.advice.codes)
             self.assertLessEqual(max(asked[run:]), 1.1 * min(asked[run:]), "it is held")
+
+    def test_a_need_that_grew_with_its_limit_keeps_what_it_needs(self):
+        """Its operator raised the limit when the data grew. A request of the old limit would kill the next run."""
+        r = random.Random(5)
+        for levels in (((1.5, 2), (2.5, 3.1)), ((1.5, 2), (2, 3.1)), ((1.5, 2), (2.9, 3.1)), ((1.5, 2), (2.5, 3.1), (4, 4.8))):
+            job = self.job()
+            for peak, limit in levels:
+                for _ in range(8):
+                    job.run(peak * GIB * r.uniform(0.97, 1.03), limit * GIB)
+            with self.subTest(levels=levels):
+                self.assert_between(1.03 * levels[-1][0] * 1024, job.answer().mib, 1.5 * levels[-1][0] * 1024 + 256)
 
     def test_memory_that_walks_at_random_is_no_heap(self):
         """Its limit follows its peaks, and its next peak is near the last one."""
