@@ -139,6 +139,14 @@ bool runs_gpu_manufacturer(const struct runs *runs, const char **ret)
 	return first;
 }
 
+const char *runs_newest_gpu_manufacturer(const struct runs *runs)
+{
+	for (size_t i = 0; i < runs->n; i++)
+		if (runs->run[i].gpu_manufacturer)
+			return runs->run[i].gpu_manufacturer;
+	return NULL;
+}
+
 const char *runs_gpu_model(const struct runs *runs)
 {
 	for (size_t i = 0; i < runs->n; i++)

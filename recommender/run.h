@@ -153,6 +153,10 @@ enum architecture runs_architecture(const struct runs *runs);
  * the runs have several, the job can use GPUs of each of them, and `*ret` is NULL. */
 bool runs_gpu_manufacturer(const struct runs *runs, const char **ret);
 
+/* Returns the manufacturer of the newest run that tells one, or NULL. A job that moved to GPUs of
+ * another manufacturer requests those. */
+const char *runs_newest_gpu_manufacturer(const struct runs *runs);
+
 /* Returns the GPU model of the newest run that has one. NULL = no run has one. */
 const char *runs_gpu_model(const struct runs *runs);
 

@@ -162,7 +162,7 @@ static int answer_json(struct app *app, const struct arguments *a, const struct 
 	if (code <= 0)
 		return code;
 
-	runs_gpu_manufacturer(&s->runs, &target.gpu_manufacturer);
+	target.gpu_manufacturer = runs_newest_gpu_manufacturer(&s->runs);
 	bool fits = advice_write(&paste, format, &target, &s->sizing, NULL) == 0;
 	struct recommendation all = {
 		.job_name = argument_job(a),
@@ -193,7 +193,7 @@ static int answer(struct app *app, const struct arguments *a, struct reply *r, s
 		return code;
 	if (!format->layout)
 		return answer_json(app, a, s, &arena, r);
-	runs_gpu_manufacturer(&s->runs, &target.gpu_manufacturer);
+	target.gpu_manufacturer = runs_newest_gpu_manufacturer(&s->runs);
 	if (advice_write(&r->body, format, &target, &s->sizing, &too_large) < 0)
 		return reply_error(r, 404, "does_not_fit", "%s", too_large.text);
 	r->status = 200;

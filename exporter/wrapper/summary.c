@@ -124,7 +124,7 @@ static void add_paste(struct buf *b, const struct runs *runs, const char *format
 	struct buf text AUTO(buf_done) = BUF_MAX(SUMMARY_MAX);
 	struct err e = {0};
 
-	runs_gpu_manufacturer(runs, &target.gpu_manufacturer);
+	target.gpu_manufacturer = runs_newest_gpu_manufacturer(runs);
 	if (advice_write(&text, format, &target, s, &e) < 0) {
 		buf_addf(b, "  No line for %s: %s.\n", format->name, e.text);
 		return;

@@ -13,12 +13,13 @@ class Formats(Case):
         self.server = self.serve("--web.allow-changes")
 
     def post(self, job_name, manufacturer=None, **columns):
-        """A job of three equal runs, with GPUs of this manufacturer."""
+        """A job of three equal runs, with GPUs of this manufacturer, or of these, newest run first."""
+        manufacturers = manufacturer if isinstance(manufacturer, list) else [manufacturer] * 3
         now = time.time()
         for i in range(3):
             run = {"run_id": f"{job_name}-{i}", "job_name": job_name, "started_at": now - 1000 * (i + 1),
                    "ended_at": now - 1000 * i - 400, "duration_seconds": 600, "outcome": "succeeded",
-                   "machine_cpus": 256, "machine_memory_bytes": 1024 * GIB, "gpu_manufacturer": manufacturer,
+                   "machine_cpus": 256, "machine_memory_bytes": 1024 * GIB, "gpu_manufacturer": manufacturers[i],
                    "columns": {name: {"n": 100, "min": v, "mean": v, "max": v, "p50": v, "p95": v, "p99": v, "sum": v * 100}
                                for name, v in columns.items()}}
             answer = self.server.get("/runs", method="POST", body=json.dumps(run), Content_Type="application/json")
@@ -98,6 +99,8 @@ class Formats(Case):
             self.assertTrue(self.text(job_name, "format=docker").endswith(flags))
             self.assertTrue(json.loads(self.text(job_name, "format=json"))["paste"]["text"].endswith(flags))
             self.assertIn(resource, self.text(job_name, "format=kubernetes"))
+        self.post("moved", ["AMD", "AMD", "NVIDIA"], cpu_cores=1, memory_peak_bytes=GIB, gpus_used=1, gpu_usage=0.9)
+        self.assertIn("amd.com/gpu", self.text("moved", "format=kubernetes"), "the newest runs decide")
 
 
 if __name__ == "__main__":
