@@ -41,7 +41,7 @@ static size_t write_runs(struct buf *body, const struct run *const *run, size_t 
 {
 	struct buf request AUTO(buf_done) = BUF_MAX(REQUEST_MAX);
 	struct buf sorted AUTO(buf_done) = BUF_MAX(REQUEST_MAX);
-	struct piece piece[FORWARD_RUNS_MAX];
+	struct piece piece[FORWARD_RUNS_MAX] = {0};
 	size_t i = 0;
 
 	for (; i < n && (i == 0 || request.len + WRITE_REQUEST_RUN_MAX < REQUEST_MAX); i++) {

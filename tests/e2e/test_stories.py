@@ -356,6 +356,12 @@ class Kills(Stories):
         succeed(job, noisy(13, GIB, 0.05), 20)
         job.killed(2 * GIB, attempt=2)
         self.assert_between(1.2 * 2048, job.answer(attempt=3).mib, 2.05 * 2048, "only the second attempt was recorded")
+        job = self.job()
+        succeed(job, noisy(13, GIB, 0.05), 20)
+        for _task in range(4):
+            job.killed(2 * GIB, attempt=1)
+        second = job.answer(attempt=2).mib
+        self.assert_between(1.2 * second, job.answer(attempt=3).mib, 2.05 * second, "the kills are of four tasks")
 
     def test_a_failure_at_the_limit_and_the_attempt_after_it_count_once(self):
         job = self.job()
