@@ -147,6 +147,14 @@ class Pods(unittest.TestCase):
         self.assertIsNone(self.kill("OOMKilled", {}, terminated=False))
         self.assertIsNone(pods.kill_of(b"Task finished with exit code 137.", None))
 
+    def test_a_cluster_that_does_not_answer_keeps_the_scheduler_a_few_seconds(self):
+        client = mock.MagicMock()
+        read = client.KubernetesClient().get().CoreV1Api().read_namespaced_pod
+        read.side_effect = TimeoutError
+        with mock.patch.dict(sys.modules, {"metaflow.plugins.kubernetes.kubernetes_client": client}):
+            self.assertRaises(TimeoutError, pods.kill_of, b"[pod t-1-a] exit code 137", None)
+        read.assert_called_once_with("t-1-a", "default", _request_timeout=(3, 5))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -3,6 +3,7 @@ import re
 from typing import Any, Dict, Optional
 
 _NAME = re.compile(rb"\[pod ([a-z0-9.-]+)\]")  # what Metaflow puts before its lines about a pod
+READ_SECONDS = (3, 5)  # longest waits for a connection and for its answer: the scheduler of the whole flow waits
 
 
 def kill_of(logs: bytes, namespace: Optional[str]) -> Optional[Dict[str, Any]]:
@@ -14,7 +15,8 @@ def kill_of(logs: bytes, namespace: Optional[str]) -> Optional[Dict[str, Any]]:
     if not names:
         return None
     from metaflow.plugins.kubernetes.kubernetes_client import KubernetesClient
-    pod = KubernetesClient().get().CoreV1Api().read_namespaced_pod(names[-1].decode(), namespace or "default")
+    pod = KubernetesClient().get().CoreV1Api().read_namespaced_pod(names[-1].decode(), namespace or "default",
+                                                                 _request_timeout=READ_SECONDS)
     return of_pod(pod)
 
 
