@@ -1,4 +1,5 @@
 """The parts of the Metaflow extension that need no Metaflow: sizes, plans, and runs as messages to another history."""
+import importlib
 import json
 import os
 import sys
@@ -12,6 +13,24 @@ from test_package import Case, rightsize  # which puts the package on the path
 
 from metaflow_extensions.rightsize.plugins.rightsize import argo, plan, pods, runs, sizes  # noqa: E402
 from rightsize_exporter import _server  # noqa: E402
+
+
+def of_metaflow():
+    """The module of the decorator, with stand-ins for what it imports of Metaflow."""
+    class StepDecorator:
+        def __init__(self, attributes=None):
+            self.attributes = {**self.defaults, **(attributes or {})}
+    here = "metaflow_extensions.rightsize.plugins.rightsize"
+    with mock.patch.dict(sys.modules):
+        for name in ("metaflow", *("metaflow." + name for name in (
+                "decorators", "metadata_provider", "mflog", "plugins.environment_decorator", "unbounded_foreach",
+                "plugins.cards.card_datastore", "plugins.cards.exception"))):
+            sys.modules[name] = mock.MagicMock()
+        sys.modules["metaflow.decorators"].StepDecorator = StepDecorator
+        sys.modules["metaflow.plugins.environment_decorator"].EnvironmentDecorator = \
+            lambda: decorator("environment", vars={})
+        sys.modules["metaflow.plugins.environment_decorator"].EnvironmentDecorator.name = "environment"
+        return importlib.import_module(f"{here}.decorator")
 
 
 def decorator(name, **attributes):
@@ -154,6 +173,53 @@ class Pods(unittest.TestCase):
         with mock.patch.dict(sys.modules, {"metaflow.plugins.kubernetes.kubernetes_client": client}):
             self.assertRaises(TimeoutError, pods.kill_of, b"[pod t-1-a] exit code 137", None)
         read.assert_called_once_with("t-1-a", "default", _request_timeout=(3, 5))
+
+
+class Scheduler(unittest.TestCase):
+    """What the process that starts the tasks of a flow does when one was killed."""
+
+    LOGS = b"[pod t-1-a] Task finished with exit code 137."
+
+    def setUp(self):
+        self.module = of_metaflow()
+        self.said, self.cards, self.known = [], [], []
+        self.deco = self.module.RightsizeDecorator({"tune": True})
+        self.kubernetes = decorator("kubernetes", cpu="1", memory="100", namespace=None)
+        flow = SimpleNamespace(name="Flow", fit=SimpleNamespace(decorators=[self.kubernetes]))
+        store = mock.MagicMock()
+        store.get_task_datastore().load_logs.return_value = [("", self.LOGS)]
+        self.deco._flow, self.deco._step, self.deco._run_id, self.deco._flow_datastore = flow, "fit", "1", store
+        self.deco._logger = lambda text, **_: self.said.append(text)
+        self.deco._part = {"why": "Set.", "requested": {"cpu": 1, "memory_bytes": 100e6},
+                           "attempts": [{"cpu": 1, "memory_bytes": memory} for memory in (100e6, 200e6, 400e6)]}
+        exporters = mock.patch.object(sizes, "exporters", lambda: self.known)
+        exporters.start()
+        self.addCleanup(exporters.stop)
+        cards = mock.patch.object(self.module, "Card", self.card)
+        cards.start()
+        self.addCleanup(cards.stop)
+
+    def card(self, *_):
+        return SimpleNamespace(stored=lambda: None, save=lambda page, final: self.cards.append(page))
+
+    def launched(self, attempt):
+        """What the task of this attempt is started with."""
+        args = SimpleNamespace(task=SimpleNamespace(task_id="7"), command_options={"memory": "100"}, env={})
+        self.deco.runtime_step_cli(args, attempt, 3, None)
+        return args
+
+    def test_a_card_that_cannot_be_saved_takes_no_memory_from_the_next_attempt(self):
+        self.launched(0)
+        run = {"run_id": "a", "outcome": "oom_killed", "exit_signal": 9, "attempt": 1, "labels": {"run": "1", "task": "7"}}
+        source = mock.Mock()
+        source.get = lambda route, **_: json.dumps({"runs": [run]}).encode() if route == "/runs" else b"<main >"
+        self.known = [source]
+        with mock.patch.object(self.module, "Card", side_effect=PermissionError("no bucket")):
+            self.assertEqual(self.launched(1).command_options["memory"], "200")
+        self.assertEqual(len(self.said), 1, self.said)
+        self.assertIn("no bucket", self.said[0])
+        self.launched(1)
+        self.assertEqual(len(self.said), 1, self.said)
 
 
 if __name__ == "__main__":

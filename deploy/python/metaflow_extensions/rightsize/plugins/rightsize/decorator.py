@@ -236,10 +236,18 @@ class RightsizeDecorator(StepDecorator):
         line = "The pod was killed, as it ran out of memory" + (f" at its limit of {limit / sizes.MB:.0f} MB." if limit else ".")
         card.save(with_lines(card.stored() or plain_page("rightsize", []), "Metaflow", [line]), final=True)
 
+    @harmless
     def _finish_killed(self, below: int, of_task: Optional[str] = None) -> None:
         """Makes the last card of attempts that were killed: they could not do it themselves."""
         over = [(task_id, attempt) for task_id, attempt in self._launched
                 if of_task in (None, task_id) and attempt < below]
+        try:
+            self._save_last_cards(over, is_end=of_task is None)
+        finally:
+            for launched in over:  # which is tried once
+                del self._launched[launched]
+
+    def _save_last_cards(self, over: List[Tuple[str, int]], is_end: bool) -> None:
         if not over:
             return
         known = {(labels["task"], run["attempt"] - 1): run for run in self._runs_of()
@@ -247,7 +255,7 @@ class RightsizeDecorator(StepDecorator):
         until = time.monotonic() + runs.READ_SECONDS
         for task_id, attempt in reversed(over):
             run = known.get((task_id, attempt))
-            if run is None and of_task is None and time.monotonic() < until:
+            if run is None and is_end and time.monotonic() < until:
                 self._was_out_of_memory(task_id, attempt)  # which records it
             if run is not None and run["outcome"] == "running":
                 run = self._run_of(task_id, attempt)
@@ -257,8 +265,6 @@ class RightsizeDecorator(StepDecorator):
             page = sizes.ask(reversed(sizes.exporters()), "/report", run=run["run_id"])
             if page is not None:
                 Card(self._flow_datastore, pathspec, attempt).save(self._with_plan(page.decode()), final=True)
-        for launched in over:
-            del self._launched[launched]
 
     @harmless
     def runtime_finished(self, exception: Any) -> None:
