@@ -1,4 +1,5 @@
 """The parts of the Metaflow extension that need no Metaflow: sizes, plans, and runs as messages to another history."""
+import contextlib
 import importlib
 import json
 import os
@@ -145,6 +146,16 @@ class Messages(Case):
         self.assertGreater(other.get_json("/recommend", job_name="Flow/fit")["demand"]["memory_bytes"], 400e6)
 
 
+@contextlib.contextmanager
+def cluster(answers):
+    """Pods are read from these answers."""
+    client = mock.MagicMock()
+    read = client.KubernetesClient().get().CoreV1Api().read_namespaced_pod
+    read.side_effect = answers
+    with mock.patch.dict(sys.modules, {"metaflow.plugins.kubernetes.kubernetes_client": client}):
+        yield read
+
+
 class Pods(unittest.TestCase):
     def kill(self, reason, limits, terminated=True):
         ended = SimpleNamespace(reason=reason, started_at=datetime.fromtimestamp(5, timezone.utc),
@@ -153,7 +164,7 @@ class Pods(unittest.TestCase):
         container = SimpleNamespace(resources=SimpleNamespace(limits=limits))
         utils = SimpleNamespace(parse_quantity={"1G": 1e9}.get)
         with mock.patch.dict(sys.modules, {"kubernetes": SimpleNamespace(utils=utils), "kubernetes.utils": utils}):
-            return pods.of_pod(SimpleNamespace(status=SimpleNamespace(container_statuses=[status]),
+            return pods.kill_of(SimpleNamespace(status=SimpleNamespace(container_statuses=[status]),
                                                spec=SimpleNamespace(containers=[container])))
 
     def test_a_kill_for_memory_has_its_limit_where_there_is_one(self):
@@ -164,14 +175,11 @@ class Pods(unittest.TestCase):
     def test_a_pod_that_was_deleted_has_the_same_exit_code_and_no_kill(self):
         self.assertIsNone(self.kill("Error", {"memory": "1G"}))
         self.assertIsNone(self.kill("OOMKilled", {}, terminated=False))
-        self.assertIsNone(pods.kill_of(b"Task finished with exit code 137.", None))
+        self.assertIsNone(pods.read(b"Task finished with exit code 137.", None))
 
     def test_a_cluster_that_does_not_answer_keeps_the_scheduler_a_few_seconds(self):
-        client = mock.MagicMock()
-        read = client.KubernetesClient().get().CoreV1Api().read_namespaced_pod
-        read.side_effect = TimeoutError
-        with mock.patch.dict(sys.modules, {"metaflow.plugins.kubernetes.kubernetes_client": client}):
-            self.assertRaises(TimeoutError, pods.kill_of, b"[pod t-1-a] exit code 137", None)
+        with cluster(TimeoutError) as read:
+            self.assertRaises(TimeoutError, pods.read, b"[pod t-1-a] exit code 137", None)
         read.assert_called_once_with("t-1-a", "default", _request_timeout=(3, 5))
 
 
@@ -220,6 +228,19 @@ class Scheduler(unittest.TestCase):
         self.assertIn("no bucket", self.said[0])
         self.launched(1)
         self.assertEqual(len(self.said), 1, self.said)
+
+    def test_only_a_pod_that_the_cluster_took_away_gets_no_more_memory(self):
+        def pod(reason=None, conditions=None, deleted=None):
+            return SimpleNamespace(metadata=SimpleNamespace(deletion_timestamp=deleted), spec=None,
+                                   status=SimpleNamespace(reason=reason, conditions=conditions, container_statuses=None))
+        disrupted = SimpleNamespace(type="DisruptionTarget", status="True")
+        ready = SimpleNamespace(type="Ready", status="True")
+        for found, memory in ((pod("Evicted"), "100"), (pod(conditions=[ready, disrupted]), "100"),
+                              (pod(deleted=datetime.now(timezone.utc)), "100"),
+                              (pod(conditions=[ready]), "200"), (OSError("gone"), "200")):
+            with self.subTest(pod=found), cluster([found]):
+                self.setUp()
+                self.assertEqual(self.launched(1).command_options["memory"], memory)
 
 
 if __name__ == "__main__":

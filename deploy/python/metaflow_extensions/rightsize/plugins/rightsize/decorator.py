@@ -214,18 +214,19 @@ class RightsizeDecorator(StepDecorator):
             return False
         if not any(word in logs for word in KILLED):
             return False
-        self._tell_killed(task_id, attempt, logs)
-        return True
+        return self._tell_killed(task_id, attempt, logs) is not False  # None: the logs alone are known
 
     @harmless
-    def _tell_killed(self, task_id: str, attempt: int, logs: bytes) -> None:
-        """Records the run of a pod that was killed for memory, and makes its last card."""
+    def _tell_killed(self, task_id: str, attempt: int, logs: bytes) -> Optional[bool]:
+        """Records the run of a pod that was killed for memory, and makes its last card.
+
+        False: the pod was ended for another reason; None: nothing more is known of it.
+        """
         carrier = sizes.carrier(getattr(self._flow, self._step).decorators)
-        if carrier is None or carrier.name != "kubernetes":
-            return
-        kill = pods.kill_of(logs, carrier.attributes.get("namespace"))
+        pod = pods.read(logs, carrier.attributes.get("namespace")) if carrier and carrier.name == "kubernetes" else None
+        kill = pod and pods.kill_of(pod)
         if kill is None:
-            return
+            return False if pod and pods.was_taken_away(pod) else None
         pathspec = f"{self._flow.name}/{self._run_id}/{self._step}/{task_id}"
         labels = {"flow": self._flow.name, "step": self._step, "run": self._run_id, "task": task_id}
         plan.tell(sizes.exporters()[0], [
@@ -235,6 +236,7 @@ class RightsizeDecorator(StepDecorator):
         card = Card(self._flow_datastore, pathspec, attempt)
         line = "The pod was killed, as it ran out of memory" + (f" at its limit of {limit / sizes.MB:.0f} MB." if limit else ".")
         card.save(with_lines(card.stored() or plain_page("rightsize", []), "Metaflow", [line]), final=True)
+        return True
 
     @harmless
     def _finish_killed(self, below: int, of_task: Optional[str] = None) -> None:

@@ -6,22 +6,26 @@ _NAME = re.compile(rb"\[pod ([a-z0-9.-]+)\]")  # what Metaflow puts before its l
 READ_SECONDS = (3, 5)  # longest waits for a connection and for its answer: the scheduler of the whole flow waits
 
 
-def kill_of(logs: bytes, namespace: Optional[str]) -> Optional[Dict[str, Any]]:
-    """The start, the end and the memory limit of the pod in these logs of Metaflow, if it was killed for memory.
-
-    A pod that was evicted or deleted has the same exit code, so the pod itself is read. Raises what the cluster refuses.
-    """
+def read(logs: bytes, namespace: Optional[str]) -> Any:
+    """The pod that these logs of Metaflow name last; None = they name none. Raises what the cluster refuses."""
     names = _NAME.findall(logs)
     if not names:
         return None
     from metaflow.plugins.kubernetes.kubernetes_client import KubernetesClient
-    pod = KubernetesClient().get().CoreV1Api().read_namespaced_pod(names[-1].decode(), namespace or "default",
-                                                                 _request_timeout=READ_SECONDS)
-    return of_pod(pod)
+    return KubernetesClient().get().CoreV1Api().read_namespaced_pod(names[-1].decode(), namespace or "default",
+                                                                    _request_timeout=READ_SECONDS)
 
 
-def of_pod(pod: Any) -> Optional[Dict[str, Any]]:
-    """As kill_of(), of a pod as the client of Kubernetes gives it."""
+def was_taken_away(pod: Any) -> bool:
+    """True if the cluster ended the pod for a reason of its own: evicted, preempted or deleted. The exit code is that of a
+    kill for memory."""
+    return bool(pod.status.reason == "Evicted" or pod.metadata.deletion_timestamp or
+                any(condition.type == "DisruptionTarget" and condition.status == "True"
+                    for condition in pod.status.conditions or []))
+
+
+def kill_of(pod: Any) -> Optional[Dict[str, Any]]:
+    """The start, the end and the memory limit of the pod, if it was killed for memory."""
     ended = next((status.state.terminated for status in pod.status.container_statuses or []), None)
     if ended is None or ended.reason != "OOMKilled":
         return None
