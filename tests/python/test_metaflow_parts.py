@@ -157,24 +157,36 @@ def cluster(answers):
 
 
 class Pods(unittest.TestCase):
-    def kill(self, reason, limits, terminated=True):
-        ended = SimpleNamespace(reason=reason, started_at=datetime.fromtimestamp(5, timezone.utc),
-                                finished_at=datetime.fromtimestamp(9, timezone.utc))
-        status = SimpleNamespace(state=SimpleNamespace(terminated=ended if terminated else None))
-        container = SimpleNamespace(resources=SimpleNamespace(limits=limits))
-        utils = SimpleNamespace(parse_quantity={"1G": 1e9}.get)
+    @staticmethod
+    def kill(*containers):
+        """containers: of a pod of the step fit_all: its name, the reason of its end or None, and its limits."""
+        def state(reason):
+            return SimpleNamespace(terminated=reason and SimpleNamespace(
+                reason=reason, started_at=datetime.fromtimestamp(5, timezone.utc),
+                finished_at=datetime.fromtimestamp(9, timezone.utc)))
+        utils = SimpleNamespace(parse_quantity={"1G": 1e9, "2G": 2e9}.get)
         with mock.patch.dict(sys.modules, {"kubernetes": SimpleNamespace(utils=utils), "kubernetes.utils": utils}):
-            return pods.kill_of(SimpleNamespace(status=SimpleNamespace(container_statuses=[status]),
-                                               spec=SimpleNamespace(containers=[container])))
+            return pods.kill_of(SimpleNamespace(
+                status=SimpleNamespace(container_statuses=[SimpleNamespace(name=name, state=state(reason))
+                                                           for name, reason, _ in containers]),
+                spec=SimpleNamespace(containers=[SimpleNamespace(name=name, resources=SimpleNamespace(limits=limits))
+                                                 for name, _, limits in reversed(containers)])), "fit_all")
 
     def test_a_kill_for_memory_has_its_limit_where_there_is_one(self):
         known = {"started_at": 5, "ended_at": 9}
-        self.assertEqual(self.kill("OOMKilled", {"memory": "1G"}), {**known, "memory_limit_bytes": 10 ** 9})
-        self.assertEqual(self.kill("OOMKilled", None), {**known, "memory_limit_bytes": None})
+        self.assertEqual(self.kill(("fit-all", "OOMKilled", {"memory": "1G"})), {**known, "memory_limit_bytes": 10 ** 9})
+        self.assertEqual(self.kill(("fit-all", "OOMKilled", None)), {**known, "memory_limit_bytes": None})
+
+    def test_a_container_beside_the_one_of_the_task_does_not_count(self):
+        proxy = ("istio-proxy", None, {"memory": "2G"})
+        known = {"started_at": 5, "ended_at": 9, "memory_limit_bytes": 10 ** 9}
+        for name in ("fit-all", "renamed"):
+            self.assertEqual(self.kill(proxy, (name, "OOMKilled", {"memory": "1G"})), known, name)
+        self.assertIsNone(self.kill(("istio-proxy", "OOMKilled", {"memory": "2G"}), ("fit-all", "Error", {"memory": "1G"})))
 
     def test_a_pod_that_was_deleted_has_the_same_exit_code_and_no_kill(self):
-        self.assertIsNone(self.kill("Error", {"memory": "1G"}))
-        self.assertIsNone(self.kill("OOMKilled", {}, terminated=False))
+        self.assertIsNone(self.kill(("fit-all", "Error", {"memory": "1G"})))
+        self.assertIsNone(self.kill(("fit-all", None, {})))
         self.assertIsNone(pods.read(b"Task finished with exit code 137.", None))
 
     def test_a_cluster_that_does_not_answer_keeps_the_scheduler_a_few_seconds(self):

@@ -224,7 +224,7 @@ class RightsizeDecorator(StepDecorator):
         """
         carrier = sizes.carrier(getattr(self._flow, self._step).decorators)
         pod = pods.read(logs, carrier.attributes.get("namespace")) if carrier and carrier.name == "kubernetes" else None
-        kill = pod and pods.kill_of(pod)
+        kill = pod and pods.kill_of(pod, self._step)
         if kill is None:
             return False if pod and pods.was_taken_away(pod) else None
         pathspec = f"{self._flow.name}/{self._run_id}/{self._step}/{task_id}"

@@ -24,12 +24,21 @@ def was_taken_away(pod: Any) -> bool:
                     for condition in pod.status.conditions or []))
 
 
-def kill_of(pod: Any) -> Optional[Dict[str, Any]]:
-    """The start, the end and the memory limit of the pod, if it was killed for memory."""
-    ended = next((status.state.terminated for status in pod.status.container_statuses or []), None)
-    if ended is None or ended.reason != "OOMKilled":
+def kill_of(pod: Any, step_name: str) -> Optional[Dict[str, Any]]:
+    """The start, the end and the memory limit of the container of this step, if it was killed for memory.
+
+    Others may be beside it. Where none has the name that Metaflow gives it, the one that was killed for memory counts.
+    """
+    statuses, name = pod.status.container_statuses or [], step_name.replace("_", "-")
+    named = [status for status in statuses if status.name == name]
+    status = next((status for status in named or statuses
+                   if status.state.terminated and status.state.terminated.reason == "OOMKilled"), None)
+    if status is None:
         return None
-    limit = (pod.spec.containers[0].resources.limits or {}).get("memory")  # Metaflow sets none, unless qos is guaranteed
+    ended = status.state.terminated
+    # Metaflow sets no limit, unless qos is guaranteed.
+    limits = [container.resources.limits or {} for container in pod.spec.containers if container.name == status.name]
+    limit = limits[0].get("memory") if limits else None
     if limit is not None:
         from kubernetes.utils import parse_quantity
         limit = int(parse_quantity(limit))
