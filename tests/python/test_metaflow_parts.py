@@ -4,6 +4,7 @@ import importlib
 import json
 import os
 import sys
+import tempfile
 import time
 import unittest
 from datetime import datetime, timezone
@@ -73,6 +74,42 @@ class Sizes(unittest.TestCase):
         del os.environ[plan.VARIABLE]
         self.assertEqual(plan.of_task("fit")["step"], {})
         os.environ[plan.VARIABLE] = "{}"
+
+
+class Url(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        environment = mock.patch.dict(os.environ)
+        environment.start()
+        self.addCleanup(environment.stop)
+        os.environ.pop(plan.VARIABLE, None)
+
+    def of_flow(self, url):
+        """The plan that is made with this RIGHTSIZE_URL."""
+        os.environ["RIGHTSIZE_URL"] = url
+        flow = mock.MagicMock()
+        flow.name = f"Url{url}"
+        with mock.patch.object(sizes, "exporters", lambda: [None]):
+            return plan.of_flow(flow)
+
+    def test_only_the_address_of_a_central_exporter_goes_to_other_machines(self):
+        for url, wanted in (("http://central:9877", True), ("https://central/x", True), ("central", True), ("", False),
+                            ("http://localhost:9877", False), ("127.0.0.1:9877", False), ("unix:/run/r.sock", False),
+                            ("/run/r.sock", False), ("https://me:secret@central", False), ("https://:secret@central", False)):
+            self.assertEqual(self.of_flow(url)["url"], url if wanted else None, url)
+            self.assertNotIn("secret", json.dumps(self.of_flow(url)).replace(f"Url{url}", ""))
+        with self.assertRaises(OSError):
+            self.of_flow("http://[central")
+        self.assertEqual(self.of_flow("http://[central")["steps"], {})
+
+    def test_a_pod_takes_no_address_of_the_machine_that_made_its_plan(self):
+        for url, wanted in (("http://central", "http://central"), ("unix:/run/r.sock", None), ("http://[::1]:9877", None),
+                            (None, None)):
+            with open(os.path.join(self.folder.name, plan.FILE), "w", encoding="utf-8") as file:
+                json.dump({"url": url, "messages": [], "steps": {}}, file)
+            with mock.patch.object(plan.rightsize_exporter, "__file__", os.path.join(self.folder.name, "__init__.py")):
+                self.assertEqual(plan.of_task("fit")["url"], wanted)
 
 
 class Argo(unittest.TestCase):

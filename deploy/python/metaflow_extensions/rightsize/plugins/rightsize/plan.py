@@ -11,7 +11,8 @@ import threading
 from typing import Any, Dict, List, Optional
 
 import rightsize_exporter
-from rightsize_exporter._http import Refused
+from rightsize_exporter import _server
+from rightsize_exporter._http import Address, Refused
 
 from . import runs, sizes
 
@@ -35,8 +36,9 @@ def of_flow(flow: Any) -> Dict[str, Any]:
     """
     with _lock:
         if flow.name not in _made:
-            _made[flow.name] = {"flow": flow.name, "url": os.environ.get("RIGHTSIZE_URL"), "messages": [], "steps": {}}
-            _made[flow.name] = _make(flow)
+            _made[flow.name] = {"flow": flow.name, "url": None, "messages": [], "steps": {}}
+            _made[flow.name]["url"] = _url_for_others()
+            _made[flow.name].update(_make(flow))
         return _made[flow.name]
 
 
@@ -50,11 +52,18 @@ def decorated(flow: Any) -> Dict[str, Any]:
     return found
 
 
+def _url_for_others() -> Optional[str]:
+    """The URL of the central exporter, for the code package: that of this machine is none of another one, and who can read the
+    package is not who may know a password."""
+    central = _server.central()
+    return central.address.url if central and "@" not in central.address.parts.netloc else None
+
+
 def _make(flow: Any) -> Dict[str, Any]:
     decos = decorated(flow)
     sources = sizes.exporters()
     told = told_to(sources[-1], flow.name, list(decos), max((deco.runs for deco in decos.values()), default=0))
-    return {"flow": flow.name, "url": os.environ.get("RIGHTSIZE_URL"), "messages": told[:MESSAGES_MOST],
+    return {"messages": told[:MESSAGES_MOST],
             "steps": {name: _step(sources, flow.name, name, getattr(flow, name).decorators, deco)
                       for name, deco in decos.items()}}
 
@@ -122,8 +131,9 @@ def of_task(step_name: str) -> Dict[str, Any]:
             plan = json.load(file)
     except OSError:
         return {"step": json.loads(given) if given else {}, "messages": [], "is_remote": False}
+    url = plan["url"]
     return {"step": json.loads(given) if given else plan["steps"].get(step_name, {}), "messages": plan["messages"],
-            "is_remote": True, "url": plan["url"]}
+            "is_remote": True, "url": None if url and Address(url).is_here else url}
 
 
 def size_of_attempt(part: Dict[str, Any], kills: int) -> Optional[sizes.Size]:
