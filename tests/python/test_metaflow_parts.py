@@ -3,6 +3,7 @@ import contextlib
 import importlib
 import json
 import os
+import socket
 import sys
 import tempfile
 import time
@@ -112,6 +113,40 @@ class Url(unittest.TestCase):
                 self.assertEqual(plan.of_task("fit")["url"], wanted)
 
 
+class Central(Case):
+    def test_a_silent_one_keeps_the_scheduler_a_second_in_a_minute(self):
+        with socket.socket() as server, mock.patch.object(sizes._Central, "_silent_until", 0.0):
+            server.bind(("127.0.0.2", 0))
+            server.listen(64)
+            os.environ["RIGHTSIZE_URL"] = f"http://127.0.0.2:{server.getsockname()[1]}"
+            self.addCleanup(os.environ.pop, "RIGHTSIZE_URL")
+            with mock.patch.object(_server, "shared", lambda: None):
+                central, _ = sizes.exporters()
+            began = time.monotonic()
+            for _ in range(3):
+                self.assertIsNone(sizes.ask([central], "/recommend", job_name="Flow/fit"))
+                plan.tell(sizes.exporters()[0], [{"run_id": "a"}])
+            self.assertLess(time.monotonic() - began, 3)
+            with mock.patch.object(sizes.time, "monotonic", lambda: began + 100):
+                self.assertRaises(socket.timeout, central.get, "/jobs")  # which was asked again
+
+    def test_the_sizes_of_all_attempts_are_of_the_source_that_said_safe(self):
+        def source(memory, fails_after=99):
+            asked = []
+
+            def get(_, attempt=None, **__):
+                asked.append(attempt)
+                if len(asked) > fails_after:
+                    raise OSError
+                return f"memory={memory}".encode() if attempt else json.dumps(
+                    {"apply": {"safe": True}, "based_on": {"runs": memory}}).encode()
+            return SimpleNamespace(get=get)
+        deco = SimpleNamespace(tune=True, bounds=sizes.Bounds())
+        part = plan._step([source(5, fails_after=3), source(9)], "Flow", "fit", [decorator("resources", cpu=1, memory=1)], deco)
+        self.assertEqual([size["memory_bytes"] for size in part["attempts"]], [5e6, 5e6])
+        self.assertIn("5 runs", part["why"])
+
+
 class Argo(unittest.TestCase):
     """The expressions were evaluated with the code of Argo Workflows 3.4 and 3.7, too."""
 
@@ -164,12 +199,11 @@ class Messages(Case):
             self.assertEqual((run["memory_peak_bytes"], run["outcome"], run["requested_memory_bytes"]),
                              (own["columns"]["memory_peak_bytes"]["max"], "succeeded", 1 << 30))
         self.assertEqual(other.get_json("/recommend", job_name="Flow/fit")["resources"]["memory"], advice["resources"]["memory"])
-        sources = [other]
-        ladder = sizes.ladder(sources, "Flow/fit", "kubernetes")
+        ladder = sizes.ladder(other, "Flow/fit", "kubernetes")
         self.assertEqual(len(ladder), sizes.ATTEMPTS)
         self.assertEqual(sorted(size.memory for size in ladder), [size.memory for size in ladder])
         self.assertGreater(ladder[1].memory, ladder[0].memory)
-        self.assertEqual(sizes.ladder(sources, "Flow/other", "kubernetes"), [])
+        self.assertEqual(sizes.ladder(other, "Flow/other", "kubernetes"), [])
 
     def test_a_pod_that_was_killed_for_memory_raises_the_next_request(self):
         other = _server.private(folder=str(self.folder / "other"))

@@ -28,10 +28,9 @@ def row(sources: List[Any], flow: Any, step: Any) -> Dict[str, Any]:
     """A row of the table: cpu in cores, memory in bytes. None = unknown."""
     job_name = plan.job_name(flow.name, step.__name__)
     request = sizes.requested(step.decorators)
-    answer = sizes.ask(sources, "/recommend", job_name=job_name)
-    advice = json.loads(answer) if answer else None
+    source, advice = sizes.advised(sources, job_name)
     carrier = sizes.carrier(step.decorators)
-    steps = sizes.ladder(sources, job_name, carrier.name if carrier else "resources") if advice else []
+    steps = sizes.ladder(source, job_name, carrier.name if carrier else "resources") if advice else []
     after = steps[0] if steps else sizes.Size(None, None)
     used = advice["used"] if advice else {"cpu_cores": None, "memory_bytes": None}
     return {"step": step.__name__, "job_name": job_name, "runs": advice["based_on"]["runs"] if advice else 0,

@@ -94,14 +94,13 @@ def _step(sources: List[Any], flow_name: str, step_name: str, decorators: List[A
         return part
     if carrier is None:
         return {**part, "why": "Nothing was set: the step has no @resources, @kubernetes or @batch."}
-    answer = sizes.ask(sources, "/recommend", job_name=job_name(flow_name, step_name))
-    if answer is None:
+    source, advice = sizes.advised(sources, job_name(flow_name, step_name))
+    if advice is None:
         return {**part, "why": "Nothing was set: no successful run is known yet."}
-    advice = json.loads(answer)
     if not advice["apply"]["safe"]:
         return {**part, "why": f"Nothing was set: not safe to apply ({', '.join(advice['apply']['because'])})."}
     attempts = [deco.bounds.hold(size)
-                for size in sizes.ladder(sources, job_name(flow_name, step_name), carrier.name)]
+                for size in sizes.ladder(source, job_name(flow_name, step_name), carrier.name)]
     if not attempts:
         return {**part, "why": "Nothing was set: no request is advised."}
     return {**part, "attempts": [sizes.as_dict(size) for size in attempts], "applied": sizes.as_dict(attempts[0]),

@@ -1,10 +1,13 @@
 """Reads the request of a step, asks for the advised one, and changes a request so that it takes effect."""
 import functools
+import json
 import re
-from typing import Any, Dict, List, NamedTuple, Optional
+import time
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from rightsize_exporter import _program, _server
-from rightsize_exporter.advice import ask
+from rightsize_exporter._http import TIMEOUT, Address
+from rightsize_exporter.advice import ASK_SECONDS, SILENT_SECONDS, ask
 
 MB, MIB = 10 ** 6, 1 << 20
 ATTEMPTS = 4  # attempts that a plan has requests for; later ones get the last one
@@ -80,6 +83,24 @@ def _parse(line: str, unit: int) -> Size:
     return Size(_number(words.get("cpu")), memory and memory * unit)
 
 
+class _Central(Address):
+    """The address of the central exporter. One that was silent is left out for a minute: the scheduler of a flow waits."""
+
+    _silent_until = 0.0
+
+    def request(self, method: str, route: str, body: Any = None, timeout: float = TIMEOUT) -> Tuple[int, bytes]:
+        """As that of any address, within ASK_SECONDS."""
+        began = time.monotonic()
+        if began < _Central._silent_until:
+            raise OSError(f"{self.url} was silent a moment ago")
+        try:
+            return super().request(method, route, body, min(timeout, ASK_SECONDS))
+        except OSError:
+            if time.monotonic() - began >= ASK_SECONDS:
+                _Central._silent_until = time.monotonic() + SILENT_SECONDS
+            raise
+
+
 def exporters() -> List[Any]:
     """Returns the exporters to ask: the central one, if RIGHTSIZE_URL names one, and the one of this machine.
 
@@ -90,7 +111,7 @@ def exporters() -> List[Any]:
         here = _server.shared()
     except _program.NoHistory:
         here = _without_history()
-    return [*([central] if central else []), here]
+    return [*([_server.Exporter(_Central(central.address.url), None)] if central else []), here]
 
 
 @functools.lru_cache(maxsize=None)
@@ -98,12 +119,21 @@ def _without_history() -> Any:
     return _server.private()
 
 
-def ladder(sources: List[Any], job_name: str, deco_name: str) -> List[Size]:
-    """The advised request for attempt 1, 2, ...: each one after a kill for memory. Empty: nothing is known."""
+def advised(sources: List[Any], job_name: str) -> Tuple[Optional[Any], Optional[Dict[str, Any]]]:
+    """The first source that knows the job, and its advice. (None, None): nothing is known."""
+    for source in sources:
+        answer = ask([source], "/recommend", job_name=job_name)
+        if answer is not None:
+            return source, json.loads(answer)
+    return None, None
+
+
+def ladder(source: Any, job_name: str, deco_name: str) -> List[Size]:
+    """The request for attempt 1, 2, ... that this source advises: each one after a kill for memory. Empty: nothing is known."""
     unit, form = UNITS[deco_name]
     found = []
     for attempt in range(1, ATTEMPTS + 1):
-        answer = ask(sources, "/recommend", job_name=job_name, format=form, attempt=attempt)
+        answer = ask([source], "/recommend", job_name=job_name, format=form, attempt=attempt)
         if answer is None:
             break
         found.append(_parse(answer.decode(), unit))
