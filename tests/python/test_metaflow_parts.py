@@ -16,6 +16,7 @@ from test_package import Case, rightsize  # which puts the package on the path
 
 from metaflow_extensions.rightsize.plugins.rightsize import argo, plan, pods, runs, sizes  # noqa: E402
 from rightsize_exporter import _server  # noqa: E402
+from rightsize_exporter._http import Refused  # noqa: E402
 
 
 def of_metaflow():
@@ -324,6 +325,28 @@ class Scheduler(unittest.TestCase):
             with self.subTest(pod=found), cluster([found]):
                 self.setUp()
                 self.assertEqual(self.launched(1).command_options["memory"], memory)
+
+    def test_a_kill_that_the_central_exporter_refuses_is_told_to_the_others_and_in_the_card_once(self):
+        told = []
+
+        def source(name, refuses):
+            def ask(_, route, messages, *__):
+                told.append((name, route, messages[0]["run_id"], messages[0]["requested_memory_bytes"]))
+                if refuses:
+                    raise Refused(401, "not_allowed", "no token")
+            return SimpleNamespace(address=SimpleNamespace(ask=ask), get=mock.Mock(side_effect=OSError))
+        self.known = [source("central", True), source("here", False)]
+        ended = SimpleNamespace(reason="OOMKilled", started_at=datetime.now(timezone.utc),
+                                finished_at=datetime.now(timezone.utc))
+        pod = SimpleNamespace(status=SimpleNamespace(container_statuses=[
+            SimpleNamespace(name="fit", state=SimpleNamespace(terminated=ended))]), spec=SimpleNamespace(containers=[]))
+        with cluster([pod, OSError("gone")]) as read, mock.patch.object(self.module, "card_uuid", lambda *_: "a" * 32):
+            self.launched(0)
+            self.assertEqual(self.launched(1).command_options["memory"], "200")
+            self.deco._finish_killed(1)
+            self.deco._was_out_of_memory("7", 0)
+        self.assertEqual(told, [(name, "/runs", "a" * 32, 100e6) for name in ("central", "here")])
+        self.assertEqual((len(self.cards), read.call_count, self.said), (1, 1, []))
 
 
 if __name__ == "__main__":

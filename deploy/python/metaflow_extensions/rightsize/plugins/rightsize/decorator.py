@@ -78,6 +78,7 @@ class RightsizeDecorator(StepDecorator):
         self._flow_datastore: Any = None
         self._step = self._run_id = ""
         self._launched: Dict[Tuple[str, int], Dict[str, Any]] = {}  # the request of a task's attempt
+        self._kills: Dict[Tuple[str, int], bool] = {}  # if memory ended an attempt of which no exporter knows
         self._watch: Optional[Watch] = None
         self._card: Optional[Card] = None
         self._live: Optional[LiveCard] = None
@@ -214,7 +215,9 @@ class RightsizeDecorator(StepDecorator):
             return False
         if not any(word in logs for word in KILLED):
             return False
-        return self._tell_killed(task_id, attempt, logs) is not False  # None: the logs alone are known
+        if (task_id, attempt) not in self._kills:
+            self._kills[task_id, attempt] = self._tell_killed(task_id, attempt, logs) is not False  # None: the logs alone are known
+        return self._kills[task_id, attempt]
 
     @harmless
     def _tell_killed(self, task_id: str, attempt: int, logs: bytes) -> Optional[bool]:
@@ -229,9 +232,10 @@ class RightsizeDecorator(StepDecorator):
             return False if pod and pods.was_taken_away(pod) else None
         pathspec = f"{self._flow.name}/{self._run_id}/{self._step}/{task_id}"
         labels = {"flow": self._flow.name, "step": self._step, "run": self._run_id, "task": task_id}
-        plan.tell(sizes.exporters()[0], [
-            runs.killed(plan.job_name(self._flow.name, self._step), card_uuid(pathspec, attempt), attempt + 1, labels,
-                        self._launched.get((task_id, attempt), {}), kill)])
+        told = runs.killed(plan.job_name(self._flow.name, self._step), card_uuid(pathspec, attempt), attempt + 1, labels,
+                           self._launched.get((task_id, attempt), {}), kill)
+        for source in sizes.exporters():  # a central one may take no runs
+            plan.tell(source, [told])
         limit = kill["memory_limit_bytes"]
         card = Card(self._flow_datastore, pathspec, attempt)
         line = "The pod was killed, as it ran out of memory" + (f" at its limit of {limit / sizes.MB:.0f} MB." if limit else ".")
