@@ -70,11 +70,16 @@ class Sizes(unittest.TestCase):
         self.assertIsNone(plan.size_of_attempt({}, 1))
 
     def test_a_local_task_reads_its_part_from_the_environment(self):
-        os.environ[plan.VARIABLE] = json.dumps({"why": "x"})
+        part = {"why": "x", "job_name": "Flow/fit"}
+        os.environ[plan.VARIABLE] = json.dumps(part)
         self.addCleanup(os.environ.pop, plan.VARIABLE)
-        self.assertEqual(plan.of_task("fit"), {"step": {"why": "x"}, "messages": [], "is_remote": False})
+        self.assertEqual(plan.of_task("Flow", "fit"), {"step": part, "messages": [], "is_remote": False})
+        self.assertEqual(plan.of_task("Inner", "fit")["step"], {})  # a flow that the task starts
+        for other in ("{", "[]"):
+            os.environ[plan.VARIABLE] = other
+            self.assertEqual(plan.of_task("Flow", "fit")["step"], {})
         del os.environ[plan.VARIABLE]
-        self.assertEqual(plan.of_task("fit")["step"], {})
+        self.assertEqual(plan.of_task("Flow", "fit")["step"], {})
         os.environ[plan.VARIABLE] = "{}"
 
 
@@ -111,7 +116,7 @@ class Url(unittest.TestCase):
             with open(os.path.join(self.folder.name, plan.FILE), "w", encoding="utf-8") as file:
                 json.dump({"url": url, "messages": [], "steps": {}}, file)
             with mock.patch.object(plan.rightsize_exporter, "__file__", os.path.join(self.folder.name, "__init__.py")):
-                self.assertEqual(plan.of_task("fit")["url"], wanted)
+                self.assertEqual(plan.of_task("Flow", "fit")["url"], wanted)
 
 
 class Central(Case):
@@ -347,6 +352,17 @@ class Scheduler(unittest.TestCase):
             self.deco._was_out_of_memory("7", 0)
         self.assertEqual(told, [(name, "/runs", "a" * 32, 100e6) for name in ("central", "here")])
         self.assertEqual((len(self.cards), read.call_count, self.said), (1, 1, []))
+
+    def test_only_the_pod_of_the_step_gets_the_plan_of_this_process(self):
+        env = self.launched(0).env
+        self.assertEqual(json.loads(env[plan.VARIABLE])["applied"]["memory_bytes"], 100e6)
+        with mock.patch.dict(os.environ, env):
+            for job, is_given in (("Flow/fit", True), ("Flow/other", False), ("Inner/fit", False)):
+                decorators = [self.kubernetes]
+                self.module._claim_remote_tasks(decorators, job)
+                self.assertEqual(plan.VARIABLE in decorators[1].attributes["vars"], is_given, job)
+                self.assertIn("RIGHTSIZE_HELPER", decorators[1].attributes["vars"])
+            self.assertEqual(os.environ[plan.VARIABLE], env[plan.VARIABLE])
 
 
 if __name__ == "__main__":

@@ -126,13 +126,13 @@ class RightsizeDecorator(StepDecorator):
         internal = getattr(flowspec, "INTERNAL_ARTIFACTS_SET", None)
         if internal is not None:
             internal.update({self.attributes["artifact"] or DATA, DATA})
-        _claim_remote_tasks(decorators)
+        _claim_remote_tasks(decorators, plan.job_name(flow.name, step_name))
 
     def package_init(self, flow: Any, step_name: str, environment: Any) -> None:
         """Does what needs @kubernetes, which a deployment may have added after step_init."""
         self._size(flow)
         self._grow()
-        _claim_remote_tasks(getattr(flow, step_name).decorators)
+        _claim_remote_tasks(getattr(flow, step_name).decorators, plan.job_name(flow.name, step_name))
 
     def runtime_init(self, flow: Any, graph: Any, package: Any, run_id: str) -> None:
         """Sets the request."""
@@ -165,7 +165,7 @@ class RightsizeDecorator(StepDecorator):
         task_id = str(cli_args.task.task_id)
         kills = sum(self._was_out_of_memory(task_id, attempt) for attempt in range(retry_count))
         self._finish_killed(retry_count, task_id)
-        part = dict(self._part)
+        part = {**self._part, "job_name": plan.job_name(self._flow.name, self._step)}
         size = plan.size_of_attempt(part, kills)
         if size is not None:
             sizes.apply(getattr(self._flow, self._step).decorators, size)
@@ -293,7 +293,7 @@ class RightsizeDecorator(StepDecorator):
         """Begins the run and the card."""
         if retry_count > max_user_code_retries:
             return  # @catch goes on without the code of the step
-        known = plan.of_task(step_name)
+        known = plan.of_task(flow.name, step_name)
         self._part, self._is_remote, self._metadata = known["step"], known["is_remote"], metadata
         self._attempt, self._began = retry_count + 1, time.time()
         if known.get("url"):
@@ -367,7 +367,7 @@ class RightsizeDecorator(StepDecorator):
             watch.hand_over()
 
 
-def _claim_remote_tasks(decorators: List[Any]) -> None:
+def _claim_remote_tasks(decorators: List[Any], job_name: str) -> None:
     """Puts CLAIM into the environment of pods: the exporter of a node would record their tasks once more."""
     carrier = sizes.carrier(decorators)
     if carrier is None or carrier.name not in sizes.COMPUTE:
@@ -376,8 +376,9 @@ def _claim_remote_tasks(decorators: List[Any]) -> None:
         decorators.append(EnvironmentDecorator())
     # Metaflow sets this variable only for steps without @environment. The monitor of spot machines needs it.
     added = {**CLAIM, "METAFLOW_FLOW_FILENAME": os.path.basename(sys.argv[0])}
-    if plan.VARIABLE in os.environ:  # this process starts the pod of an attempt
-        added[plan.VARIABLE] = os.environ[plan.VARIABLE]
+    part = plan.given(job_name)
+    if part is not None:  # this process starts the pod of an attempt
+        added[plan.VARIABLE] = part
     for deco in decorators:
         if deco.name == EnvironmentDecorator.name:
             deco.attributes["vars"] = {**added, **deco.attributes["vars"]}  # all steps share the default

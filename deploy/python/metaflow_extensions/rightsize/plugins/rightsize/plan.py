@@ -118,20 +118,29 @@ def file_of(flow: Any) -> str:
     return path
 
 
-def of_task(step_name: str) -> Dict[str, Any]:
+def given(name: str) -> Optional[str]:
+    """The part of the plan in the environment, if it is that of this job: a flow that a task starts inherits the task's."""
+    text = os.environ.get(VARIABLE)
+    try:
+        return text if text and json.loads(text).get("job_name") == name else None
+    except (ValueError, AttributeError):  # another program wrote it
+        return None
+
+
+def of_task(flow_name: str, step_name: str) -> Dict[str, Any]:
     """The plan of the task of this process: of the environment, else of the code package, which does not know of kills.
 
     Its own keys: `step` is the part of the step, `messages` are runs of other machines, `is_remote`.
     """
-    given = os.environ.get(VARIABLE)
+    own = given(job_name(flow_name, step_name))
     path = os.path.join(os.path.dirname(os.path.abspath(rightsize_exporter.__file__)), FILE)
     try:
         with open(path, encoding="utf-8") as file:
             plan = json.load(file)
     except OSError:
-        return {"step": json.loads(given) if given else {}, "messages": [], "is_remote": False}
+        return {"step": json.loads(own) if own else {}, "messages": [], "is_remote": False}
     url = plan["url"]
-    return {"step": json.loads(given) if given else plan["steps"].get(step_name, {}), "messages": plan["messages"],
+    return {"step": json.loads(own) if own else plan["steps"].get(step_name, {}), "messages": plan["messages"],
             "is_remote": True, "url": None if url and Address(url).is_here else url}
 
 
