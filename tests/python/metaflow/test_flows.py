@@ -57,12 +57,12 @@ def launch(*args, env, memory, **kwargs):
     print("[pod t-1] Task finished with exit code 137.")
     raise ValueError("No completed attempts of the task was found")
 
-def read(name, namespace):
+def read(name, namespace, _request_timeout):
     assert (name, namespace) == ("t-1", "default")
     now = datetime.now(timezone.utc)
     ended = Any(reason="OOMKilled", started_at=now, finished_at=now)
-    return Any(status=Any(container_statuses=[Any(state=Any(terminated=ended))]),
-               spec=Any(containers=[Any(resources=Any(limits={"memory": "500M"}))]))
+    return Any(status=Any(container_statuses=[Any(name="start", state=Any(terminated=ended))]),
+               spec=Any(containers=[Any(name="start", resources=Any(limits={"memory": "500M"}))]))
 
 kubernetes.Kubernetes.launch_job = launch
 kubernetes_client.KubernetesClient = lambda: Any(get=lambda: Any(CoreV1Api=lambda: Any(read_namespaced_pod=read)))
