@@ -216,7 +216,8 @@ class RightsizeDecorator(StepDecorator):
         if not any(word in logs for word in KILLED):
             return False
         if (task_id, attempt) not in self._kills:
-            self._kills[task_id, attempt] = self._tell_killed(task_id, attempt, logs) is not False  # None: the logs alone are known
+            # Without an answer, the logs alone are known.
+            self._kills[task_id, attempt] = self._tell_killed(task_id, attempt, logs) is not False
         return self._kills[task_id, attempt]
 
     @harmless
