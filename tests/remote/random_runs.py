@@ -42,6 +42,7 @@ def columns(made, duration, cores, peak, gpus):
                 ret[name]["max"] = gpus
         elif name.startswith("vram"):
             ret[name] = distribution(made, name, gpus * (20 << 30), None)
+            ret[name]["max"] = int(ret[name]["max"]) // MI * MI  # a driver counts whole pages
         elif name in ("pids_limit", "pids_peak"):
             most = made.choice([1000, 2000] if name == "pids_limit" else [10, 900])
             ret[name] = dict(distribution(made, name, most, None), max=most)
