@@ -19,11 +19,23 @@ static bool is_bracket(struct slice line, const char *brackets)
 	return line.len == 1 && strchr(brackets, line.data[0]);
 }
 
+/* Reports a message that has no closing bracket. The lines after it are read. */
+static void drop_open(const struct import_input *in, struct open_message *m)
+{
+	in->sink.wrong(in->sink.context, m->first, "the message has no end");
+	buf_reset(&m->text);
+	m->first = 0;
+}
+
 static int read_line(const struct import_input *in, struct slice line, uint64_t number,
 	void *context, struct err *e)
 {
 	struct open_message *m = context;
 
+	/* A run on one line is no part of a message with several lines, whose inner lines are
+	 * indented. */
+	if (m->first && line.len > 1 && line.data[0] == '{')
+		drop_open(in, m);
 	if (!m->first && !is_bracket(line, "{["))
 		return in->sink.run(in->sink.context, number, line.data, line.len, e);
 	if (!m->first)
@@ -48,7 +60,7 @@ int import_run_lines(const struct import_input *in, struct err *e)
 	int code = text_lines_read(in, read_line, &m, e);
 
 	if (code == 0 && m.first)
-		in->sink.wrong(in->sink.context, m.first, "the message has no end");
+		drop_open(in, &m);
 	buf_done(&m.text);
 	return code;
 }

@@ -35,7 +35,7 @@ class Transfer(support.Case):
         return result.stdout
 
     def answers(self, history, job_name, *flags):
-        """What /runs and /recommend say, without the time of the answer."""
+        """Returns the answers of /runs and /recommend, without the time of the answer."""
         found = []
         for command in ("runs", "recommend"):
             result = self.command(command, f"--history.path={history}", f"--job-name={job_name}", "--no-cloud.discovery",
@@ -97,6 +97,16 @@ class RoundTrip(Transfer):
         third = self.folder / "third.db"
         self.assertIn("5 runs added, 0 known already, 0 wrong", self.do_import(*files, history=third).stdout)
         self.assertCountEqual(self.do_export(history=third).splitlines(), exported.splitlines())
+
+    def test_a_message_that_was_cut_off_takes_no_run_along(self):
+        cut = self.serve().get("/runs?job_name=etl/load&export=true").text.splitlines()[:3]
+        self.assertEqual(cut[0], "{")
+        file, other = self.folder / "cut.json", self.folder / "other.db"
+        file.write_text("\n".join(cut) + "\n" + self.do_export(), encoding="utf-8")
+        result = self.command("import", f"--history.path={other}", str(file))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("5 runs added, 0 known already, 1 wrong", result.stdout + result.stderr)
+        self.assertIn("cut.json:1: the message has no end", result.stderr)
 
     def test_export_of_some_jobs(self):
         self.assertEqual(len(self.do_export().splitlines()), 5)
