@@ -165,6 +165,10 @@ extern const struct metric run_metrics[JOB_N_METRICS];
 extern const enum run_combine run_combines[RUN_N_METRICS];
 
 #define RUN_ID_MAX 40 /* bytes, NUL included */
+/* Bytes of the names of GPUs and of their manufacturers, NUL included. NVML gives names of at most
+ * GPU_NAME_MAX bytes (NVML_DEVICE_NAME_V2_BUFFER_SIZE of nvml.h). */
+#define GPU_NAME_MAX         96
+#define GPU_MANUFACTURER_MAX 16
 
 /* The values of one run in one tick. NaN = unknown. */
 struct run_reading {

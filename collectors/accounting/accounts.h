@@ -125,7 +125,7 @@ struct account_note {
 	/* See collectors/followed/run_place.h; filled in by jobs_note. NULL = unknown. */
 	const char *network_source, *architecture, *cpu_level;
 	/* See struct gpu_kind; filled in by jobs_note. "" = unknown, none or several. */
-	char gpu_manufacturer[16], gpu_model[96];
+	char gpu_manufacturer[GPU_MANUFACTURER_MAX], gpu_model[GPU_NAME_MAX];
 	/* See collectors/followed/run_addresses.h; filled in by jobs_note. NaN = no limit, or
 	 * unknown. */
 	double address_limit_bytes, address_peak_bytes;

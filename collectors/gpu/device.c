@@ -29,7 +29,7 @@ void gpu_device_clear(struct gpu_device *d)
  * driver gives is cleaned, because the history and other exporters accept only clean texts. */
 static void keep_same(bool first, char *kept, size_t size, const char *text)
 {
-	char clean[sizeof((struct gpu_kind *)0)->model];
+	char clean[GPU_NAME_MAX];
 
 	utf8_clean_plain(text, strlen(text), '?', clean, size);
 	if (first)

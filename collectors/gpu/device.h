@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "collectors/metric.h"
+#include "collectors/runs.h"
 #include "collectors/gpu/nvml.h"
 
 /* Metrics with one number per GPU. They are the first rows of the collector's metrics. */
@@ -42,9 +43,10 @@ enum gpu_value { GPU_VALUES(METRIC_ID) GPU_N_VALUES };
 
 struct gpu_device {
 	char gpu[16]; /* label: the number in nvidia-smi, or "card0" */
-	char name[96], uuid[96], pci[32], driver[32], driver_version[80]; /* "" = unknown */
-	const char *manufacturer; /* "NVIDIA", "AMD" or "Intel"; NULL = unknown */
-	bool named;               /* `name` is the name of the product, not its PCI id */
+	char name[GPU_NAME_MAX], uuid[96], pci[32], driver[32],
+		driver_version[80]; /* "" = unknown */
+	const char *manufacturer;   /* "NVIDIA", "AMD" or "Intel"; NULL = unknown */
+	bool named;                 /* `name` is the name of the product, not its PCI id */
 	double value[GPU_N_VALUES];
 	double clock_hz[NVML_CLOCKS];
 	double ecc_errors[NVML_ECC_TYPES];
@@ -57,7 +59,7 @@ struct gpu_device {
 struct gpu_slice {
 	size_t device; /* index of the GPU that this is a slice of */
 	char id[24];   /* "GPU instance/compute instance" */
-	char name[96], uuid[96];
+	char name[GPU_NAME_MAX], uuid[96];
 	double used_bytes, total_bytes;
 };
 
@@ -92,7 +94,7 @@ struct gpu_sum {
  * none. A text is "" if it is unknown for one of these GPUs, or differs between them. */
 struct gpu_kind {
 	bool used;
-	char manufacturer[16], model[96];
+	char manufacturer[GPU_MANUFACTURER_MAX], model[GPU_NAME_MAX];
 };
 void gpu_kind_add(struct gpu_kind *k, const struct gpu_device *d);
 

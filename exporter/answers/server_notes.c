@@ -340,7 +340,7 @@ static void note_manufacturers(json_t *notes, struct buf *b, const struct server
 	if (requested || runs_gpu_manufacturer(s->runs, &known) || !manufacturers_differ(&s->picks))
 		return;
 	buf_adds(b, "The manufacturer of the job's GPUs is unknown, and these servers have GPUs of "
-		    "several. Set gpu_manufacturer to keep one.");
+		    "several manufacturers. Set gpu_manufacturer to keep one.");
 	push(notes, b);
 }
 
@@ -352,7 +352,7 @@ static void note_model(json_t *notes, struct buf *b, const struct server_answer 
 	const struct pick *first = s->picks.pick;
 
 	if (!used || !s->picks.n || first->forecast.basis != FORECAST_ASSUMED ||
-		!*first->server->gpu_model || gpus_same_model(used, first->server->gpu_model))
+		!*first->server->gpu_model || gpus_same_name(used, first->server->gpu_model))
 		return;
 	buf_addf(b,
 		"The job's GPU was %s, and the GPU of the first server is %s. How fast the job runs there is "

@@ -24,7 +24,6 @@
 #define HOST_NAME_TEXT_MAX 256
 #define SOURCE_MAX         64
 #define REASON_MAX         256
-#define GPU_MODEL_MAX      96
 #define SYSTEM_RUN_MAX     128
 #define LABELS_MAX         4096
 #define COLUMN_MAX         64
@@ -91,7 +90,7 @@ const struct json_key run_message_keys[] = {
 		.help = "Lowest CPU level of its programs, such as x86-64-v3"},
 	{FIELD(run, KEY_TEXT, gpu_manufacturer), .least = 1, .most = SOURCE_MAX - 1,
 		.help = "Manufacturer of the GPUs that it used, such as NVIDIA"},
-	{FIELD(run, KEY_TEXT, gpu_model), .least = 1, .most = GPU_MODEL_MAX - 1,
+	{FIELD(run, KEY_TEXT, gpu_model), .least = 1, .most = GPU_NAME_MAX - 1,
 		.help = "Model of the GPUs that it used, in the words of their driver, such as NVIDIA H200"},
 	{FIELD(run, KEY_TEXT, cpu_source), .least = 1, .most = SOURCE_MAX - 1,
 		.help = "How CPU time was measured"},

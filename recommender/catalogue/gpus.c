@@ -86,7 +86,7 @@ static bool contains_words(const char *text, const char *words)
 	return false;
 }
 
-bool gpus_same_model(const char *a, const char *b)
+bool gpus_same_name(const char *a, const char *b)
 {
 	return contains_words(a, b) || contains_words(b, a);
 }

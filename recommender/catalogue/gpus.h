@@ -1,4 +1,4 @@
-/* Names of GPUs: their manufacturer, and whether two names are of one model. Any thread. */
+/* Names of GPUs: their manufacturer, and whether two names mean the same. Any thread. */
 #ifndef RECOMMENDER_CATALOGUE_GPUS_H
 #define RECOMMENDER_CATALOGUE_GPUS_H
 
@@ -10,8 +10,9 @@
  * and so on. The model decides or, if it does not, the name of the server. "" = unknown. */
 const char *gpus_manufacturer(const struct server *s);
 
-/* Returns true if `a` and `b` can be names of the same model. Drivers say "Tesla V100-SXM2-16GB" where
- * catalogues say "V100": one of the names contains the other as whole words, ignoring case. */
-bool gpus_same_model(const char *a, const char *b);
+/* Returns true if `a` and `b` can be names of the same model, or of the same manufacturer: one of the
+ * names contains the other as whole words, ignoring case. Examples: a driver says "Tesla
+ * V100-SXM2-16GB", and a catalogue "V100". A list of PCI devices says "NVIDIA Corporation". */
+bool gpus_same_name(const char *a, const char *b);
 
 #endif

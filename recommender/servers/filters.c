@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "collectors/base/units.h"
+#include "recommender/catalogue/gpus.h"
 
 /* A job counts as idle if it is CPU-bound for a smaller share of its time than this. A burstable
  * CPU earns enough credits to be busy for 5 to 40 % of the time, so an idle job rarely runs out of
@@ -130,7 +131,7 @@ static bool suits_programs(const struct filter_input *a, const struct server *s)
 	bool named = *s->gpu_manufacturer || *s->gpu_model;
 
 	return !needed || !(a->d->gpus > 0) || !named ||
-	       strcasecmp(s->gpu_manufacturer, needed) == 0;
+	       gpus_same_name(s->gpu_manufacturer, needed);
 }
 
 static enum exclusion misfit_by_size(const struct filter_input *a, const struct server *s)

@@ -19,7 +19,7 @@ v,plain,4,16384,,,,r,0.1,4000,1000
 """
 SPEED = ("The job's GPU was NVIDIA H200, and the GPU of the first server is T4. How fast the job runs there is unknown: "
          "equal speed is assumed.")
-MAKERS = ("The manufacturer of the job's GPUs is unknown, and these servers have GPUs of several. Set gpu_manufacturer to "
+MAKERS = ("The manufacturer of the job's GPUs is unknown, and these servers have GPUs of several manufacturers. Set gpu_manufacturer to "
           "keep one.")
 
 

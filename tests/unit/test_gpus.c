@@ -92,10 +92,13 @@ static void names_of_one_model_are_recognised(void **state)
 		{"T4", "Nvidia Tesla T4", true},
 		{"NVIDIA H200", "T4", false},
 		{"NVIDIA H200", "", false},
+		{"NVIDIA", "NVIDIA Corporation", true},
+		{"AMD", "Advanced Micro Devices, Inc. [AMD/ATI]", true},
+		{"AMD", "NVIDIA Corporation", false},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
-		if (gpus_same_model(cases[i].a, cases[i].b) != cases[i].same)
+		if (gpus_same_name(cases[i].a, cases[i].b) != cases[i].same)
 			fail_msg("%s, %s", cases[i].a, cases[i].b);
 }
 
