@@ -108,7 +108,7 @@ as_root() {
 	if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
 }
 
-# Where the program keeps its data: $1 for root, $2 for others.
+# Prints the folder in which the program keeps its data: $1 for root, $2 for others.
 data_folder() {
 	local place=$2
 	[ "$(id -u)" -ne 0 ] || place=$1

@@ -14,7 +14,7 @@
 #define KNOWN_OWNERS_MAX 64
 #define PATH_SIZE        (3 * POD_NAME_MAX)
 
-/* The known kinds of owners. Those that are not Kubernetes' own are defined in:
+/* The known kinds of owners. The kinds of other projects than Kubernetes are defined in:
  * argoproj/argo-workflows pkg/apis/workflow/v1alpha1, ray-project/kuberay ray-operator/apis/ray/v1,
  * kubeflow/spark-operator api/v1beta2, kubernetes-sigs/jobset api/jobset/v1alpha2. */
 static const struct owner_kind {

@@ -113,8 +113,8 @@ MORE_THAN_LINUX = 1.05
 # 1.94 times as much. EIASv5 has one size. It costs as much as EASv5 for each vCPU, but here 112 * 0.046 more.
 ALL_WINDOWS = {("DASv5", "malaysiawest"), ("EIASv5", "mexicocentral")}
 # AWS rents bare metal for the price of the virtual size with as many vCPUs, and not below the lowest price anywhere. Another
-# list of AWS's prices (github.com/mixxor/eu-cloud-prices, 2026-08-14) has the same price for 41 of 41 pairs. Where the table
-# has 6 to 10 % more, that is the price of dedicated tenancy: 2.3066 for c6g.metal, which is 1.06 * 2.176.
+# list of AWS's prices (github.com/mixxor/eu-cloud-prices, 2026-08-14) has the same price for 41 of 41 pairs. A price of
+# the table that is 6 to 10 % higher is that of dedicated tenancy: 2.3066 for c6g.metal, which is 1.06 * 2.176.
 DEDICATED_FROM, DEDICATED_TO = 1.01, 1.11
 # A price below this share of the type's median over all regions is left out as wrong: F4ams_v6 is 0.0449 in newzealandnorth and
 # 0.231 to 0.5 in the other regions. The lowest ratio that another list confirms is 0.58 (D2as_v5 in centralindia).

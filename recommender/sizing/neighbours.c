@@ -8,8 +8,8 @@
 #include "recommender/sizing/job_prior.h"
 
 /* The replay takes most of the time of neighbours_finish, so only the first WHOLE_JOBS jobs are
- * replayed completely. Of every other job, only the first FIRST_RUNS runs are replayed: the
- * failures of first requests are the hardest to predict. */
+ * replayed completely. Each other job is replayed with its first FIRST_RUNS runs only,
+ * because the failures of first requests are the hardest to predict. */
 #define WHOLE_JOBS 40
 #define FIRST_RUNS 4
 /* The built-in correction of the odds (job_prior.h) weighs as much as a correction learnt from this

@@ -29,7 +29,7 @@ NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 NO_RIGHTS = [*NOBODY, WITHOUT_PERF]
 SKIPPED = 77  # CTest's SKIP_RETURN_CODE
 TOLERANCE = 0.02
-# Starting a job costs the parent CPU time that is counted either here or there. Nobody reports the exits of neighbours.
+# Starting a job costs the parent CPU time that is counted either here or there. The exits of neighbours are reported nowhere.
 TOLERANCE_SECONDS = 0.002
 WORTH_TELLING_SECONDS = 0.05
 MIB = 1 << 20

@@ -1,6 +1,6 @@
 /* Replays traces through the sizing of cores and the forecast of durations, online and in the order
  * of time. Each run is sized from the earlier runs of its label, from the second run on. Labels
- * with fewer than 10 runs are left out. Of longer labels, the first 200 runs are used.
+ * with fewer than 10 runs are left out. Longer labels count with their first 200 runs.
  *
  * Cores: the traces have only the mean cores in use of each run. The slowdown of a run is the
  * larger of 1 and mean cores / requested cores. Its cost is requested cores x duration x slowdown.

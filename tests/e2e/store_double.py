@@ -1,6 +1,6 @@
 """A Prometheus-compatible store in memory: takes remote write 1.0, and answers the three kinds of queries that the exporter sends.
 
-What it answers to a wrong request is what Prometheus 3.5 answers (tests/remote/run.sh has the real one).
+To a wrong request, it gives the answer of Prometheus 3.5 (tests/remote/run.sh has the real one).
 """
 import http.server
 import json

@@ -28,12 +28,12 @@ class Completion(support.Case):
         return result.stdout.splitlines()
 
     def bash(self, *words):
-        """What bash offers for the last word. readline splits "--name=value" into three."""
+        """Returns the words that bash offers for the last word. readline splits "--name=value" into three."""
         return self.printed("bash", "-c", f"source <('{EXPORTER}' manual bash); COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1));"
                             ' _rightsize_exporter; printf "%s\\n" "${COMPREPLY[@]}"', "bash", "rightsize-exporter", *words)
 
     def zsh(self, *words):
-        """What zsh hands to the completion: one word for "--name=value". compinit cannot run without a terminal, so this does
+        """Returns the words that zsh offers. It hands "--name=value" to the completion as one word. compinit cannot run without a terminal, so this does
         what bashcompinit does around the function."""
         return self.printed("zsh", "-fc", f"autoload -U compinit; compinit -D; source <('{EXPORTER}' manual zsh)\n"
                             'emulate sh; setopt kshglob noshglob braceexpand ksharrays; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))\n'

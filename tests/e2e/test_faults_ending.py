@@ -265,7 +265,7 @@ class DeadDisk(Job):
                                    "--no-jobs.recognise", *flags])
 
     def check_silent_server(self, server):
-        """Measuring goes on. What needs the history is refused, and the reason can be read."""
+        """Measuring goes on. A request that needs the history is refused with the reason."""
         for seconds in (5, 0.5):
             begun = time.monotonic()
             answer = server.get("/jobs")

@@ -13,8 +13,8 @@ SOMEBODY = 200000 + os.getpid() % 100000  # a user that owns nothing and runs no
 NAMED = ["sh", "-c", "read end", ".command.run"]
 TASK = "#!/bin/bash\n### ---\n### name: '{} (s 1)'\n### ...\n"
 
-# A process in a folder of a FUSE that answers no lookup. Of its requests (linux/fuse.h) only INIT (26), ACCESS (34) and
-# GETATTR (3) get an answer, so a process can enter the folder. The argument is the mount that hides it afterwards. The
+# A process in a folder of a FUSE that answers no lookup. Only the requests INIT (26), ACCESS (34) and GETATTR (3)
+# of linux/fuse.h get an answer, so a process can enter the folder. The argument is the mount that hides it afterwards. The
 # process ends with its input.
 NEVER_ANSWERS = """
 import ctypes, os, struct, sys

@@ -235,7 +235,7 @@ line = b""
 while b"listening" not in line: line = run.stderr.readline()
 url = "http://" + re.search(rb"127\.0\.0\.1:\d+", line)[0].decode() + "/metrics"
 def cpu():
-    # Of a look that began after this was called: a scrape may tell of one that is a moment older.
+    # The figure of a look that began after this call. A scrape may still tell that of an older look.
     called = time.time()
     while True:
         text = urllib.request.urlopen(url).read().decode()

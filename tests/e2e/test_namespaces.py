@@ -99,7 +99,7 @@ class Namespaces(support.Case):
 
 
 class Tokens(support.Case):
-    """What the token of a namespace allows."""
+    """The token of a namespace allows some requests and no others."""
 
     def central(self, *flags):
         tokens = self.folder / "tokens"

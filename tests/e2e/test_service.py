@@ -129,7 +129,7 @@ class Service(support.Case):
                     self.assertIn(b" 200 ", client.recv(4096))
 
     def test_the_first_line_of_the_log_says_which_page_to_open(self):
-        """A person who starts the server looks for the page. What the start found comes after it."""
+        """A person who starts the server looks for the page. The lines about the start come after it."""
         server = self.serve("--jobs.recognise", "--forward.token-file=/nonexistent")
         server.says("msg=privileges")
         server.says("have no effect: set --forward.url")

@@ -168,7 +168,7 @@ class Terminal(support.Case):
         self.assertEqual(list(rows[0]), list(every[0]))
 
     def exported(self, *flags, terminal=True, **environment):
-        """What an export into a file says on stderr, when it is stopped for a while after it opened the history."""
+        """Returns the stderr of an export into a file that is stopped for a while after it opened the history."""
         main, side = pty.openpty() if terminal else os.pipe()
         env = support.clean_environment(**{"TERM": "xterm", **environment}, RIGHTSIZE_HISTORY_PATH=self.history)
         process = subprocess.Popen([EXPORTER, "csv", *flags, f"--output={self.folder}/out.csv"], stdin=subprocess.DEVNULL,

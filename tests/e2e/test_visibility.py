@@ -38,8 +38,8 @@ class Visibility(unittest.TestCase):
 
     @staticmethod
     def once_more(cell):
-        """The host of a virtual machine steals time, now and then more than the 20 ms that exact allows. What is wrong by
-        itself is wrong again."""
+        """The host of a virtual machine steals time, now and then more than the 20 ms that exact allows. A wrong
+        figure of the program is wrong again."""
         for _, told, wanted, _, got in matrix.results([cell]):
             return told, wanted, got
         raise AssertionError("no result")

@@ -29,7 +29,7 @@ while name not in sys.argv[1:]:
     name = signal.Signals(signal.sigwait(wanted)).name
     os.write(1, f"{who} has {name}\\n".encode())
 if child:
-    # Who may not have had it.
+    # The child may not have had the signal.
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
 """)
@@ -45,7 +45,7 @@ job = subprocess.Popen(command, stdin=subprocess.PIPE, process_group=None if gro
                        preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, wanted))
 came = []
 while (info := signal.sigwaitinfo(wanted)).si_signo != signal.SIGCHLD:
-    # Of a queued signal, what it carries stands where a child's status would.
+    # The value of a queued signal is in the field of a child's status.
     came.append((signal.Signals(info.si_signo).name, info.si_status if info.si_code == -1 else None))
     with contextlib.suppress(BrokenPipeError):
         os.write(job.stdin.fileno(), b"told\\n")
@@ -388,7 +388,7 @@ signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1, signal.SIGRTMIN})
 print("ready", flush=True)
 for _ in range(2):
     info = signal.sigwaitinfo({signal.SIGUSR1, signal.SIGRTMIN})
-    # What a queued signal carries stands where a child's status would.
+    # The value of a queued signal is in the field of a child's status.
     print(info.si_signo, info.si_code, info.si_status, info.si_pid, flush=True)
 """)
         queue = ctypes.CDLL(None, use_errno=True).sigqueue

@@ -1,5 +1,5 @@
 // Reads {"kind": ..., "document": ..., "advice": [KEY...]} with the OpenAPI schemas that the projects publish for their
-// resources: models.mjs <TEXT. Prints the reader. Those schemas allow unknown keys. To see that each key of the advice
+// resources: models.mjs <TEXT. Prints the reader. The schemas allow unknown keys. To see that each key of the advice
 // is known, a wrong value is put there, which the schema must refuse.
 import {createRequire} from "node:module";
 import {readFileSync} from "node:fs";

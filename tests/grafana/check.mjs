@@ -11,7 +11,7 @@ const PRELUDE = `import type { AnnotationQuery, Dashboard, DataSourceRef, Panel,
 // Enumerations are written as their values in JSON; everything may be left out, since Grafana has defaults.
 type Json<T> = T extends string ? \`\${T}\` : T extends (infer U)[] ? Json<U>[] : T extends object ? { [K in keyof T]: Json<T[K]> } : T;
 type Part<T> = T extends (infer U)[] ? U[] : T extends object ? { [K in keyof T]?: Part<T[K]> } : T;
-// What the Prometheus data source adds to queries, marks and choices.
+// The members that the Prometheus data source adds to queries, marks and choices.
 type Target = { refId: string; datasource: DataSourceRef; expr: string; legendFormat: string; instant?: boolean; range?: boolean; format?: 'table' };
 type Mark = Json<AnnotationQuery> & { expr?: string; titleFormat?: string; textFormat?: string; useValueForTime?: boolean };
 type Choice = Json<VariableModel> & { definition?: string };

@@ -43,9 +43,8 @@ COMMENTS = {kind: re.compile(pattern, re.DOTALL | re.MULTILINE) for kind, patter
 }.items()}
 COMMENT_KIND = {".c": "C", ".h": "C", ".py": "Python", ".sh": "shell", ".cmake": "CMake and YAML", ".yml": "CMake and YAML",
                 ".yaml": "CMake and YAML", ".js": "JavaScript and CSS", ".mjs": "JavaScript and CSS", ".css": "JavaScript and CSS"}
-SLOW_BEGINNINGS = re.compile(r"[\s*/#-]*(What|Of|Where|Who|Whose|Whoever|Those|Nobody|So)\b")
-SLOW_SHARE_MAX = 0.03
-SLOW_COMMENTS_TO_COUNT = 50
+SLOW_WORDS = "What|Of|Where|Who|Whose|Whoever|Those|Nobody"
+SLOW_SENTENCE = re.compile(rf"\A[\s*/#-]*({SLOW_WORDS}|So)\b|\.\s[\s*/#]*({SLOW_WORDS})\b(?![^.?]*\?)")
 
 
 def is_skipped(path):
@@ -103,21 +102,15 @@ def too_long(root):
 
 
 def slow_comments(root):
-    """Comments that begin with a word that hides the subject, if a kind of file has more than the allowed share of them."""
-    found, total = {kind: [] for kind in COMMENTS}, dict.fromkeys(COMMENTS, 0)
+    """Comments with a sentence that begins with a word that hides the subject."""
     for path in files(root, "**/*"):
         kind = "CMake and YAML" if path.name == "CMakeLists.txt" else COMMENT_KIND.get(path.suffix)
         text = "\n".join(lines_of(root / path)) if kind else ""
         for comment in COMMENTS[kind].finditer(text) if kind else ():
-            total[kind] += 1
-            if SLOW_BEGINNINGS.match(next(filter(None, comment.groups()), "")):
+            slow = SLOW_SENTENCE.search(next(filter(None, comment.groups()), ""))
+            if slow:
                 number = text.count("\n", 0, comment.start()) + 1
-                found[kind].append(f"{path}:{number}: {comment[0].strip().splitlines()[0]}")
-    for kind, comments in found.items():
-        if total[kind] >= SLOW_COMMENTS_TO_COUNT and len(comments) > SLOW_SHARE_MAX * total[kind]:
-            yield (f"{len(comments)} of {total[kind]} comments of {kind} begin with a word that hides the subject; "
-                   f"at most {SLOW_SHARE_MAX:.0%}:")
-            yield from comments
+                yield f'{path}:{number}: a sentence begins with "{slow[1] or slow[2]}", which hides its subject'
 
 
 def strangers_at_the_top(root):

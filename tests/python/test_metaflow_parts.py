@@ -273,7 +273,7 @@ class Pods(unittest.TestCase):
 
 
 class Scheduler(unittest.TestCase):
-    """What the process that starts the tasks of a flow does when one was killed."""
+    """The process that starts the tasks of a flow, after one was killed."""
 
     LOGS = b"[pod t-1-a] Task finished with exit code 137."
 
@@ -300,7 +300,7 @@ class Scheduler(unittest.TestCase):
         return SimpleNamespace(stored=lambda: None, save=lambda page, final: self.cards.append(page))
 
     def launched(self, attempt):
-        """What the task of this attempt is started with."""
+        """Returns the arguments with which the task of this attempt is started."""
         args = SimpleNamespace(task=SimpleNamespace(task_id="7"), command_options={"memory": "100"}, env={})
         self.deco.runtime_step_cli(args, attempt, 3, None)
         return args

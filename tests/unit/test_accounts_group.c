@@ -275,8 +275,8 @@ static void group_that_is_hidden_at_the_begin_is_found_later(void **state)
 	assert_double_equal(w.value[RUN_OOM_KILLS], 1, 0);
 }
 
-/* A helper is a process in the run's group that is not part of the run. What /proc shows for the
- * helper is subtracted from the group's CPU time and memory. After the helper has ended, any CPU
+/* A helper is a process in the run's group that is not part of the run. The usage of the helper in
+ * /proc is subtracted from the group's CPU time and memory. After the helper has ended, any CPU
  * time of the group that /proc did not show may be the helper's. */
 static void helper_in_the_group_is_subtracted(void **state)
 {
@@ -296,8 +296,8 @@ static void helper_in_the_group_is_subtracted(void **state)
 	assert_double_equal(w.value[RUN_CPU_SECONDS], 6, 1e-9);
 	assert_double_equal(w.value[RUN_MEMORY_CGROUP_PEAK_BYTES], 100 * MIB, 0);
 	process_tree_declare_helper(&w.tree, 12);
-	/* The total had counted 2.5 s of the helper, and must not fall. Of the next 4.5 s of the
-	 * group, only 2 s are therefore added. */
+	/* The total had counted 2.5 s of the helper, and must not fall. Therefore only 2 s
+	 * of the next 4.5 s of the group are added. */
 	put_process(&w, 10, 1, 550, "/box");
 	put_process(&w, 12, 10, 250, "/box");
 	test_host_file(&w.t, "/proc/10/task/10/children", "12 ");

@@ -21,7 +21,7 @@ from .watch import Watch, default_job_name, is_open, warn
 
 GPU_COLUMNS = ("gpu_usage", "gpu_vram_mib", "gpu_utilized")
 MEMORY_MARGIN = 1.2  # where no run has ended yet: the peak so far and a fifth
-# The keys of a server of resource-tracker. Those that the catalogue does not have are None.
+# The keys of a server of resource-tracker. A key that the catalogue does not have is None.
 SERVER_KEYS = (
     "vendor_id", "server_id", "name", "api_reference", "display_name", "description", "family", "vcpus", "hypervisor",
     "cpu_allocation", "cpu_cores", "cpu_speed", "cpu_architecture", "cpu_manufacturer", "cpu_family", "cpu_model",

@@ -31,7 +31,7 @@ OUTCOMES = ("succeeded", "failed", "oom_killed", "interrupted", "unknown", "Dead
 
 
 def warn(text: str, stacklevel: int = 2) -> None:
-    """Warns. Where warnings are errors, prints the text instead, since no job ends by a warning."""
+    """Warns. If warnings are errors, prints the text instead, because no job may end by a warning."""
     try:
         warnings.warn(f"rightsize: {text}", RuntimeWarning, stacklevel=stacklevel + 1)
     except RuntimeWarning as warning:

@@ -22,8 +22,8 @@ DATA = "resource_tracker_data"
 SETTLE_SECONDS = 2.0
 # A server that finds the steps of flows by itself begins no second run of such a task. Processes below the task count.
 CLAIM = {"RIGHTSIZE_HELPER": "1"}
-# What Metaflow says of a remote attempt that was killed. The text of an error is lost where the metadata are local, as those
-# of a killed pod cannot be had, which is another error.
+# Words in the error of an attempt that was killed in a pod or a job of AWS Batch. With local metadata, Metaflow cannot read those of
+# a killed pod. It then reports this as the error, and only the exit code is left of the kill.
 KILLED = (b"OOMKilled", b"OutOfMemory", b"out of memory", b"exit code 137")
 
 
@@ -118,8 +118,8 @@ class RightsizeDecorator(StepDecorator):
                   logger: Any) -> None:
         """Keeps what later hooks need."""
         self._flow, self._step, self._flow_datastore, self._logger = flow, step_name, flow_datastore, logger
-        # With local metadata, @kubernetes and @batch send them from the pod at the end of the task. What is registered after
-        # that is lost, so the hooks of this decorator come first.
+        # With local metadata, @kubernetes and @batch send them from the pod at the end of the task. Metadata that are registered
+        # later are lost, so the hooks of this decorator come first.
         decorators.remove(self)
         decorators.insert(0, self)
         # Tasks of a foreach have different ones, which merge_artifacts would refuse.

@@ -1,4 +1,4 @@
-"""What the cluster says of a pod whose task was killed. The exporter in the pod is killed with it, so nobody else can."""
+"""Asks the cluster about a pod whose task was killed. The exporter in the pod is killed with it, so nobody else can."""
 import re
 from typing import Any, Dict, Optional
 
@@ -27,7 +27,8 @@ def was_taken_away(pod: Any) -> bool:
 def kill_of(pod: Any, step_name: str) -> Optional[Dict[str, Any]]:
     """The start, the end and the memory limit of the container of this step, if it was killed for memory.
 
-    Others may be beside it. Where none has the name that Metaflow gives it, the one that was killed for memory counts.
+    A pod may have other containers. If none has the name that Metaflow gives to the container of a step, the container that was killed
+    for memory counts.
     """
     statuses, name = pod.status.container_statuses or [], step_name.replace("_", "-")
     named = [status for status in statuses if status.name == name]

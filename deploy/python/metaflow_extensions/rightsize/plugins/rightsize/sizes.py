@@ -104,7 +104,7 @@ class _Central(Address):
 def exporters() -> List[Any]:
     """Returns the exporters to ask: the central one, if RIGHTSIZE_URL names one, and the one of this machine.
 
-    Where this user's history cannot be used, that one knows only the runs of other machines that it is told.
+    If this user's history cannot be used, the exporter of this machine knows only the runs that other machines send to it.
     """
     central = _server.central()
     try:
