@@ -847,6 +847,7 @@ static double missed_of(const struct account *a, enum cpu_source source)
 static double foreign_of(const struct account *a, enum cpu_source source)
 {
 	double recorded = as_command(a, (double)a->tally.cpu_ns / 1e9 - a->helpers.seconds);
+	double proven = fmax(a->known[SOURCE_RUSAGE], a->known[SOURCE_PROC]);
 
 	switch (source) {
 	case SOURCE_CGROUP:
@@ -856,12 +857,11 @@ static double foreign_of(const struct account *a, enum cpu_source source)
 		 * cost of process ends. This estimate may be too high. */
 		return fmax(a->total - recorded, 0);
 	case SOURCE_CLOCK:
-		/* The stolen time that was subtracted is an estimate. The total may still contain
-		 * the rest of the machine's stolen time. */
-		return a->steal_known ? fmax(a->machine.stolen_seconds - a->stolen_before -
-							a->counted.stolen_seconds,
-						0) :
-					(double)NAN;
+		/* The total may contain more stolen time than the estimate that was subtracted. */
+		return fmax(a->steal_known ? a->machine.stolen_seconds - a->stolen_before -
+						     a->counted.stolen_seconds :
+					     a->total - proven,
+			0);
 	case SOURCE_RUSAGE:
 	case SOURCE_PROC:
 	case SOURCES:

@@ -11,6 +11,7 @@
  * ticks. Old kernels write fewer columns. */
 struct cpu_reading {
 	double idle_seconds, stolen_seconds;
+	bool counted; /* false = all times are 0, because the kernel counts none, as in gVisor */
 };
 
 static bool times_of(struct scan line, long ticks_per_second, struct cpu_reading *ret)
@@ -19,8 +20,9 @@ static bool times_of(struct scan line, long ticks_per_second, struct cpu_reading
 	uint64_t time[TIMES] = {0};
 	size_t n = 0;
 
+	ret->counted = false;
 	while (n < TIMES && scan_u64(&line, &time[n]))
-		n++;
+		ret->counted |= time[n++] > 0;
 	ret->idle_seconds = (double)(time[IDLE] + time[IOWAIT]) / (double)ticks_per_second;
 	ret->stolen_seconds = (double)time[STEAL] / (double)ticks_per_second;
 	return n > IDLE;
@@ -100,7 +102,8 @@ void machine_steal_look(struct machine_steal *s, struct scan text, struct mono a
 
 		if (scan_literal(&line, "cpu ") || !scan_literal(&line, "cpu"))
 			continue;
-		if (!scan_u64(&line, &number) || !times_of(line, ticks_per_second, &now))
+		if (!scan_u64(&line, &number) || !times_of(line, ticks_per_second, &now) ||
+			!now.counted)
 			continue;
 		if (n == s->n) {
 			GROW(s->cpu, s->n, s->room);

@@ -23,7 +23,7 @@ for name in ("pid", "user", "nested"):
 class Visibility(unittest.TestCase):
     def check(self, place):
         cells = sorted(((place, *rest) for rest in PLACES[place]), key=lambda cell: cell[2])
-        cells = [cell for cell in cells if table.expected(cell)[0] not in ("bounded", "wide")]
+        cells = [cell for cell in cells if table.expected(cell)[0] != "bounded"]
         try:
             for cell, told, *verdicts in matrix.results(cells):
                 with self.subTest(cell=cell):
@@ -46,7 +46,7 @@ class Visibility(unittest.TestCase):
 
     def test_each_cell_has_a_verdict(self):
         for cell in itertools.product(table.PLACES, table.WATCHERS, table.GROUPS, table.JOBS):
-            self.assertIn(table.expected(cell)[0], ("exact", "bounded", "wide", "refused"))
+            self.assertIn(table.expected(cell)[0], ("exact", "bounded", "refused"))
 
 
 def test_of(place):

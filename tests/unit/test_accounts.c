@@ -332,6 +332,36 @@ static void what_was_stolen_explains_what_the_clock_lacks(void **state)
 	}
 }
 
+/* Where /proc/stat counts no times, as in gVisor, any part of the clock that no other source proves
+ * may have been stolen by the host. */
+static void where_no_steal_is_counted_all_that_is_not_proven_may_be_stolen(void **state)
+{
+	const uint64_t ns[] = {1600000000, 1700000000}; /* at two samples */
+	struct perf_event_mmap_page page = {.data_head = 3 * 32};
+	AUTO(world_done) struct world w;
+	int ends[2];
+
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(write(ends[1], ns, sizeof ns), sizeof ns);
+	const struct task_clock clock = {
+		.n = 1, .fd = &ends[0], .n_buffers = 1, .n_cpus = 2, .buffer = {&page}};
+
+	world_init(&w, "/");
+	test_host_file(&w.t, "/proc/stat",
+		"cpu 0 0 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\nprocesses 0\n");
+	OPEN(&w, .root = 10, .clock = &clock);
+	look_again(&w);
+	put_process(&w, 10, 1, 130, "/"); /* /proc proves 1.3 s */
+	look_again(&w);
+	struct account_note note = note_of(&w);
+
+	assert_string_equal(note.cpu_source, "task-clock");
+	assert_double_equal(note.cpu_seconds, 1.7, 0.01);
+	assert_double_equal(note.cpu_foreign_seconds, note.cpu_seconds - 1.3, 1e-9);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 static void skip_without_clock(void)
 {
 	struct task_clock clock = TASK_CLOCK_NONE;
@@ -507,6 +537,8 @@ int main(void)
 		cmocka_unit_test(without_a_group_the_machine_bounds_what_is_missed),
 		cmocka_unit_test(counted_ends_bound_what_the_clock_misses),
 		cmocka_unit_test(what_was_stolen_explains_what_the_clock_lacks),
+		cmocka_unit_test(
+			where_no_steal_is_counted_all_that_is_not_proven_may_be_stolen),
 		cmocka_unit_test(a_clock_that_is_attached_again_keeps_what_was_stolen),
 		cmocka_unit_test(a_clock_that_is_lost_bounds_nothing),
 		cmocka_unit_test(unknown_machine_is_an_unknown_bound),

@@ -133,7 +133,7 @@ static void stats_say_what_was_not_measured_and_what_is_uncertain(void **state)
 	o = run_json(&run[0]);
 	assert_non_null(json_object_get(o, "cpu_doubt"));
 	json_decref(o);
-	run[0].cpu_missed_seconds = 0.9;
+	run[0].cpu_missed_seconds = 0.7;
 	o = run_json(&run[0]);
 	assert_null(json_object_get(o, "cpu_doubt"));
 	json_decref(o);

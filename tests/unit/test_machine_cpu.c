@@ -124,6 +124,9 @@ static void steal_is_not_known_of_when_cpus_come_and_go(void **state)
 		{"cpu0 1 2 3 400\n", 4, 0.5}, /* an old kernel does not report stolen time */
 		{"cpu0 1 2 3 400\ncpu1 1 2 3 0\n", 5, 0.5},
 		{"cpu0 1 2 3 400\ncpu1 1 2 3 0\n", 6, 2.5},
+		/* gVisor counts no times: neither the run time nor the stolen time is known */
+		{"cpu0 0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0\n", 7, 2.5},
+		{"cpu0 0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0\n", 8, 2.5},
 	};
 	AUTO(machine_steal_done) struct machine_steal s = {0};
 

@@ -404,11 +404,11 @@ static void uncertain_cpu_time_sizes_no_cores_but_memory(void **state)
 			"cpu: 100 s of CPU time were measured. Up to 20.1 s more may be missing. 1 of 1 runs is too uncertain to size cores."},
 		{100, NAN, 20.1, 1,
 			"cpu: 100 s of CPU time were measured. Up to 20.1 s of it may be of other processes. 1 of 1 runs is too uncertain to size cores."},
-		{2, 1, 1, 0, NULL},
-		{2, 1.01, 0, 1,
-			"cpu: 2 s of CPU time were measured. Up to 1.01 s more may be missing. 1"},
-		{2, 0, 1.01, 1,
-			"cpu: 2 s of CPU time were measured. Up to 1.01 s of it may be of other processes. 1"},
+		{0.3, 0.1, 0.1, 0, NULL},
+		{0.3, 0.101, 0, 1,
+			"cpu: 0.3 s of CPU time were measured. Up to 0.101 s more may be missing. 1"},
+		{0.3, 0, 0.101, 1,
+			"cpu: 0.3 s of CPU time were measured. Up to 0.101 s of it may be of other processes. 1"},
 	};
 
 	for (const struct strategy *strategy = strategies; strategy->name; strategy++)

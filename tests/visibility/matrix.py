@@ -41,6 +41,7 @@ SLACK = 0.01
 WIDTH, WIDTH_SECONDS = 3, 0.1
 DEADLINE = 60
 REFUSALS = ("no_such_process", "not_followed")
+TOO_UNCERTAIN = "too uncertain to size cores"
 HIGH_DESCRIPTOR = 100
 RELEASE = tuple(int(number) for number in os.uname().release.split(".")[:2])
 numbers = itertools.count()
@@ -283,10 +284,11 @@ class Told:
         self.truth, self.run = truth, run or {}
         self.refusal = self.run.get("not_measured") or (error and error["message"])
         self.cpu = self.run.get("cpu_seconds")
+        self.uncertain = TOO_UNCERTAIN in (self.run.get("cpu_doubt") or "")
         self.missed, self.foreign = (self.run.get(f"cpu_{what}_seconds") for what in ("missed", "foreign"))
 
     def verdict(self, wanted):
-        """Returns one of the four verdicts, or the promise that is broken. An exact result by luck does not break a
+        """Returns one of the three verdicts, or the promise that is broken. An exact result by luck does not break a
         bound."""
         if self.cpu is None:
             return "refused" if self.refusal else "no numbers, no reason"
@@ -302,6 +304,8 @@ class Told:
             return "missed more than it says"
         if self.cpu - self.foreign - SLACK > self.truth:
             return "more foreign than it says"
+        if self.uncertain:
+            return "refused"
         return "wide" if wide else "bounded"
 
 
@@ -358,7 +362,7 @@ HEAD = (f"{'place':<17} {'watcher':<14} {'group':<7} {'job':<9} {'truth':>6} {'g
 
 def as_expected(wanted, got):
     """A bound is narrow if the machine happens to be idle, or if the last look came in time."""
-    return got == wanted or got in {"wide": ("bounded", "exact"), "bounded": ("exact",)}.get(wanted, ())
+    return got == wanted or got in {"refused": ("bounded", "exact"), "bounded": ("exact",)}.get(wanted, ())
 
 
 def line_of(cell, told, wanted, got):
