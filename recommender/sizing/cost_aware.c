@@ -574,14 +574,15 @@ static double loss_of(double largest, double allocation, double peak, double pri
 /* Multiplies the peaks of the runs before a lasting change by `factor`, the change. These runs
  * still show how far the peaks spread, and how they depend on the input. Without these runs, the
  * typical ratios of other jobs would have more weight: after a fall of the peaks, the request would
- * fall by less. */
+ * fall by less. No peak becomes larger than the largest measured one, which would be a guess. */
 static void move_old(struct sizer *s, double factor)
 {
 	struct peaks_seen *p = &s->peaks_seen;
+	double largest = rule_peaks_largest(&s->measured, PEAKS_SEEN_MAX);
 
 	s->changed = s->learnt - PEAKS_CHANGE_RUNS;
 	for (size_t i = 0; i < p->n - PEAKS_CHANGE_RUNS; i++)
-		p->at[i].peak = fmin(p->at[i].peak * factor, ALLOCATION_MAX);
+		p->at[i].peak = fmin(p->at[i].peak * factor, largest);
 	for (unsigned e = 0; e < EXPERT_COUNT; e++)
 		expert_record_move(&s->record[e], s->changed, factor);
 }

@@ -164,15 +164,17 @@ static double nearest_peak(const struct informed *q)
 
 /* Returns the peak at `input` by a least-squares line through the logarithms of inputs and peaks.
  * With few runs, the slope of the line stays near SLOPE, its expected value (standard deviation
- * SLOPE_SD). */
+ * SLOPE_SD). Beyond the largest input, the slope is at most 1: a peak in proportion to the input. A
+ * steeper one is often the work of a single odd run, and the error would grow with the distance. */
 static double power_at(const struct informed *q, double input)
 {
-	double sum = 0, mean_x = 0, mean_y = 0, xx = 0, xy = 0, yy = 0, x[PEAKS_SEEN_MAX],
-	       y[PEAKS_SEEN_MAX];
+	double sum = 0, mean_x = 0, mean_y = 0, xx = 0, xy = 0, yy = 0, most_x = 0,
+	       x[PEAKS_SEEN_MAX], y[PEAKS_SEEN_MAX];
 
 	for (size_t i = 0; i < q->runs.n; i++) {
 		x[i] = log(q->runs.at[i].input + 1);
 		y[i] = log(q->runs.at[i].peak);
+		most_x = fmax(most_x, x[i]);
 		sum += q->age_weight[i];
 		mean_x += q->age_weight[i] * x[i];
 		mean_y += q->age_weight[i] * y[i];
@@ -190,8 +192,9 @@ static double power_at(const struct informed *q, double input)
 	double variance = (yy - (xx > 0 ? xy * xy / xx : 0) + NOISE) / (sum + 2);
 	double prior = variance / (SLOPE_SD * SLOPE_SD);
 	double slope = fmax(0, (xy + prior * SLOPE) / (xx + prior));
+	double beyond = fmax(0, log(input + 1) - most_x);
 
-	return exp(mean_y + slope * (log(input + 1) - mean_x));
+	return exp(mean_y + slope * (log(input + 1) - beyond - mean_x) + fmin(slope, 1) * beyond);
 }
 
 static double similar_peak(const struct informed *q)

@@ -48,6 +48,8 @@ double rule_peaks_largest(const struct peaks_seen *p, size_t newest);
  *   below them. With 15 or more earlier peaks and no known input, the lowest earlier peak does not
  *   hide a fall.
  * - If inputs are known, those of the newest runs are within the range of the earlier inputs.
+ * - If earlier runs had the same inputs as the newest runs (+- 2 %), these pairs show at least half
+ *   of the change. Otherwise five large inputs in a row would look like a change.
  *
  * If the peaks depend on the inputs or the durations, they can hide a change. If the test finds no
  * change, it is therefore repeated twice: with each peak divided by the part that its input

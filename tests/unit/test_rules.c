@@ -431,6 +431,41 @@ static void auto_sees_no_change_on_a_faster_server(void **state)
 	}
 }
 
+/* The peaks grow with the input, up to 5000 MiB. Five large inputs in a row, on a server that is
+ * three times as fast, are no change: each of them needed as much before. */
+static void auto_sees_no_change_when_the_same_inputs_need_as_much(void **state)
+{
+	static const struct observation kinds[] = {
+		{100 * MIB, 1e8, 10}, {1000 * MIB, 1e9, 100}, {5000 * MIB, 5e9, 1000}};
+	const struct observation faster = {5000 * MIB, 5e9, 300};
+	const struct sizing_rule *rule = &cost_aware_rules[RISK_BALANCED];
+	AUTO(freep) void *s = rule_new(rule);
+	struct cost_aware_outlook o;
+
+	for (unsigned i = 0; i < 12; i++)
+		rule->learn(s, &kinds[i % ARRAY_LEN(kinds)]);
+	for (unsigned i = 0; i < 5; i++)
+		rule->learn(s, &faster);
+	cost_aware_outlook(s, 5e9, 5500 * MIB, &o);
+	assert_int_equal(o.moved, 0);
+}
+
+/* After a rise, no earlier peak is taken for more than the largest peak that was measured. */
+static void a_rise_makes_up_no_peak_beyond_the_measured_ones(void **state)
+{
+	const struct sizing_rule *rule = &cost_aware_rules[RISK_BALANCED];
+	AUTO(freep) void *s = rule_new(rule);
+	struct cost_aware_outlook o;
+
+	for (unsigned i = 0; i < 20; i++)
+		learn_all(s, i % 7 == 3 ? 900 : 100, NAN, 1);
+	learn_all(s, 2000, NAN, 5);
+	cost_aware_outlook(s, NAN, 2000 * MIB, &o);
+	assert_int_equal(o.moved, 20);
+	assert_true(rule->allocate(s, NAN) >= 2000 * MIB);
+	assert_true(rule->allocate(s, NAN) < 2100 * MIB);
+}
+
 static void auto_keeps_the_past_when_the_input_explains_the_change(void **state)
 {
 	AUTO(freep) void *s = rule_new(&cost_aware_rules[RISK_BALANCED]);
@@ -640,6 +675,8 @@ int main(void)
 		cmocka_unit_test(auto_knows_the_spread_after_a_fall),
 		cmocka_unit_test(auto_follows_the_fall_of_a_small_job),
 		cmocka_unit_test(auto_follows_a_fall_soon_after_another),
+		cmocka_unit_test(auto_sees_no_change_when_the_same_inputs_need_as_much),
+		cmocka_unit_test(a_rise_makes_up_no_peak_beyond_the_measured_ones),
 		cmocka_unit_test(auto_keeps_the_past_when_the_input_explains_the_change),
 		cmocka_unit_test(a_larger_input_raises_the_chance_of_a_request_that_has_not_grown),
 		cmocka_unit_test(auto_extrapolates_in_both_directions),
