@@ -33,6 +33,10 @@ static const struct ratio_prior typical[] = {
  * failed (bench_judge --alone, risk balanced, the same five traces). */
 const double job_prior_usual_odds[JOB_STAGES] = {1.0, 1.15, 1.25, 1.1};
 
+/* With more runs than this, the factor that corrects the odds comes nearer to 1, because the job
+ * then has many ratios of its own. */
+#define ODDS_FADE 30.0
+
 /* Weight of the built-in ratios at each stage (job_prior_stage), as a number of jobs. It is large
  * at later stages: only rare, very large peaks must still be learnt there, and the built-in ratios
  * show these better than a few other jobs do. If the other jobs are steadier than usual, the weight
@@ -61,7 +65,9 @@ const struct ratio_prior *job_prior_ratios(const struct job_prior *p, enum exper
 
 double job_prior_odds(const struct job_prior *p, size_t runs)
 {
-	return (p ? p->odds : job_prior_usual_odds)[job_prior_stage(runs)];
+	const double *odds = p ? p->odds : job_prior_usual_odds;
+
+	return pow(odds[job_prior_stage(runs)], fmin(1, ODDS_FADE / (double)runs));
 }
 
 void ratio_sample_add(struct ratio_sample *s, double ratio, double weight)
