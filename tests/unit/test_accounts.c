@@ -332,9 +332,9 @@ static void what_was_stolen_explains_what_the_clock_lacks(void **state)
 	}
 }
 
-/* Where /proc/stat counts no times, as in gVisor, any part of the clock that no other source proves
- * may have been stolen by the host. */
-static void where_no_steal_is_counted_all_that_is_not_proven_may_be_stolen(void **state)
+/* The clock also counts what the host stole. gVisor's /proc/stat does not tell how much that was, so
+ * any part that no other source proves may have been stolen. */
+static void what_no_source_proves_may_be_stolen(void **state)
 {
 	const uint64_t ns[] = {1600000000, 1700000000}; /* at two samples */
 	struct perf_event_mmap_page page = {.data_head = 3 * 32};
@@ -537,8 +537,7 @@ int main(void)
 		cmocka_unit_test(without_a_group_the_machine_bounds_what_is_missed),
 		cmocka_unit_test(counted_ends_bound_what_the_clock_misses),
 		cmocka_unit_test(what_was_stolen_explains_what_the_clock_lacks),
-		cmocka_unit_test(
-			where_no_steal_is_counted_all_that_is_not_proven_may_be_stolen),
+		cmocka_unit_test(what_no_source_proves_may_be_stolen),
 		cmocka_unit_test(a_clock_that_is_attached_again_keeps_what_was_stolen),
 		cmocka_unit_test(a_clock_that_is_lost_bounds_nothing),
 		cmocka_unit_test(unknown_machine_is_an_unknown_bound),
