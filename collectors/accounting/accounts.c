@@ -847,7 +847,7 @@ static double missed_of(const struct account *a, enum cpu_source source)
 static double foreign_of(const struct account *a, enum cpu_source source)
 {
 	double recorded = as_command(a, (double)a->tally.cpu_ns / 1e9 - a->helpers.seconds);
-	double proven = fmax(a->known[SOURCE_RUSAGE], a->known[SOURCE_PROC]);
+	double proven = fmax(fmax(a->known[SOURCE_RUSAGE], a->known[SOURCE_PROC]), 0);
 
 	switch (source) {
 	case SOURCE_CGROUP:

@@ -12,7 +12,6 @@
  * logarithms of duration / guess. */
 #define ERROR_FADES    0.933 /* weight of an error, relative to the next newer one */
 #define ERROR_EXPECTED 0.3   /* expected mean size of an error; it counts as much as one run */
-#define SAME_INPUT     0.02  /* inputs with logarithms that differ by less count as the same */
 #define SLOPE          0.7   /* expected exponent of the input; its variance is 1 */
 #define SLOPE_NOISE    0.1   /* expected sum of squared errors of POWER; counts as two runs */
 /* Weight of a run in POWER and LINE, relative to the next newer one. */
@@ -61,7 +60,7 @@ static double with_same_input(const struct seen *s, double input)
 	size_t n = 0;
 
 	for (size_t i = s->n; i-- > 0 && n < ARRAY_LEN(value);)
-		if (fabs(s->input[i] - input) < SAME_INPUT)
+		if (fabs(s->input[i] - input) < SAME_INPUT_LOG)
 			value[n++] = s->took[i];
 	return n ? median(value, n) : (double)NAN;
 }

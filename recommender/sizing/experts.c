@@ -217,7 +217,7 @@ static double same_input_peak(const struct informed *q)
 	size_t n = 0;
 
 	for (size_t i = 0; i < q->runs.n; i++)
-		if (fabs(q->distance[q->rank[i]]) < 0.02)
+		if (fabs(q->distance[q->rank[i]]) < SAME_INPUT_LOG)
 			peak[n++] = q->runs.at[q->rank[i]].peak;
 	return n ? peak[n / 2] : NAN;
 }

@@ -18,7 +18,9 @@ enum expert {
 	/* These experts use peaks and input sizes. */
 	EXPERT_LINE, /* least squares, slope >= 0; at least half the smallest peak (least_peak) */
 	EXPERT_NEAREST, /* largest peak of the 3 runs with the nearest inputs */
-	EXPERT_POWER,   /* peak ~ input^a: least squares of logs; with few runs, a is near 0.7 */
+	/* peak ~ input^a: least squares of logs; with few runs, a is near 0.7. Beyond the largest
+	 * input, a is at most 1. */
+	EXPERT_POWER,
 	EXPERT_SIMILAR, /* third quartile; runs with a similar input and newer runs weigh more */
 	EXPERT_SAME,    /* median of the runs with the same input +- 2 % */
 	EXPERT_COUNT,

@@ -38,7 +38,6 @@ double rule_peaks_largest(const struct peaks_seen *p, size_t newest)
  * that the peaks have halved. */
 #define CHANGE_ODD_ONE 15
 #define STEP_SHARE     0.5
-#define SAME_INPUT     0.02 /* inputs are the same if their logarithms differ by less */
 
 static double mean_log(const struct observation *o, size_t n)
 {
@@ -156,32 +155,32 @@ static double explained_step(const struct peaks_seen *p)
 	return 0;
 }
 
-/* Returns the newest run before run `end` that had the same input as `o`; NULL = none. */
-static const struct observation *same_input_before(const struct peaks_seen *p, size_t end,
-	const struct observation *o)
-{
-	while (end-- > 0)
-		if (fabs(log((o->input + 1) / (p->at[end].input + 1))) < SAME_INPUT)
-			return &p->at[end];
-	return NULL;
-}
-
-/* Compares each of the newest runs with the newest earlier run that had the same input. Returns
- * true if these pairs show less than half of the change. */
+/* Compares each of the newest runs with the mean of the earlier runs that had the same input.
+ * Returns true if these comparisons show less than half of the change. */
 static bool same_inputs_deny(const struct peaks_seen *p, double step)
 {
-	size_t old = p->n - PEAKS_CHANGE_RUNS, pairs = 0;
-	double sum = 0;
+	size_t old = p->n - PEAKS_CHANGE_RUNS, compared = 0;
+	double shown = 0;
 
 	for (size_t i = old; i < p->n; i++) {
-		const struct observation *earlier = same_input_before(p, old, &p->at[i]);
+		double sum = 0;
+		size_t n = 0;
 
-		if (earlier) {
-			sum += log(p->at[i].peak / earlier->peak);
-			pairs++;
-		}
+		for (size_t k = 0; k < old; k++)
+			if (fabs(log((p->at[i].input + 1) / (p->at[k].input + 1))) <
+				SAME_INPUT_LOG) {
+				sum += log(p->at[i].peak / p->at[k].peak);
+				n++;
+			}
+		shown += n ? sum / (double)n : 0;
+		compared += n > 0;
 	}
-	return pairs > 0 && sum / (double)pairs / step < STEP_SHARE;
+	return compared > 0 && shown / (double)compared / step < STEP_SHARE;
+}
+
+static bool is_clear(const struct peaks_seen *p, double step)
+{
+	return fabs(step) > log(CLEARLY) && !same_inputs_deny(p, step);
 }
 
 double rule_peaks_change(const struct peaks_seen *p, const struct peaks_seen *measured)
@@ -190,10 +189,17 @@ double rule_peaks_change(const struct peaks_seen *p, const struct peaks_seen *me
 
 	if (p->n < CHANGE_BEFORE + PEAKS_CHANGE_RUNS)
 		return 1;
-	step = stand_apart(p) || stand_apart(measured) ? step_of(p) : explained_step(p);
-	/* If only `measured` shows the change, `p` already has the older peaks on the new level.
-	 * Then `step` is near 0, and the result is 1. */
-	return fabs(step) > log(CLEARLY) && !same_inputs_deny(p, step) ? exp(step) : 1;
+	if (stand_apart(p) || stand_apart(measured)) {
+		step = step_of(p);
+		/* If only `measured` shows the change, `p` already has the older peaks on the new
+		 * level. Then `step` is near 0, and the result is 1. */
+		if (fabs(step) <= log(CLEARLY))
+			return 1;
+		if (is_clear(p, step))
+			return exp(step);
+	}
+	step = explained_step(p);
+	return is_clear(p, step) ? exp(step) : 1;
 }
 
 double rule_doubled(double first, size_t attempt)

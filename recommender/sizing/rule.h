@@ -40,7 +40,7 @@ double rule_peaks_largest(const struct peaks_seen *p, size_t newest);
 /* Finds a lasting change of the peaks. Returns the geometric mean of the newest five peaks of `p`,
  * divided by that of the earlier peaks; 1 = no lasting change. `measured` has the measured peaks.
  * `p` has the same runs, but after an earlier lasting change, the caller has multiplied the peaks
- * before it by that change.
+ * before it by that change, at most to the largest measured peak.
  *
  * A change is lasting if these conditions are true in `p` or in `measured`:
  * - There are at least 8 earlier peaks.
@@ -48,14 +48,17 @@ double rule_peaks_largest(const struct peaks_seen *p, size_t newest);
  *   below them. With 15 or more earlier peaks and no known input, the lowest earlier peak does not
  *   hide a fall.
  * - If inputs are known, those of the newest runs are within the range of the earlier inputs.
- * - If earlier runs had the same inputs as the newest runs (+- 2 %), these pairs show at least half
- *   of the change. Otherwise five large inputs in a row would look like a change.
  *
  * If the peaks depend on the inputs or the durations, they can hide a change. If the test finds no
  * change, it is therefore repeated twice: with each peak divided by the part that its input
  * explains, then by the part that its duration explains. The result is then the change of these
- * quotients. */
+ * quotients.
+ *
+ * Each of these changes must also show in the runs of `p` that had the same inputs (SAME_INPUT_LOG): if
+ * the newest runs differ from them by less than half of the change, there is none. Otherwise five
+ * large inputs in a row would look like a change. */
 #define PEAKS_CHANGE_RUNS 5
+#define SAME_INPUT_LOG    0.02 /* inputs are the same if their logarithms differ by less */
 /* Two sizes (peaks or inputs) differ clearly if the larger is more than this many times the smaller.
  * Peaks of steady jobs differ by up to 10 %. */
 #define CLEARLY 1.1

@@ -450,6 +450,20 @@ static void auto_sees_no_change_when_the_same_inputs_need_as_much(void **state)
 	assert_int_equal(o.moved, 0);
 }
 
+/* A real rise with the same input all the time. The run before it was already higher than usual, but
+ * it does not hide the rise. */
+static void auto_sees_a_rise_after_a_higher_run_with_the_same_input(void **state)
+{
+	AUTO(freep) void *s = rule_new(&cost_aware_rules[RISK_BALANCED]);
+	struct cost_aware_outlook o;
+
+	learn_all(s, 100, 1e9, 19);
+	learn_all(s, 300, 1e9, 1);
+	learn_all(s, 600, 1e9, 5);
+	cost_aware_outlook(s, 1e9, 700 * MIB, &o);
+	assert_int_equal(o.moved, 20);
+}
+
 /* After a rise, no earlier peak is taken for more than the largest peak that was measured. */
 static void a_rise_makes_up_no_peak_beyond_the_measured_ones(void **state)
 {
@@ -464,6 +478,25 @@ static void a_rise_makes_up_no_peak_beyond_the_measured_ones(void **state)
 	assert_int_equal(o.moved, 20);
 	assert_true(rule->allocate(s, NAN) >= 2000 * MIB);
 	assert_true(rule->allocate(s, NAN) < 2100 * MIB);
+}
+
+/* Peaks that grow faster than the input: with the power 1.6. */
+static void beyond_the_inputs_seen_a_peak_grows_at_most_in_proportion(void **state)
+{
+	static const double inputs[] = {1e9, 2e9, 4e9};
+	struct peaks_seen seen = {0};
+	double within[EXPERT_COUNT], beyond[EXPERT_COUNT];
+
+	for (unsigned i = 0; i < 12; i++) {
+		double input = inputs[i % ARRAY_LEN(inputs)];
+
+		rule_peaks_add(&seen,
+			&(struct observation){100 * MIB * pow(input / 1e9, 1.6), input, 60});
+	}
+	experts_predict(&seen, 4e9, within);
+	experts_predict(&seen, 40e9, beyond);
+	assert_true(within[EXPERT_POWER] > 800 * MIB);
+	assert_double_equal(beyond[EXPERT_POWER] / within[EXPERT_POWER], 10, 1e-6);
 }
 
 static void auto_keeps_the_past_when_the_input_explains_the_change(void **state)
@@ -676,7 +709,9 @@ int main(void)
 		cmocka_unit_test(auto_follows_the_fall_of_a_small_job),
 		cmocka_unit_test(auto_follows_a_fall_soon_after_another),
 		cmocka_unit_test(auto_sees_no_change_when_the_same_inputs_need_as_much),
+		cmocka_unit_test(auto_sees_a_rise_after_a_higher_run_with_the_same_input),
 		cmocka_unit_test(a_rise_makes_up_no_peak_beyond_the_measured_ones),
+		cmocka_unit_test(beyond_the_inputs_seen_a_peak_grows_at_most_in_proportion),
 		cmocka_unit_test(auto_keeps_the_past_when_the_input_explains_the_change),
 		cmocka_unit_test(a_larger_input_raises_the_chance_of_a_request_that_has_not_grown),
 		cmocka_unit_test(auto_extrapolates_in_both_directions),
