@@ -84,8 +84,8 @@ static void add_cpu(struct machine_steal *s, const struct cpu_reading *before,
 		s->stolen_seconds += stolen * (1 - stolen / busy);
 }
 
-/* Reads the lines "cpuN ..." that count times. The n-th is compared with the n-th of the last reading. If
- * the number of CPUs changed, the time since the last reading is not counted. */
+/* Reads the lines "cpuN ..." that count times. The n-th line is compared with the n-th line of the
+ * last reading. If the number of CPUs changed, the time since the last reading is not counted. */
 void machine_steal_look(struct machine_steal *s, struct scan text, struct mono at,
 	long ticks_per_second)
 {
