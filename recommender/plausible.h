@@ -82,7 +82,8 @@ bool run_times_agree(const struct run *r);
  * - UNCERTAIN_CPU_SHARE of cpu_seconds. Most jobs request whole cores. If a job keeps up to two
  *   cores busy, a fifth more or less changes its request by at most one core.
  * - UNCERTAIN_CPU_SECONDS. The start and the end of any run can cause a smaller bound. The bounds of
- *   an exact source are far below it: at most 0.02 s for a run of 0.3 s (tests/visibility). */
+ *   an exact source are below it: at most 0.04 s for a run of 0.3 s beside busy neighbours
+ *   (tests/visibility). */
 #define UNCERTAIN_CPU_SHARE   0.2
 #define UNCERTAIN_CPU_SECONDS 0.1
 bool run_cpu_uncertain(const struct run *r);

@@ -10,9 +10,9 @@
  * past.
  *
  * When the peaks change lastingly (rule_peaks_change), the older peaks are multiplied by the
- * change, at most to the largest measured peak, so that the older runs still count. A job with few runs is expected to be like the other
- * jobs of its history (job_prior.h). A run that was killed for memory gives only a lower bound of
- * its need. */
+ * change, at most to the largest measured peak, so that the older runs still count. A job with few
+ * runs is expected to be like the other jobs of its history (job_prior.h). A run that was killed
+ * for memory gives only a lower bound of its need. */
 #ifndef RECOMMENDER_SIZING_COST_AWARE_H
 #define RECOMMENDER_SIZING_COST_AWARE_H
 

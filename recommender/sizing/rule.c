@@ -178,11 +178,6 @@ static bool same_inputs_deny(const struct peaks_seen *p, double step)
 	return compared > 0 && shown / (double)compared / step < STEP_SHARE;
 }
 
-static bool is_clear(const struct peaks_seen *p, double step)
-{
-	return fabs(step) > log(CLEARLY) && !same_inputs_deny(p, step);
-}
-
 double rule_peaks_change(const struct peaks_seen *p, const struct peaks_seen *measured)
 {
 	double step;
@@ -195,11 +190,11 @@ double rule_peaks_change(const struct peaks_seen *p, const struct peaks_seen *me
 		 * level. Then `step` is near 0, and the result is 1. */
 		if (fabs(step) <= log(CLEARLY))
 			return 1;
-		if (is_clear(p, step))
+		if (!same_inputs_deny(p, step))
 			return exp(step);
 	}
 	step = explained_step(p);
-	return is_clear(p, step) ? exp(step) : 1;
+	return fabs(step) > log(CLEARLY) && !same_inputs_deny(p, step) ? exp(step) : 1;
 }
 
 double rule_doubled(double first, size_t attempt)

@@ -54,9 +54,9 @@ double rule_peaks_largest(const struct peaks_seen *p, size_t newest);
  * explains, then by the part that its duration explains. The result is then the change of these
  * quotients.
  *
- * Each of these changes must also show in the runs of `p` that had the same inputs (SAME_INPUT_LOG): if
- * the newest runs differ from them by less than half of the change, there is none. Otherwise five
- * large inputs in a row would look like a change. */
+ * Each of these changes must also show in the runs of `p` that had the same inputs
+ * (SAME_INPUT_LOG): if the newest runs differ from them by less than half of the change, there is
+ * none. Otherwise five large inputs in a row would look like a change. */
 #define PEAKS_CHANGE_RUNS 5
 #define SAME_INPUT_LOG    0.02 /* inputs are the same if their logarithms differ by less */
 /* Two sizes (peaks or inputs) differ clearly if the larger is more than this many times the smaller.

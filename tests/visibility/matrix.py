@@ -305,7 +305,7 @@ class Told:
             return "missed more than it says"
         if self.cpu - self.foreign - SLACK > self.truth:
             return "more foreign than it says"
-        if self.uncertain:
+        if self.uncertain and (wide or wanted == "uncertain"):
             return "uncertain"
         return "wide" if wide else "bounded"
 
@@ -362,9 +362,8 @@ HEAD = (f"{'place':<17} {'watcher':<14} {'group':<7} {'job':<9} {'truth':>6} {'g
 
 
 def as_expected(wanted, got):
-    """A bound is narrow if the machine happens to be idle, or if the last look came in time. A narrow bound of more than
-    0.1 s is uncertain for a run of 0.3 s."""
-    return got == wanted or got in {"uncertain": ("bounded", "exact"), "bounded": ("exact", "uncertain")}.get(wanted, ())
+    """A bound is narrow if the machine happens to be idle, or if the last look came in time."""
+    return got == wanted or got in {"uncertain": ("bounded", "exact"), "bounded": ("exact",)}.get(wanted, ())
 
 
 def line_of(cell, told, wanted, got):
